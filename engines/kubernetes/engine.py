@@ -53,15 +53,16 @@ from spec.phases import TERMINAL
 from spec.tools import Tool
 
 DEFAULT_PREFIX = "trainyard-"
-TRIES = 5  # at changing a job that someone else changes at the same time
+TRIES = 5  # to change a job that somebody else changes at the same time
 
 
 class KubernetesEngine:
-    """Keeps nothing but what it saw last, so any number of processes can use one cluster.
+    """An engine for one cluster. It caches what it last saw and owns no state, so any number of
+    processes can use one cluster.
 
-    Each project has a namespace, named after it behind ``prefix``, and marked as that of our
-    ``installation``: another Trainyard may use the same cluster. ``images`` fetch data;
-    ``prometheus`` is the address of one that knows what GPUs do, if there is any.
+    Each project has a namespace named ``prefix`` plus the project's name. It is labelled with our
+    ``installation``, because another Trainyard may use the same cluster. ``images`` are those that
+    fetch data; ``prometheus`` is the address of a server with GPU metrics, if there is one.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class KubernetesEngine:
         return self._inventory.nodes()
 
     def _pods(self) -> list[Manifest] | None:
-        """Those of workloads, where somebody watches them in this process."""
+        """The pods of workloads, if a watch in this process knows them."""
         watcher = self._watcher
         if watcher is None:
             return None
@@ -100,7 +101,7 @@ class KubernetesEngine:
         return pods if watcher.is_current else None
 
     def _wake(self) -> None:
-        """Have the watch say something at once, if there is one."""
+        """Make the watch yield at once, if there is one."""
         if self._watcher:
             self._watcher.changes.wake()
 
@@ -123,8 +124,8 @@ class KubernetesEngine:
     complaints = staticmethod(unsupported.complaints)
 
     def submit(self, launch: Launch) -> None:
-        """Every object by a name of the workload's, the job last: whoever comes again after any
-        step makes what is missing and no second one."""
+        """Create every object under a name derived from the workload, the job last. Called again
+        after any step, it creates what is missing, and nothing twice."""
         self._submitter.submit(launch)
 
     def watch(self) -> Generator[Observation | None]:
@@ -200,8 +201,8 @@ class KubernetesEngine:
         objects.remove_claims(self._api, handle, self._now.namespace(handle), ephemeral=True)
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
-        """The job goes when its pods and services are gone, which their grace period may delay.
-        ``EngineUnavailable`` while somebody else holds it by a finalizer."""
+        """The job is gone once its pods and services are, which may take their grace period.
+        ``EngineUnavailable`` while somebody else's finalizer holds it."""
         kept = []
         for kind in discovery.kinds_here(self._api):
             path = self._now.path(kind, handle)
@@ -241,7 +242,8 @@ class KubernetesEngine:
         return forward(self._api, self._now.pod(handle, rank).path, port)
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
-        """Only of what a watch in this process sees: sampling is for what runs."""
+        """Only samples of workloads that a watch in this process knows: sampling is for
+        what runs."""
         snapshot = self._watcher.snapshots.get(handle.workload_id) if self._watcher else None
         job = snapshot.job_view if snapshot else None
         return self._usage.read(job, after) if job and run_of(job.manifest) == run else []

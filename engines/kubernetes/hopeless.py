@@ -1,7 +1,8 @@
-"""Ending the jobs whose data cannot be fetched, which no operator ends.
+"""Give up jobs whose data cannot be fetched, because no operator does.
 
-The job is suspended, so that its pods go, and says itself why: whoever looks at it, now or after a
-restart, sees that it failed. That is final, so a job that somebody resumes is suspended again.
+The job is suspended, so that its pods go, and annotated with the reason. Whoever looks at it, now
+or after a restart, sees that it failed. That is final: if somebody resumes the job, it is suspended
+again.
 """
 
 import logging
@@ -21,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 class HopelessJobs:
-    """``on_change`` is called with each change, ``suspend`` asks the cluster."""
+    """Call ``on_change`` with each change; ``suspend`` then asks the cluster."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -32,8 +33,8 @@ class HopelessJobs:
             self._hopeless[uid] = snapshot
 
     def suspend(self) -> list[ClusterEvent]:
-        """Returns what is to be told of jobs that somebody had resumed. What fails here is tried at
-        the next change of the pod, which waits to be restarted."""
+        """Suspend the hopeless jobs; returns an event for each that somebody had resumed. A failed
+        call is repeated at the pod's next change, which comes with its next restart."""
         changed, self._hopeless = self._hopeless, {}
         events = []
         for uid, snapshot in changed.items():
@@ -60,14 +61,14 @@ class HopelessJobs:
 
 
 def given_up(snapshot: Snapshot) -> str:
-    """Why the job was, in words; empty where it was not."""
+    """Why the job was given up, in words; empty if it was not."""
     notes = (snapshot.job or {}).get("metadata", {}).get("annotations") or {}
     return str(notes.get(GAVE_UP, ""))
 
 
 def fetches(snapshot: Snapshot) -> bool:
-    """Whether pods of the job fetch data before they run. The pods are asked: a job that somebody
-    else gave our label may look like anything."""
+    """Whether pods of the job fetch data before they run. The pods are looked at, not the job,
+    because a foreign job with our label may have any shape."""
     return snapshot.job is not None and any(
         one["name"].startswith(FETCHER)
         for pod in snapshot.pods.values()

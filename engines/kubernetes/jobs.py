@@ -1,4 +1,4 @@
-"""The kinds of job that Trainyard writes, and the labels by which it finds its own."""
+"""The kinds of job that Trainyard creates, and the labels by which it finds its own."""
 
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -10,11 +10,11 @@ from spec.workload import Role, WorkloadSpec
 
 WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
 RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
-GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good, in words
-JOB_NAME = "training.kubeflow.org/job-name"  # on all that the operators make of a job
+GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good
+JOB_NAME = "training.kubeflow.org/job-name"  # on everything that an operator creates for a job
 REPLICA_TYPE = "training.kubeflow.org/replica-type"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
-JOB_ROLE = "training.kubeflow.org/job-role"  # what pods of an MPIJob have instead of a type
+JOB_ROLE = "training.kubeflow.org/job-role"  # on pods of an MPIJob, instead of the replica type
 GPU = "nvidia.com/gpu"
 KAI = "kai-scheduler"
 OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
@@ -22,10 +22,13 @@ OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
 
 @dataclass(frozen=True)
 class JobKind:
-    """A job of one of Kubeflow's operators, or Kubernetes' own. ``port`` is where its ranks meet; 0
-    for MPI, whose launcher reaches the workers by ssh. ``replicas`` is the field of the operator's
-    replicas, ``master`` and ``worker`` what it calls those of each role; ``master`` is empty where
-    there is none, all of them in a job that has one template and no operator."""
+    """A kind of job: one of Kubeflow's operators', or Kubernetes' own.
+
+    ``port`` is where the ranks meet; 0 for MPI, whose launcher reaches the workers by ssh.
+    ``replicas`` is the field with the operator's replicas; it is empty for a plain Job, which has
+    one template and no operator. ``master`` and ``worker`` are the operator's names of the roles;
+    ``master`` is empty if there is none.
+    """
 
     framework: Framework
     name: str
@@ -90,32 +93,32 @@ MPI = JobKind(
     version="v2beta1",
 )
 JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
-#: Each framework that Trainyard runs on Kubernetes.
+#: The kind of job for each framework.
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
-#: One pod without a framework: a PyTorchJob whose master is the one worker, and leads nobody.
+#: A single pod without a framework: a PyTorchJob whose master is the only rank.
 SINGLE = replace(PYTORCH, master="", worker="Master")
-#: The same as a job of Kubernetes itself, which needs no operator.
+#: A single pod as a batch/v1 Job, which needs no operator.
 PLAIN = replace(
     SINGLE, name="Job", replicas="", worker="", container="main", operator="", group="batch"
 )
 
 
 def job_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
-    """The kind of job that a spec becomes; ``plain``: where the cluster's own jobs will do."""
+    """The kind of job for a spec. ``plain``: the cluster runs single pods as batch/v1 Jobs."""
     if spec.distributed_framework:
         return KINDS[spec.distributed_framework]
     return PLAIN if plain else SINGLE
 
 
 def kind_of(kind: JobKind, job: Manifest) -> JobKind:
-    """As what a job is read: of one kind of the cluster's there may be two of ours."""
+    """How to read a job: a PyTorchJob without workers may be one of ours with a single rank."""
     alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {SINGLE.worker}
     return SINGLE if alone else kind
 
 
 def suspension(kind: JobKind) -> Manifest:
-    """What a job's spec says when its pods have to go. Servers before 1.21 do not know ``suspend``,
-    and drop it: there a Job rests when no pod of it may run."""
+    """The patch of a job's spec that removes its pods. Servers before 1.21 drop the unknown
+    ``suspend`` of a Job; with a parallelism of 0 it runs no pods either."""
     if kind.is_plain:
         return {"suspend": True, "parallelism": 0}
     return {"runPolicy": {"suspend": True}}
@@ -133,12 +136,12 @@ def backoff_limit(job: Manifest) -> int:
 
 
 def job_name(handle: Handle) -> str:
-    """At most 49 characters, so that ``-worker-511`` still makes a DNS label."""
+    """The job's name: at most 49 characters, so that ``-worker-511`` still makes a DNS label."""
     return object_name(handle.name, handle.workload_id)
 
 
 def workload_of(labels: dict[str, str]) -> UUID | None:
-    """``None`` for an object that only looks like ours."""
+    """The workload of an object; ``None`` if it only looks like ours."""
     try:
         return UUID(labels[WORKLOAD])
     except (KeyError, ValueError):
@@ -146,7 +149,7 @@ def workload_of(labels: dict[str, str]) -> UUID | None:
 
 
 def is_pod_of(pod: Manifest, job: Manifest) -> bool:
-    """Whether it is not of the run before, whose Job had the same name."""
+    """Whether the pod belongs to this job, not to the earlier run's Job of the same name."""
     owners = pod["metadata"].get("ownerReferences") or ()
     return not owners or any(one["uid"] == job["metadata"]["uid"] for one in owners)
 

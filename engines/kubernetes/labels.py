@@ -1,4 +1,4 @@
-"""What our objects are called, and the marks by which they are found again."""
+"""The names of our objects, and the labels and annotations by which we find them."""
 
 from hashlib import sha256
 
@@ -6,10 +6,10 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import NAME, PROJECT, RUN, SUBMITTED_BY, WORKLOAD, job_name
 from spec.workload import Role
 
-EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that go when the workload stops
-INSTALLATION = "trainyard.io/installation"  # label: which Trainyard it is of, where several are
+EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when the workload stops
+INSTALLATION = "trainyard.io/installation"  # label: which Trainyard owns it, if there are several
 QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
-HEAD = 54  # characters of a name that leave room for the tail in the value of a label
+HEAD = 54  # longest start of a name that leaves room for the tail in a label value
 
 
 def namespace_of(project: str, prefix: str) -> str:
@@ -17,8 +17,8 @@ def namespace_of(project: str, prefix: str) -> str:
 
 
 def is_of(prefix: str, job: Manifest, installation: str = "") -> bool:
-    """Whether the Trainyard with this prefix made it. Another one may use the same cluster, and its
-    prefix may begin alike; it reads the logs of its jobs and ends them itself."""
+    """Whether the Trainyard with this prefix created the job. Another one may use the same cluster
+    with a similar prefix; it then reads and ends its jobs itself."""
     meta = job["metadata"]
     project = str((meta.get("labels") or {}).get(PROJECT, ""))
     ours = meta.get("namespace") == namespace_of(project, prefix)
@@ -26,8 +26,8 @@ def is_of(prefix: str, job: Manifest, installation: str = "") -> bool:
 
 
 def is_of_another(item: Manifest, installation: str) -> bool:
-    """Whether it bears the mark of another Trainyard. What has none is from before there were any,
-    and counts as ours."""
+    """Whether the object is marked as another Trainyard's. Unmarked objects date from before there
+    were marks, and count as ours."""
     mark = (item["metadata"].get("labels") or {}).get(INSTALLATION, "")
     return bool(mark and installation) and mark != installation
 
@@ -37,7 +37,7 @@ def mark(installation: str) -> dict[str, str]:
 
 
 def project_queue(project: str, prefix: str) -> str:
-    """Also the value of the label by which KAI finds it."""
+    """The name of a project's queue, and the value of the label by which KAI finds it."""
     return _queue("project", project, prefix)
 
 
@@ -46,13 +46,14 @@ def department_queue(department: str, prefix: str) -> str:
 
 
 def queues_of(prefix: str) -> str:
-    """A prefix may end in a hyphen, and the value of a label must not."""
+    """The label value of this prefix's queues: a hash, because a prefix may end in a hyphen and a
+    label value must not."""
     return _tail(prefix)
 
 
 def _queue(kind: str, name: str, prefix: str) -> str:
-    """Queues are of the whole cluster, where a department may be called as a project, and one
-    Trainyard's prefix and name run together as another's: the tail tells them apart."""
+    """A queue's name. Queues are cluster-wide: a department may be named like a project, and prefix
+    plus name may read like another pair. The hashed tail tells them apart."""
     return f"{prefix}{name}"[:HEAD].rstrip("-") + f"-{_tail(kind, prefix, name)}"
 
 
@@ -82,10 +83,10 @@ def claim_name(launch: Launch, source: Role, number: int) -> str:
 
 
 def source_of(launch: Launch, role: Role) -> Role:
-    """Whose part of the spec a replica is made from: a master may inherit the workers'."""
+    """The role whose part of the spec a replica uses: a master may inherit the workers'."""
     return role if launch.spec.master else Role.WORKER
 
 
 def without_empty(document: Manifest) -> Manifest:
-    """Without what says nothing. A false and a zero are statements, and stay."""
+    """Drop empty values. ``False`` and ``0`` are statements, and stay."""
     return {key: value for key, value in document.items() if value not in (None, "", [], {})}

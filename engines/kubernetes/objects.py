@@ -1,5 +1,5 @@
-"""What a workload has on the cluster besides its job: a Secret, claims and what leads to its tools,
-made before it."""
+"""A workload's objects besides its job: Secrets, claims, and what leads to its tools. They are
+created before the job."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -17,8 +17,8 @@ from spec.problems.causes import Cause, CauseKind
 from spec.tools import Tool
 
 NAMESPACES = "/api/v1/namespaces"
-OF_THE_SERVER = {"foregroundDeletion", "orphan"}  # finalizers
-TRIES = 5  # at marking a namespace that others change at the same time
+OF_THE_SERVER = {"foregroundDeletion", "orphan"}  # finalizers of Kubernetes itself
+TRIES = 5  # to mark a namespace that others change at the same time
 FOLDERS = {
     "Secret": "/api/v1/namespaces/{}/secrets",
     "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
@@ -32,9 +32,10 @@ def folder(kind: str, space: str) -> str:
 
 
 def claim_namespace(api: Api, space: Manifest) -> None:
-    """Make it, or mark one that nobody has marked yet, with the labels that ``space`` has.
+    """Create a namespace, or mark an unmarked one, with the labels in ``space``.
 
-    ``EngineRefused``: another Trainyard marked it, which uses the same prefix on this cluster.
+    ``EngineRefused`` if another Trainyard marked it, which then uses the same prefix on this
+    cluster.
     """
     meta = space["metadata"]
     path, installation = f"{NAMESPACES}/{meta['name']}", meta["labels"].get(INSTALLATION, "")
@@ -49,7 +50,7 @@ def claim_namespace(api: Api, space: Manifest) -> None:
             if installation and INSTALLATION not in (present["metadata"].get("labels") or {}):
                 version = present["metadata"]["resourceVersion"]
                 marks = {"resourceVersion": version, "labels": mark(installation)}
-                with suppress(Denied):  # an account from before may not: then nobody's stays so
+                with suppress(Denied):  # accounts set up earlier may not: it then stays unmarked
                     api.merge(path, {"metadata": marks})
             return
         except Conflict:
@@ -58,7 +59,7 @@ def claim_namespace(api: Api, space: Manifest) -> None:
 
 
 def taken(names: Sequence[str]) -> str:
-    """Why nothing is done in namespaces of another Trainyard, and what to do."""
+    """Explain why namespaces of another Trainyard are left alone, and what to do."""
     one = len(names) == 1
     spaces = f"The namespace {names[0]} belongs" if one else f"{', '.join(names)} belong"
     return (
@@ -69,7 +70,7 @@ def taken(names: Sequence[str]) -> str:
 
 
 def make(api: Api, item: Manifest) -> None:
-    """Once, however often it is asked for. ``EngineRefused`` names the field it is about."""
+    """Create an object, idempotently. ``EngineRefused`` names the field of the spec it concerns."""
     meta = item["metadata"]
     path = folder(item["kind"], meta["namespace"])
     if item["kind"] != "PersistentVolumeClaim":
@@ -89,7 +90,7 @@ def make(api: Api, item: Manifest) -> None:
 
 
 def _place(item: Manifest, refused: str) -> str:
-    """The spec's field behind a Secret, or behind what leads to a tool."""
+    """The field of the spec that an object comes from."""
     tool = item["metadata"].get("annotations", {}).get(FIELD)
     if not tool:
         return "worker.image" if item.get("type") == PULLS else "worker.environmentVariables"
@@ -99,8 +100,8 @@ def _place(item: Manifest, refused: str) -> str:
 
 
 def _field(claim: str) -> str:
-    """``mnist-8f14e45f-worker-volume-0`` is the first claim of the workers; one with a name of its
-    own may be of any."""
+    """The field behind a claim: ``mnist-8f14e45f-worker-volume-0`` is the workers' first. A claim
+    with a name of its own could belong to any role."""
     match claim.rsplit("-", 3):
         case [_, ("worker" | "master") as role, "volume", number]:
             return f"{role}.storage.pvc[{number}]"
@@ -108,8 +109,8 @@ def _field(claim: str) -> str:
 
 
 def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = False) -> None:
-    """All that were made for the workload, or only those that a stop ends. They go with the last
-    pod that uses them."""
+    """Delete the workload's claims, or only the ephemeral ones. They disappear with the last pod
+    that uses them."""
     selector = f"{WORKLOAD}={handle.workload_id}" + (f",{EPHEMERAL}=true" if ephemeral else "")
     path = folder("PersistentVolumeClaim", space)
     for claim in _ours(api, path, selector):
@@ -117,7 +118,7 @@ def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = Fal
 
 
 def remove(api: Api, handle: Handle, space: str) -> None:
-    with suppress(Denied):  # then none was made either
+    with suppress(Denied):  # then none was created either
         for part in ("env", "pull"):
             api.delete(f"{folder('Secret', space)}/{job_name(handle)}-{part}")
     remove_claims(api, handle, space)
@@ -126,7 +127,7 @@ def remove(api: Api, handle: Handle, space: str) -> None:
 
 
 def finalizers(job: Manifest) -> list[str]:
-    """Those of others, who let go of what is deleted once they did their part."""
+    """Other people's finalizers, which delay the deletion until their owner removes them."""
     return sorted(set(job["metadata"].get("finalizers") or ()) - OF_THE_SERVER)
 
 
@@ -143,7 +144,7 @@ def remove_tools(api: Api, handle: Handle, path: str) -> None:
 
 
 def _ours(api: Api, path: str, selector: str) -> list[Manifest]:
-    """These are rights that a cluster may keep from us: then there are none."""
+    """The matching objects; none if we may not list them."""
     try:
         return api.items(path, labelSelector=selector)
     except EngineRefused:
@@ -151,8 +152,8 @@ def _ours(api: Api, path: str, selector: str) -> list[Manifest]:
 
 
 def address(api: Api, space: str, name: str, tool: Tool, host_ip: str) -> str:
-    """Where a tool is reached past Trainyard, as the cluster has it now: a URL without a path,
-    empty where the way leads through Trainyard. ``host_ip`` is that of the tool's node."""
+    """The URL of a tool that is reached directly, without a path; empty if it is reached through
+    Trainyard. ``host_ip`` is the address of the tool's node."""
     kind = tool.connection.connection_type
     if kind is ConnectionType.CLUSTER_IP:
         return ""

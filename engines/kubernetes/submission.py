@@ -1,5 +1,5 @@
-"""Starting workloads: their objects in order, each once, and the job of an earlier run out of the
-way."""
+"""Start workloads: create their objects in order, each once, and clear away the job of an earlier
+run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +18,7 @@ GOING = "The job of the run before is being deleted."
 
 
 class Submitter:
-    """``render`` makes the objects of a launch, its namespace first and its job last."""
+    """``render`` makes the objects of a launch: the namespace first, the job last."""
 
     def __init__(self, api: Api, now: Lookup, render: Callable[[Launch], list[Manifest]]) -> None:
         self._api, self._now, self._render = api, now, render
@@ -37,7 +37,7 @@ class Submitter:
             return
         before = self._api.find(path)
         if before is None:
-            objects.claim_namespace(self._api, space)  # somebody may have deleted it since
+            objects.claim_namespace(self._api, space)  # it may have been deleted since
         elif not self._may_start_again(launch, kind, before):
             return
         for item in others:
@@ -49,8 +49,8 @@ class Submitter:
             raise EngineUnavailable(GOING)
 
     def _as_it_began(self, launch: Launch) -> Launch:
-        """A single pod stays of the kind of job that it has, also where the cluster could run it as
-        the other one since."""
+        """Keep the kind of job that a single pod started as, even if the cluster could run it as
+        the other kind by now."""
         if launch.spec.kind.is_gang:
             return launch
         plain = launch.site.plain_jobs
@@ -63,8 +63,8 @@ class Submitter:
         return replace(launch, site=site) if present else launch
 
     def _create(self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest) -> bool:
-        """The first start in one call, which is all that most submissions need; ``False`` when
-        there is no namespace yet, or a job of this name."""
+        """Create the job in one call, which is all that most submissions need. ``False`` if the
+        namespace does not exist yet, or a job with this name does."""
         path = kind.path(space["metadata"]["name"], "").rstrip("/")
         with explained(launch, kind):
             try:
@@ -74,12 +74,12 @@ class Submitter:
         return True
 
     def _may_start_again(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
-        """Whether the job of an earlier run is stopped, so that this run can take it over."""
+        """Whether the job of an earlier run has stopped, so that this run can take it over."""
         if job["metadata"].get("deletionTimestamp"):
             raise EngineUnavailable("The job of this name is still being deleted.")
         if run_of(job) >= launch.run:
             return False
-        if was_resumed(job):  # by somebody else, as the run that is asked for now
+        if was_resumed(job):  # somebody resumed it on the cluster, as the requested run
             if kind.is_plain:
                 now = {"metadata": {"annotations": {RUN: str(launch.run)}}}
                 self._api.merge(self._now.path(kind, launch.handle), now)
@@ -93,12 +93,12 @@ class Submitter:
             raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
         if phase is not Phase.STOPPED:
             raise EngineUnavailable(f"run {run_of(job)} is still ending")
-        if kind.is_plain:  # nobody can change its template, and no pod is left
+        if kind.is_plain:  # its template cannot be changed, and no pod is left
             self._clear(launch.handle, kind, "Background")
         return True
 
     def _clear(self, handle: Handle, kind: JobKind, propagation: str) -> None:
-        """A job that is done for good makes room for that of the next run."""
+        """Remove a finished job to make room for that of the next run."""
         space = self._now.namespace(handle)
         objects.remove_claims(self._api, handle, space, ephemeral=True)
         self._api.delete(self._now.path(kind, handle), propagationPolicy=propagation)
@@ -106,7 +106,8 @@ class Submitter:
 
 @contextmanager
 def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
-    """A job's refusal in our words, with the field of the spec that it is about."""
+    """Translate the refusal of a job into our words, with the field of the spec that it
+    concerns."""
     try:
         yield
     except NotFound as error:

@@ -1,1 +1,1 @@
-"""How the API server is reached, and what it means when it is not."""
+"""Access to the API server, and explanations when there is none."""

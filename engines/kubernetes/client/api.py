@@ -1,7 +1,6 @@
-"""One API server: requests, watches, and its errors as ours.
+"""Requests and watches of one API server, with its errors as ours.
 
-Objects travel as plain dicts, as they stand on the wire, so that a server older or newer than the
-client library loses no field.
+Objects are plain dicts, as on the wire, so that no field of an older or newer server is lost.
 """
 
 import time
@@ -29,8 +28,8 @@ from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.outage import takes_nothing, words
 
 FIELD_MANAGER = "trainyard"
-TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two pieces of an answer
-READING = 10.0  # seconds: nothing but the server itself delays what is only read
+TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two chunks of an answer
+READING = 10.0  # seconds for reads, which only the server itself can delay
 JSON, MERGE, APPLY = (
     "application/json",
     "application/merge-patch+json",
@@ -39,15 +38,15 @@ JSON, MERGE, APPLY = (
 ALL = "application/json, */*"
 NAMES = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PLAIN = {"Accept": ALL, "Content-Type": JSON}
-RENEW_SECONDS = 10.0  # between two times that a plugin is asked for credentials
-PAGE = 500  # items of a list at once
+RENEW_SECONDS = 10.0  # seconds between two requests for credentials from a plugin
+PAGE = 500  # items per page of a list
 CHANNELS = "v4.channel.k8s.io"
 UNAUTHORIZED = 401
-UNAVAILABLE = {UNAUTHORIZED, 408, 429}  # and all of 5xx; a revoked token may be renewed
+UNAVAILABLE = {UNAUTHORIZED, 408, 429}  # and all 5xx; a revoked token may be renewed
 Query = Mapping[str, str | int]
 
 
-setdefaulttimeout(TIMEOUT[1])  # the client library leaves a silent server to hold us for ever
+setdefaulttimeout(TIMEOUT[1])  # by default the library waits for ever
 
 
 class NotFound(EngineRefused):
@@ -63,14 +62,14 @@ class Denied(EngineRefused):
 
 
 class Gone(EngineUnavailable):
-    """410: the watch fell behind what the server remembers; list again."""
+    """410: the watch is older than what the server remembers; list again."""
 
 
 class Api:
     """Answers as dicts. Every method may raise ``EngineRefused`` and ``EngineUnavailable``."""
 
     def __init__(self, client: ApiClient, renew: Callable[[], ApiClient] | None = None) -> None:
-        """``renew`` makes another client, with new credentials, when those of this one ended."""
+        """``renew`` makes a client with new credentials once the present ones have expired."""
         self._client, self._renew = client, renew
         self._renewing, self._renewed = Lock(), -inf
 
@@ -82,7 +81,7 @@ class Api:
         return self._json("GET", path, query)
 
     def ping(self) -> None:
-        """``EngineUnavailable`` when it does not answer soon; a refusal is an answer."""
+        """``EngineUnavailable`` if the server does not answer soon; a refusal is an answer."""
         with suppress(EngineRefused), answered():
             self._call("GET", "/version", {}, silence=READING).close()
 
@@ -90,11 +89,11 @@ class Api:
         return list(self.get(path, **query)["items"])
 
     def everything(self, path: str, **query: str | int) -> Iterator[Manifest]:
-        """The items of a long list, a page at a time."""
+        """The items of a long list, page by page."""
         return self._pages(path, query, ALL)
 
     def metadata(self, path: str) -> Iterator[Manifest]:
-        """The same with the metadata of the objects alone."""
+        """Only the metadata of the items, page by page."""
         return self._pages(path, {}, NAMES)
 
     def _pages(self, path: str, query: Query, accept: str) -> Iterator[Manifest]:
@@ -108,7 +107,7 @@ class Api:
                 return
 
     def find(self, path: str) -> Manifest | None:
-        """``None`` where there is nothing."""
+        """The object, or ``None`` if it does not exist."""
         try:
             return self.get(path)
         except NotFound:
@@ -118,7 +117,7 @@ class Api:
         return self._json("POST", path, {"fieldManager": FIELD_MANAGER, **query}, body)
 
     def apply(self, path: str, body: Manifest, **query: str | int) -> Manifest:
-        """Server-side apply: made where it is missing, changed where it differs."""
+        """Server-side apply: create the object, or change what differs."""
         wanted = {"fieldManager": FIELD_MANAGER, "force": "true", **query}
         return self._json("PATCH", path, wanted, body, APPLY)
 
@@ -126,7 +125,7 @@ class Api:
         return self._json("PATCH", path, {"fieldManager": FIELD_MANAGER}, body, MERGE)
 
     def delete(self, path: str, **query: str | int) -> Manifest | None:
-        """What is left of it where it goes later. Gone is success."""
+        """Delete an object; returns it if it only goes later. Gone is success."""
         try:
             left = self._json("DELETE", path, query)
         except NotFound:
@@ -138,16 +137,16 @@ class Api:
             return bytes(response.read())
 
     def stream(self, path: str, **query: str | int) -> BaseHTTPResponse:
-        """An answer that does not end; ``shutdown`` ends it from another thread."""
+        """A response without an end; ``shutdown`` ends it from another thread."""
         return self.follow(path, query, silence=TIMEOUT[1])
 
     def follow(self, path: str, query: Query, *, silence: float) -> BaseHTTPResponse:
-        """One that may say nothing for ``silence`` seconds, until it is taken for cut."""
+        """Like :meth:`stream`; counts as cut off after ``silence`` seconds without data."""
         with answered():
             return self._call("GET", path, query, silence=silence)
 
     def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
-        """A connection of channels to a pod; see ``bridge``."""
+        """A websocket with channels to a pod; see ``websocket.Bridge``."""
         headers = {"sec-websocket-protocol": CHANNELS}
         self._client.update_params_for_auth(headers, [], ["BearerToken"])
         lower_case = {name.lower(): value for name, value in headers.items()}
@@ -205,7 +204,7 @@ class Api:
         return response
 
     def _has_other(self, used: ApiClient) -> bool:
-        """Whether there are newer credentials than these, which the server did not take."""
+        """Whether there are newer credentials than ``used``, which the server rejected."""
         if self._renew is None:
             return False
         with self._renewing:
@@ -214,7 +213,7 @@ class Api:
                 with suppress(EngineRefused):
                     renewed = self._renew()
                     settings = renewed.configuration
-                    if settings.api_key or settings.cert_file:  # else the plugin failed
+                    if settings.api_key or settings.cert_file:  # otherwise the plugin failed
                         self._client = renewed
             return self._client is not used
 
@@ -228,8 +227,8 @@ def _send(
     kinds: Mapping[str, str],
     silence: float,
 ) -> BaseHTTPResponse:
-    """By the client library's connections and credentials; its own calls would copy each body twice
-    before it is sent."""
+    """Send by the library's connections and credentials; its own calls would copy the body
+    twice."""
     headers = {**kinds}
     client.update_params_for_auth(headers, [], ["BearerToken"])
     address = f"{client.configuration.host}{path}"
@@ -243,14 +242,15 @@ def _send(
             timeout=Timeout(connect=TIMEOUT[0], read=silence),
         )
     except ReadTimeoutError:
-        # Others that rest may be as dead, as after an address moved to another machine.
+        # Other idle connections may be dead too, for example if the address moved to another
+        # machine.
         client.rest_client.pool_manager.clear()
         raise
     return response
 
 
 def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
-    """(type, object) of each line of a watch. :class:`Gone` when it has to be listed again."""
+    """Type and object of each line of a watch. :class:`Gone` if a new list is needed."""
     rest = b""
     with answered():
         for piece in response.stream(65_536):
@@ -264,12 +264,12 @@ def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
 
 @contextmanager
 def answered() -> Iterator[None]:
-    """The client library's exceptions stop here."""
+    """Translate exceptions of the client library into ours."""
     try:
         yield
     except ApiException as error:
         raise _ours(error) from error
-    except (HTTPError, OSError, ValueError) as error:  # ValueError: no JSON, or cut in the middle
+    except (HTTPError, OSError, ValueError) as error:  # ValueError: not JSON, or cut off
         raise EngineUnavailable(words(error)) from error
 
 
@@ -292,7 +292,7 @@ def _ours(error: ApiException) -> Exception:
 
 
 def _status(error: ApiException) -> tuple[str, list[dict[str, str]]]:
-    """What the server's Status says: a message for people, and its causes."""
+    """The message and the causes of a Status object."""
     try:
         status = orjson.loads(error.body)
         return status["message"], (status.get("details") or {}).get("causes") or []

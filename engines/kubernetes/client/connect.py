@@ -1,4 +1,4 @@
-"""How an API server is reached: by a kubeconfig, or by the service account of the pod we run in."""
+"""Connect to an API server: by a kubeconfig, or by the service account of the pod we run in."""
 
 import socket
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.kubeconfig import UnfitYaml, read
 
-#: Kept open for reuse by one process: watches, submissions and looks at once. Each one more is shut
-#: after its request, and the next one shakes hands anew.
+#: Connections that one process keeps open: for watches, submissions and reads at the same time.
+#: Further ones are closed after their request.
 CONNECTIONS = 32
-#: A peer that vanished is noticed within a minute, however long nothing is said.
+#: TCP keep-alive: a vanished peer is noticed within a minute, even on a silent connection.
 PROBES = {"TCP_KEEPIDLE": 15, "TCP_KEEPINTVL": 10, "TCP_KEEPCNT": 4}  # not all on every system
 KEEP_ALIVE = [
     (socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1),
@@ -34,10 +34,10 @@ KEEP_ALIVE = [
 
 
 def connect(kubeconfig: str | None, *, context: str | None = None, streams: int = 0) -> Api:
-    """``kubeconfig`` is the file's text; without it, the pod's own service account is used.
-    ``streams`` of logs are open beside all else.
+    """``kubeconfig`` is the file's text; without it the pod's own service account is used.
+    ``streams`` is how many logs may be followed at the same time.
 
-    ``EngineRefused`` says what is wrong with it. Nothing is asked of the server yet.
+    Nothing is asked of the server yet. ``EngineRefused`` says what is wrong with the kubeconfig.
     """
     if kubeconfig is None:
         return Api(_client(None, None, streams))
@@ -46,7 +46,8 @@ def connect(kubeconfig: str | None, *, context: str | None = None, streams: int 
     except UnfitYaml as error:
         raise _unusable(error) from error
     client = _client(document, context, streams)
-    # A plugin need not say when its credentials end. The client library asks it again only then.
+    # A plugin need not report when its credentials expire, and the library only asks it again if it
+    # does.
     asks = "exec" in _user(document, context)
     return Api(client, partial(_client, document, context, streams) if asks else None)
 
@@ -70,7 +71,7 @@ def _client(document: dict[str, object] | None, context: str | None, streams: in
             token_file = str(_user(document, context).get("tokenFile") or "")
     except (ConfigException, ValueError) as error:  # ValueError: data that is not base64
         raise _unusable(error) from error
-    except (AttributeError, KeyError, TypeError) as error:  # the client library judges no types
+    except (AttributeError, KeyError, TypeError) as error:  # the library does not check types
         raise _unusable("a value in it is not of the type that belongs there") from error
     if token_file:
         settings.refresh_api_key_hook = TokenFile(Path(token_file))
@@ -82,8 +83,8 @@ def _unusable(error: Exception | str) -> EngineRefused:
 
 
 class Again(Retry):
-    """One more try where a connection was cut while it rested; none where the server is silent,
-    for whoever asks would wait twice as long to be told."""
+    """Retries once if an idle connection was cut. Not if the server is silent, which would double
+    the time until callers learn of it."""
 
     def increment(
         self, method: str | None = None, url: str | None = None, *args: Any, **kwargs: Any
@@ -94,16 +95,15 @@ class Again(Retry):
 
 
 class TokenFile:
-    """A token that somebody renews in its file, as kubelet does with that of a pod before each hour
-    is over. The client library calls it before every request; it looks at that file itself but once
-    a minute, or never."""
+    """A token in a file that somebody renews, as kubelet does within the hour. The library calls
+    this before each request; by itself it would reread the file once a minute, or never."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read: tuple[int, int, int] | None = None  # what the file was like
+        self._read: tuple[int, int, int] | None = None  # inode, time and size at the last read
 
     def __call__(self, settings: Configuration) -> None:
-        # Of a file that is away for a moment the token may still do; if not, the server says so.
+        # If the file is briefly missing, the old token may still do; if not, the server says so.
         with suppress(OSError, UnicodeDecodeError):
             stat = self._path.stat()
             now = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
@@ -115,13 +115,13 @@ class TokenFile:
 
 
 def _user(document: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
-    """The user of the chosen context; empty where it names none. What the kubeconfig says of other
-    contexts, which the client library takes, may be anything."""
+    """The user entry of the chosen context; empty if it names none. Only this context is checked:
+    other entries may contain anything."""
     chosen = _named(document, "context", context or document["current-context"])
     return _named(document, "user", chosen["user"]) if chosen.get("user") else {}
 
 
 def _named(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
-    """The entry of a list such as ``contexts``, by its name; empty where there is none."""
+    """An entry by name from a list such as ``contexts``; empty if there is none."""
     entries = document.get(f"{kind}s") or ()
     return next((one.get(kind) or {} for one in entries if one.get("name") == name), {})

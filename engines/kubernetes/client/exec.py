@@ -1,4 +1,4 @@
-"""A program with a terminal in the container of a rank, by the API's ``exec``."""
+"""Run a program with a terminal in a rank's container, by the API's ``exec``."""
 
 import json
 import threading
@@ -12,13 +12,13 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.websocket import Bridge, leave
 
 STDIN, STDOUT, STATUS, RESIZE = 0, 1, 3, 4
-# The server leaves a program running whose terminal is gone, so its number is told first.
+# The server does not end a program whose connection is lost, so the shell first prints its pid.
 ANNOUNCED = 'echo $$; exec "$@"'
 LONGEST_NUMBER = 64
 
 
 class PodSession:
-    """``EngineRefused`` where the pod is not there or may not be entered."""
+    """``EngineRefused`` if the pod does not exist or may not be entered."""
 
     def __init__(self, api: Api, path: str, container: str, argv: Sequence[str]) -> None:
         self._api, self._path, self._container = api, path, container
@@ -66,7 +66,7 @@ class PodSession:
         return b""
 
     def _note(self, data: bytes) -> None:
-        """How it ended: well, with an exit code, or not started at all."""
+        """Read the final status: success, an exit code, or that it could not be started."""
         status = json.loads(data)
         causes = (status.get("details") or {}).get("causes") or []
         codes = [cause["message"] for cause in causes if cause.get("reason") == "ExitCode"]
@@ -76,9 +76,9 @@ class PodSession:
             self._said = str(status.get("message") or "The program could not be started.")
 
     def _hang_up(self) -> None:
-        """The kernel passes the hang-up on to what runs in the foreground."""
+        """End the program. The kernel passes the hang-up on to its foreground process."""
         script = f"kill -HUP {self._pid}; sleep 1; kill -KILL {self._pid}"
-        with suppress(EngineError):  # a pod that is gone took the program with it
+        with suppress(EngineError):  # if the pod is gone, so is the program
             last = self._exec(["/bin/sh", "-c", script], tty=False)
             with suppress(WebSocketException, OSError):
                 while last.recv_data_frame(True)[0] != ABNF.OPCODE_CLOSE:

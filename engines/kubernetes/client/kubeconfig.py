@@ -1,4 +1,4 @@
-"""The text of a kubeconfig, which comes from outside and may be anything."""
+"""Parse a kubeconfig, which comes from outside and may be anything."""
 
 from typing import Any
 
@@ -6,11 +6,11 @@ import yaml
 
 
 class UnfitYaml(ValueError):
-    """A text that is no YAML mapping. What it says never quotes the text, which may be secret."""
+    """The text is not a YAML mapping. Messages never quote the text, which may contain secrets."""
 
 
 def read(text: str) -> dict[str, Any]:
-    """The mapping that it is in YAML. ``UnfitYaml`` where it is none, or cannot be held."""
+    """Parse YAML. ``UnfitYaml`` if it is invalid, or not a mapping."""
     try:
         document = yaml.safe_load(text)
     except yaml.YAMLError as error:
@@ -20,7 +20,7 @@ def read(text: str) -> dict[str, Any]:
     except RecursionError:
         raise UnfitYaml("Its YAML is nested too deeply.") from None
     except (ValueError, LookupError, AttributeError) as error:
-        # such as a number of 5,000 digits, the 40th of May, or a word tagged as a truth or a time
+        # such as a number with 5,000 digits, 40 May, or a word tagged as a boolean or a time
         raise UnfitYaml("Its YAML holds a number or a date that cannot be read.") from error
     if not isinstance(document, dict):
         raise UnfitYaml("Its YAML is not a mapping.")

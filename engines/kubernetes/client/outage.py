@@ -1,6 +1,6 @@
-"""Why an API server gives no answer, or takes nothing, in words that people act on. Pure.
+"""Explain why an API server does not answer, or accepts nothing, and what to do about it. Pure.
 
-What TLS libraries say stands behind in brackets, for whoever knows them.
+The words of TLS libraries follow in brackets, for those who know them.
 """
 
 import errno
@@ -22,7 +22,7 @@ from urllib3.exceptions import (
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
-#: Of OpenSSL, as X509_V_ERR_… in its x509_vfy.h.
+#: OpenSSL's codes: X509_V_ERR_… in x509_vfy.h.
 NOT_YET, EXPIRED, OTHER_HOST, OTHER_IP = 9, 10, 62, 64
 NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
 NO_CA = re.compile("NO_CERTIFICATE_OR_CRL_FOUND|NO_START_LINE|BAD_BASE64|NOT_ENOUGH_DATA")
@@ -34,7 +34,7 @@ STRANGE = (
 )
 WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "(?P<name>[^"]+)"')
 RETRIED = "Retrying every few seconds."
-Told = tuple[str, str]  # what, and what to do
+Told = tuple[str, str]  # what is wrong, and what to do
 
 
 def words(error: Exception) -> str:
@@ -49,7 +49,7 @@ def words(error: Exception) -> str:
 
 
 def takes_nothing(said: str) -> Cause:
-    """Of a server that answers and could not do what it was asked, as a workload waits for it."""
+    """The cause of waiting for a server that answers with an error; ``said`` is its message."""
     if cause := webhook_away(said):
         return replace(cause, todo=f"{RETRIED} {cause.todo}")
     title = "The cluster does not accept it at the moment"
@@ -58,8 +58,8 @@ def takes_nothing(said: str) -> Cause:
 
 
 def webhook_away(said: str) -> Cause | None:
-    """The API server asks it before it takes anything of that kind. An operator's webhook runs in
-    the operator."""
+    """The cause if an admission webhook does not answer, since the API server then accepts no
+    object of its kind. An operator's webhook is part of the operator."""
     match = WEBHOOK.search(said)
     if match is None:
         return None
@@ -74,7 +74,7 @@ def _of_the_cluster(title: str, todo: str, said: str) -> Cause:
 
 
 def _inside(error: BaseException) -> Iterator[BaseException]:
-    """It, and what it is made of: the client library wraps an error several times."""
+    """The error and all errors inside it; the client library wraps an error several times."""
     yield error
     for inner in (getattr(error, "reason", None), error.__cause__, *error.args):
         if isinstance(inner, BaseException) and inner is not error:

@@ -1,4 +1,4 @@
-"""A connection to a port of a pod, by the API's ``portforward``."""
+"""Connect to a port of a pod, by the API's ``portforward``."""
 
 import socket
 
@@ -7,11 +7,11 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.websocket import Bridge
 
 DATA, ERROR = 0, 1
-NUMBER = 2  # bytes of the port's number, which comes first on both channels
+NUMBER = 2  # bytes of the port number that starts both channels
 
 
 def forward(api: Api, path: str, port: int) -> socket.socket:
-    """``path`` is the pod's. The connection ends at once where nothing listens on the port."""
+    """``path`` is the pod's. The connection ends at once if nothing listens on the port."""
     websocket = api.websocket(f"{path}/portforward", [("ports", str(port))])
     begun: set[int] = set()
 

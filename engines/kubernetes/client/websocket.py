@@ -1,8 +1,8 @@
-"""A websocket of the API server as a socket of ours.
+"""Present a websocket of the API server as a plain socket.
 
-Each message starts with a byte that names its channel: the protocol ``v4.channel.k8s.io``, which
-servers have spoken since long before 1.20 and still do. One thread does all that touches the
-websocket, for TLS connections must not be read and written by two at a time.
+The first byte of each message is its channel: the protocol ``v4.channel.k8s.io``, which servers
+have spoken since long before 1.20. A single thread uses the websocket, because two threads must not
+read and write a TLS connection at the same time.
 """
 
 import select
@@ -21,17 +21,20 @@ Receive = Callable[[int, bytes], bytes]
 
 
 def leave(websocket: WebSocket) -> None:
-    """Say good-bye and close, whether or not the server still listens."""
+    """Close the websocket politely, whether or not the server still listens."""
     with suppress(WebSocketException, OSError):
         websocket.close(timeout=1)
-    websocket.shutdown()  # type: ignore[no-untyped-call]  # the package leaves it so
+    websocket.shutdown()  # type: ignore[no-untyped-call]  # the package has no types
 
 
 class Bridge:
-    """``stream`` is our end. What is written there goes out on ``channel``; of what comes in,
-    ``receive`` says which bytes are to be read there. It ends when the server or we close; with
-    ``half_closes`` it still brings the answer to who only says that nothing more will be sent,
-    which the protocol cannot pass on."""
+    """Copies data between a websocket and ``stream``, our end of a socket pair.
+
+    What is written to ``stream`` is sent on ``channel``. ``receive`` gets each message with its
+    channel and returns the bytes to deliver. The bridge ends when either side closes. With
+    ``half_closes`` it still delivers the answer after we shut down our sending side, which the
+    protocol cannot pass on.
+    """
 
     def __init__(
         self, websocket: WebSocket, *, channel: int, receive: Receive, half_closes: bool = False
@@ -47,8 +50,8 @@ class Bridge:
         self._thread.start()
 
     def send(self, channel: int, data: bytes) -> None:
-        """A whole message on another channel."""
-        with suppress(OSError):  # over, or more orders than anyone could want
+        """Send a message on another channel."""
+        with suppress(OSError):  # closed, or the queue is full
             self._asked.send(bytes([channel]) + data, socket.MSG_DONTWAIT)
 
     def close(self) -> None:
@@ -81,7 +84,7 @@ class Bridge:
         return self._take() if wire.fileno() in ready else True
 
     def _wait(self, wire: socket.socket) -> dict[int, int]:
-        """By number of a socket what there is of it; that our side has gone is always told."""
+        """Wait for events; by file descriptor. A hang-up of our side is always reported."""
         poll = select.poll()
         poll.register(wire, select.POLLIN)
         poll.register(self._orders, select.POLLIN)
@@ -89,7 +92,7 @@ class Bridge:
         return dict(poll.poll())
 
     def _give(self, events: int) -> bool:
-        """Pass on what we wrote; whether that goes on."""
+        """Send what was written to ``stream``. ``False`` when the bridge should end."""
         data = b"" if self._all_sent else self._inner.recv(PIECE)
         if data:
             self._websocket.send_binary(self._channel + data)
@@ -98,7 +101,7 @@ class Bridge:
         return self._half_closes and not events & select.POLLHUP
 
     def _has_more(self) -> bool:
-        """Bytes that TLS has read from the wire already do not make the socket readable again."""
+        """Whether TLS has buffered bytes: these no longer make the socket readable."""
         wire = self._websocket.sock
         return isinstance(wire, ssl.SSLSocket) and wire.pending() > 0
 
@@ -111,5 +114,5 @@ class Bridge:
             try:
                 self._inner.sendall(shown)
             except OSError:
-                return False  # our side has closed
+                return False  # our side was closed
         return True
