@@ -73,7 +73,7 @@ class Engine(Protocol):
         ...
 
     def events(self) -> list[ClusterEvent]:
-        """The cluster's events since the last call, if a watch in this process received them.
+        """The cluster's events since the last call, if a watch here received them.
 
         A new watch reports again what the cluster still remembers.
         """
@@ -84,10 +84,9 @@ class Engine(Protocol):
         ...
 
     def stop(self, handle: Handle, *, run: int) -> None:
-        """Ask every rank to end, and kill those that outlive the spec's grace period. Gone is
-        success.
+        """Ask every rank to end, and kill what outlives the grace period. Gone is success.
 
-        Leads to an observation with phase Stopped, or Completed or Failed if that came first.
+        It leads to an observation with phase Stopped, or Completed or Failed if that came first.
         """
         ...
 
@@ -241,8 +240,8 @@ class Site:
 
 @dataclass(frozen=True)
 class Registry:
-    """Credentials for pulling images from a host: user and password, which are empty in a launch
-    that is only shown, or the name of an existing Secret."""
+    """Credentials for a host of images: user and password, empty in a launch that is only shown, or
+    the name of an existing Secret."""
 
     host: str
     username: str = field(default="", repr=False)
@@ -255,11 +254,10 @@ class Registry:
 class Launch:
     """Everything an engine needs to start a workload.
 
-    ``run`` counts starts by the user: 1 on submission, and one more each time the stopped workload
-    is run again. ``gpus`` maps ranks to the indexes of the devices that admission assigned; it is
-    empty if the cluster schedules itself. ``ran`` is how many seconds it ran in earlier runs.
-    ``secrets`` are values of credentials by their id and key; ``registries`` hold those for images.
-    No other part of a launch contains secrets.
+    ``run`` counts starts by the user: 1 on submission, and one more for each Run of the stopped
+    workload. ``gpus`` maps ranks to the indexes of the devices that admission assigned; empty if
+    the cluster schedules itself. ``ran`` are seconds of earlier runs. ``secrets`` are values of
+    credentials by id and key; ``registries`` hold those for images. Nothing else here is secret.
     """
 
     handle: Handle
@@ -339,8 +337,8 @@ class ClusterEvent:
 @dataclass(frozen=True)
 class UsageSample:
     """A sample of a rank's usage: ``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes, ``gpu``
-    in percent of its GPUs. What is not measured is ``None``. ``attempt`` counts the starts of
-    ``origin``, as in :class:`Log`."""
+    in percent of its GPUs; ``None`` if not measured. ``attempt`` counts the starts of ``origin``,
+    as in :class:`Log`."""
 
     rank: int
     attempt: int
