@@ -1,1 +1,1 @@
-"""What changes on the cluster, as it changes."""
+"""Follow changes on the cluster: reflectors, the watcher, and snapshots of workloads."""

@@ -1,4 +1,4 @@
-"""One workload as it stands now, asked of the cluster outside a watch."""
+"""Read one workload from the cluster, outside a watch."""
 
 from engines.base import EngineRefused, Handle, Manifest
 from engines.kubernetes.client.api import Api
@@ -10,11 +10,11 @@ from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.watch.reflector import Collection, PagedList
 from engines.kubernetes.watch.snapshot import Snapshot
 
-TRIES = 5  # at reading a job with its pods that someone else changes at the same time
+TRIES = 5  # to read a job and its pods consistently while somebody changes them
 
 
 class Lookup:
-    """``prefix`` is that of the namespaces of projects."""
+    """``prefix`` starts the names of projects' namespaces."""
 
     def __init__(self, api: Api, prefix: str) -> None:
         self._api, self._prefix = api, prefix
@@ -26,7 +26,7 @@ class Lookup:
         return kind.path(self.namespace(handle), job_name(handle))
 
     def job(self, handle: Handle) -> tuple[JobKind, Manifest] | None:
-        """The job of a workload; one that is being deleted is as good as gone."""
+        """The job of a workload; ``None`` if there is none, or it is being deleted."""
         for kind in kinds_here(self._api):
             job = self._api.find(self.path(kind, handle))
             if job and not job["metadata"].get("deletionTimestamp"):
@@ -34,9 +34,10 @@ class Lookup:
         return None
 
     def snapshot(self, handle: Handle) -> Snapshot | None:
-        """Pods first, as the watch does, so that what it tells compares with what that tells.
+        """A snapshot of job and pods. Pods are read first, as in a watch, so that its sequence
+        compares with those of a watch.
 
-        A job that changed meanwhile is read again with its pods, a few times at most.
+        If the job changed meanwhile both are read again, a few times at most.
         """
         pods_path = f"/api/v1/namespaces/{self.namespace(handle)}/pods"
         snapshot = None
@@ -55,8 +56,8 @@ class Lookup:
         return snapshot.job_view if snapshot else None
 
     def restore(self, kind: JobKind, before: Manifest) -> bool:
-        """Put back the labels of a job of ours that somebody took off: without them nobody would
-        see that it runs on. ``False`` where it is gone."""
+        """Put back labels that somebody removed from a job of ours: without them nobody would
+        notice that it still runs. ``False`` if the job is gone."""
         meta = before["metadata"]
         labels = {name: meta["labels"][name] for name in (WORKLOAD, PROJECT)}
         path = kind.path(meta["namespace"], meta["name"])
@@ -68,7 +69,7 @@ class Lookup:
         return True
 
     def pod(self, handle: Handle, rank: int) -> PodView:
-        """The one that a rank runs in now."""
+        """The pod in which a rank runs. ``EngineRefused`` if it is not running."""
         view = self.job_view(handle)
         pod = view.present.get(view.slots[rank]) if view and rank < len(view.slots) else None
         if pod is None or not pod.is_ready:

@@ -1,11 +1,12 @@
-"""What a watch saw, for the next one: mostly that follows at once, only to list everything anew."""
+"""Hand the snapshots of one watch to the next, which mostly follows at once and would otherwise
+judge everything again."""
 
 from threading import Timer
 from uuid import UUID
 
 from engines.kubernetes.watch.snapshot import Snapshot
 
-LINGER = 5.0  # seconds for which it is kept: somebody else may watch by now
+LINGER = 5.0  # seconds it is kept; later another process may watch
 
 
 class Memory:
@@ -21,7 +22,7 @@ class Memory:
         self._end.start()
 
     def take(self) -> dict[UUID, Snapshot]:
-        """It is forgotten with that."""
+        """Return what was kept, and forget it."""
         if self._end is not None:
             self._end.cancel()
         snapshots, self._snapshots = self._snapshots, {}

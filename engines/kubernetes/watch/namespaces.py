@@ -1,4 +1,4 @@
-"""Whether a namespace goes, and all that is in it."""
+"""Find out whether a namespace is being deleted, together with everything in it."""
 
 import time
 
@@ -6,7 +6,7 @@ from engines.base import EngineError
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.objects import NAMESPACES
 
-NAMESPACE_SECONDS = 1.0  # between two questions about one, which may lose many workloads at once
+NAMESPACE_SECONDS = 1.0  # seconds between two queries of one namespace
 
 
 class Namespaces:
@@ -22,6 +22,6 @@ class Namespaces:
                 namespace = self._api.find(f"{NAMESPACES}/{space}")
                 is_ending = namespace is None or "deletionTimestamp" in namespace["metadata"]
             except EngineError:
-                is_ending = False  # a reason less; that the job is gone is told all the same
+                is_ending = False  # the reason is missing, but the loss is reported
             self._ending[space] = (now, is_ending)
         return is_ending

@@ -1,4 +1,4 @@
-"""One watch in a thread of its own, which reconnects where it was cut."""
+"""A watch of one collection in a thread of its own, which reconnects when it is cut off."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,19 +15,20 @@ from engines.kubernetes.client.api import Api, Gone, events
 from engines.kubernetes.jobs import WORKLOAD, JobKind
 from engines.kubernetes.status.job import version
 
-PATIENCE = 10.0  # seconds without any connection until it gives up
-PULSE = 5.0  # seconds between two questions whether the server answers
-DISCOVER_SECONDS = 30.0  # between two looks whether it serves other kinds
+PATIENCE = 10.0  # seconds without a connection until a watch gives up
+PULSE = 5.0  # seconds between two pings of the server
+DISCOVER_SECONDS = 30.0  # seconds between two checks for new kinds
 PAUSE = 0.5  # seconds between two attempts
-SERVER_SECONDS = 290  # the server ends a watch after this, and it is opened again
+SERVER_SECONDS = 290  # the server ends a watch after this time, and it is opened again
 
-PAGE = 500  # objects of one answer
+PAGE = 500  # objects per page
 
 
 @dataclass(frozen=True)
 class Collection:
-    """All objects of a sort that carry our label, be it of ``only`` one workload, or that
-    ``fields`` select. ``kind`` is set for jobs; an ``optional`` one may be forbidden."""
+    """All objects of a kind with our label, of ``only`` one workload if that is set, or those that
+    ``fields`` select. ``kind`` is set for jobs; reading an ``optional`` collection may be
+    forbidden."""
 
     path: str
     kind: JobKind | None = None
@@ -42,27 +43,27 @@ class Collection:
         return {"labelSelector": f"{WORKLOAD}={self.only}" if self.only else WORKLOAD}
 
 
-Change = tuple[Collection, str, Manifest]  # what happened to the object
+Change = tuple[Collection, str, Manifest]  # the collection, the type of change, and the object
 
 
 class Changes(SimpleQueue[Change | EngineError | None]):
-    """What the threads of a watch heard, for whoever follows it."""
+    """The queue between the threads of a watch and whoever follows it."""
 
     def wake(self) -> None:
-        """Whoever waits for the next change waits no longer: something else happened."""
+        """Wake up whoever waits for the next change."""
         if self.empty():
             self.put(None)
 
 
 class PagedList:
-    """Everything of a source at one moment, page by page; ``since`` is that moment."""
+    """All objects of a collection, page by page. ``since`` is the resource version of the list."""
 
     def __init__(self, api: Api, collection: Collection) -> None:
         self._api, self._collection = api, collection
         self.since = "0"
 
     def __iter__(self) -> Iterator[Manifest]:
-        """May raise :class:`Gone` when reading takes longer than the server remembers."""
+        """Raises :class:`Gone` if reading takes longer than the server remembers."""
         token: dict[str, str] = {}
         while True:
             page = self._api.get(
@@ -76,7 +77,7 @@ class PagedList:
 
 
 class Listener(Thread):
-    """Puts what it hears into ``changes``; an error is the last thing it puts."""
+    """A thread that puts changes into the queue; an error is the last thing it puts."""
 
     def __init__(self, api: Api, what: str, changes: Changes) -> None:
         super().__init__(daemon=True, name=what)
@@ -87,7 +88,8 @@ class Listener(Thread):
         try:
             self._go_on()
         except Exception as error:
-            # Our own mistake, which goes to the log; in silence the watch would miss what it hears.
+            # A bug of ours. It is logged by re-raising; without the message the watch would
+            # silently miss changes.
             self._changes.put(EngineUnavailable(f"{self._what} broke: {error!r}"))
             raise
 
@@ -99,8 +101,8 @@ class Listener(Thread):
 
 
 class ServerProbe(Listener):
-    """Notices that the server no longer answers, for a watch may be quiet because nothing happens,
-    and that it serves kinds by now that are not watched (``others``)."""
+    """Pings the server, because a quiet watch may also mean that it is down, and notices new kinds
+    to watch, which ``others`` reports."""
 
     def __init__(self, api: Api, *, changes: Changes, others: Callable[[], bool]) -> None:
         super().__init__(api, "Asking whether the server answers", changes)
@@ -122,7 +124,7 @@ class ServerProbe(Listener):
 
 
 class Reflector(Listener):
-    """Hears each change of a source after ``since``."""
+    """Watches a collection for changes after ``since``."""
 
     def __init__(self, api: Api, collection: Collection, *, since: str, changes: Changes) -> None:
         super().__init__(api, f"Reading the changes of {collection.path}", changes)
@@ -142,14 +144,14 @@ class Reflector(Listener):
                 if isinstance(error, Gone) or not isinstance(error, EngineUnavailable) or away:
                     self._changes.put(error)
                     return
-            if opened:  # a quiet watch is cut by the time-out for reading: no reason to give up
+            if opened:  # the read timeout also cuts a quiet watch: no reason to give up
                 answered = time.monotonic()
             self._over.wait(PAUSE)
 
     def close(self) -> None:
         super().close()
         if self._response is not None:
-            with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
+            with suppress(ValueError, OSError, RuntimeError):  # it may have ended by itself
                 self._response.shutdown()
 
     def _open(self) -> BaseHTTPResponse:

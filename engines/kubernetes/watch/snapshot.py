@@ -1,4 +1,4 @@
-"""A workload as its objects on the cluster stand, put together from several watches."""
+"""The objects of one workload on the cluster, put together from several watches."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -11,13 +11,16 @@ from engines.kubernetes.status.job import COMPLETE, JobView, version
 from spec.phases import HELD_UP
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
-HEAVY = ("managedFields",)  # who set which field: half of an object, and of no use here
+HEAVY = ("managedFields",)  # records who set which field: half of an object, and of no use here
 
 
 @dataclass
 class Snapshot:
-    """``gone`` keeps the last of pods that were deleted, for what they said about their end;
-    ``floor`` is the newest resource version seen of any. ``keys`` are all objects ever seen."""
+    """The job, pods, pod group and warnings of a workload.
+
+    ``gone`` keeps the last state of deleted pods, for what they say about their end. ``floor`` is
+    the newest resource version among all objects. ``keys`` identify all objects seen so far.
+    """
 
     kind: JobKind | None = None
     job: Manifest | None = None
@@ -28,16 +31,16 @@ class Snapshot:
     keys: set[str] = field(default_factory=set)
     floor: int = 0
     order: int = 0
-    space: str = ""  # namespace of its job
-    _view: tuple[tuple[int, int], JobView] | None = None  # at which floor and order
-    _said: Observation | None = None  # of that view
-    _is_remembered: bool = False  # the view is of before a list that shows the same objects
+    space: str = ""
+    _view: tuple[tuple[int, int], JobView] | None = None  # with its floor and order
+    _said: Observation | None = None  # made from that view
+    _is_remembered: bool = False  # the view was read before a list that showed the same objects
 
     @classmethod
     def read(
         cls, kind: JobKind, job: Manifest, pods: Iterable[Manifest], *, upto: int
     ) -> "Snapshot":
-        """A job, and its pods of just before, which were read at the version ``upto``."""
+        """A snapshot of a job and its pods, which were listed just before, at version ``upto``."""
         snapshot = cls()
         for pod in pods:
             snapshot.take_pod("ADDED", pod)
@@ -47,12 +50,12 @@ class Snapshot:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing is missing up to the newest version that was seen."""
+        """Whether nothing up to the newest version is missing."""
         return self.order == COMPLETE
 
     @property
     def is_over(self) -> bool:
-        """Whether its job is gone, at its end or suspended."""
+        """Whether its job is gone, finished or suspended."""
         if self.job is None:
             return True
         status = self.job.get("status") or {}
@@ -66,7 +69,7 @@ class Snapshot:
 
     @property
     def is_bare(self) -> bool:
-        """A job of which nothing has come yet."""
+        """Whether nothing but the job itself has been seen."""
         others = self.pods or self.gone or self.group or self.warnings
         return self.job is not None and not others and not self.job.get("status")
 
@@ -91,15 +94,16 @@ class Snapshot:
         self.group = None if what == "DELETED" else group
 
     def take_warning(self, event: Manifest) -> None:
-        """Events may be kept in a store of their own, whose versions say nothing about ours."""
+        """Add an event. Events may be in a separate store, whose versions do not compare
+        with ours."""
         self._count(0)
-        self.warnings.pop(event["metadata"]["uid"], None)  # so that the newest stands last
+        self.warnings.pop(event["metadata"]["uid"], None)  # so that the newest is last
         self.warnings[event["metadata"]["uid"]] = event
         while len(self.warnings) > MOST_WARNINGS:
             del self.warnings[next(iter(self.warnings))]
 
     def age(self) -> None:
-        """Have it judged anew: with time, silence says something as well."""
+        """Have the snapshot judged again, because long silence is a finding too."""
         self._count(0)
 
     def _count(self, newest: int) -> None:
@@ -111,7 +115,8 @@ class Snapshot:
             self.floor, self.order = self.floor + 1, 1
 
     def listed(self, upto: int) -> None:
-        """Everything was read, pods up to the version ``upto``. A job may show what came after."""
+        """Mark the snapshot as complete after a list, in which pods were read at version ``upto``.
+        A job read after the pods may be newer."""
         self.order = COMPLETE if self.floor <= upto else 0
         self.floor = max(self.floor, upto)
         if self._is_remembered and self._view and self._said:
@@ -120,9 +125,9 @@ class Snapshot:
             self._view, self._said = (place, view), replace(self._said, sequence=sequence)
 
     def remember(self, before: "Snapshot") -> None:
-        """Take over from the time before a list what no list shows, and what needs no second look:
-        the objects are as they were, and with time alone nothing is said of a gang that does not
-        wait."""
+        """Take over from the snapshot before a list what the list does not show. If the objects are
+        unchanged and the gang is not waiting, its judgement is kept as well, since time alone
+        changes nothing."""
         self.gone = {name: pod for name, pod in before.gone.items() if name not in self.pods}
         self.keys |= before.keys
         is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
@@ -140,10 +145,11 @@ class Snapshot:
 
     @property
     def job_view(self) -> JobView | None:
-        """``None`` without a job, and while its deletion is under way."""
+        """The job read together with its pods; ``None`` without a job, or while it is being
+        deleted."""
         if self.job is None or self.kind is None or self.job["metadata"].get("deletionTimestamp"):
             return None
-        moment = self.floor, self.order  # with every change they are others
+        moment = self.floor, self.order  # they differ after every change
         if self._view is None or self._view[0] != moment:
             self._view, self._said = (moment, self._read_view(self.kind, self.job)), None
         return self._view[1]

@@ -1,4 +1,4 @@
-"""Following every workload of a cluster: a list, then one watch for each sort of object."""
+"""Follow every workload of a cluster: a list, then one watch for each kind of object."""
 
 import time
 from collections import deque
@@ -46,19 +46,20 @@ GROUPS_VERSION = f"{KAI_GROUP}/v2alpha2"
 POD = Collection(PODS)
 GROUP = Collection(f"/apis/{GROUPS_VERSION}/podgroups", optional=True)
 EVENT = Collection(EVENTS, fields=SELECTOR, optional=True)
-TICK = 0.4  # seconds between two signs of life
-MOST_AT_ONCE = 1000  # workloads whose changes are taken in before they are told
+TICK = 0.4  # seconds after which it yields in any case
+MOST_AT_ONCE = 1000  # workloads changed before they are reported
 MOST_EVENTS = 5000
-CURRENT_SECONDS = 15.0  # after which a watch that rests may have missed what matters
-HOLD_SECONDS = 20.0  # that a new job is kept back while there is nothing to say of it; see UNSEEN
+CURRENT_SECONDS = 15.0  # seconds after which a paused watch is out of date
+HOLD_SECONDS = 20.0  # seconds that a new job is held back while there is nothing to say about it
 
 
 class Watcher:
-    """``snapshots`` are the latest of every workload, for whoever asks in the same process;
-    ``on_change`` is called with each that changed, before it is told. ``nodes`` are the cluster's,
-    as they were lately; ``restore`` puts back labels that a job lost, where it is still there.
-    What stands as it did ``before``, in a watch that just ended, the first list judges not again.
-    ``events`` wait for whoever takes them; ``changes`` are those not taken in yet."""
+    """Iterates over observations; ``None`` in between lets the caller do other work.
+
+    ``snapshots`` are the latest of every workload; ``on_change`` gets each that changed, before it
+    is reported. ``nodes`` returns the cluster's nodes; ``restore`` puts back a job's labels.
+    ``before`` are snapshots of a watch that just ended. ``events`` queues the cluster's events.
+    """
 
     def __init__(
         self,
@@ -71,7 +72,7 @@ class Watcher:
         self._api, self._on_change, self._nodes = api, on_change, nodes
         self._restore, self._before = restore, before or {}
         self.snapshots: dict[UUID, Snapshot] = {}
-        self._current = -inf  # when it was last: not while it lists, nor while nobody takes in
+        self._current = -inf  # when it was last up to date; not while it lists
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
         self._owners: dict[str, UUID] = {}
         self._early = Early()
@@ -88,7 +89,7 @@ class Watcher:
             try:
                 reflectors = self.list_all(collections, changes)
             except Gone:
-                continue  # it took longer than the server remembers
+                continue  # listing took longer than the server remembers
             others = partial(self._serves_others, collections)
             probe = ServerProbe(self._api, changes=changes, others=others)
             try:
@@ -102,13 +103,13 @@ class Watcher:
                     thread.close()
 
     def _collections(self) -> list[Collection]:
-        """Pods first: a job that is newer than its pods is what every later look shows as well."""
+        """Pods come first: that a job is newer than its pods is true of every later read, too."""
         jobs = [Collection(kind.everywhere, kind) for kind in kinds_here(self._api)]
         groups = [GROUP] if "podgroups" in served(self._api, GROUPS_VERSION) else []
         return [POD, *jobs, *groups, EVENT]
 
     def list_all(self, collections: list[Collection], changes: Changes) -> list[Reflector]:
-        """Everything as it is now, and the reflectors that go on from there."""
+        """List all collections into snapshots; returns the reflectors that continue from there."""
         self._current = -inf
         before, self.snapshots, reflectors = self.snapshots, {}, []
         upto = 0
@@ -131,7 +132,7 @@ class Watcher:
         for uid, snapshot in (self._before | before).items():
             if uid in self.snapshots:
                 self.snapshots[uid].remember(snapshot)
-            elif uid in before and snapshot.job is not None:  # deleted while nobody looked
+            elif uid in before and snapshot.job is not None:  # deleted since the last list
                 gone = Snapshot(snapshot.kind, floor=upto, keys=snapshot.keys, space=snapshot.space)
                 self.snapshots[uid] = gone
         for uid, snapshot in self.snapshots.items():
@@ -143,18 +144,17 @@ class Watcher:
 
     @property
     def is_current(self) -> bool:
-        """Whether ``snapshots`` are all there is, as it was a moment ago. They are not while
-        everything is listed, nor in a watch that rests, because another process has the turns for
-        instance."""
+        """Whether ``snapshots`` are complete and recent. They are not while it lists, nor in a
+        watch that is paused because another process has the turns."""
         return time.monotonic() - self._current < CURRENT_SECONDS
 
     def _serves_others(self, collections: list[Collection]) -> bool:
-        with suppress(EngineUnavailable):  # whether it answers is another question
+        with suppress(EngineUnavailable):  # the probe reports outages itself
             return self._collections() != collections
         return False
 
     def _follow(self, changes: Changes) -> Iterator[Observation | None]:
-        """Until the list is too old, or the cluster serves other kinds than it did."""
+        """Report changes until the list is outdated, or the cluster serves other kinds."""
         while True:
             try:
                 touched = self._drain(changes)
@@ -165,9 +165,8 @@ class Watcher:
             yield None
 
     def ready(self, touched: Iterable[UUID]) -> Iterator[UUID]:
-        """Those to be told now. A job that was just made says what its submission said: it is told
-        with its first pod, warning or condition, or when that takes long. So a burst of submissions
-        is told once."""
+        """Workloads to report now. A new job only repeats its submission, so it is held back until
+        its first pod, warning or condition, or ``HOLD_SECONDS``."""
         now = time.monotonic()
         for uid in touched:
             snapshot = self.snapshots.get(uid)
@@ -181,15 +180,15 @@ class Watcher:
             yield uid
 
     def silent(self) -> Iterator[UUID]:
-        """Those that still do not run, and of which nothing was heard for a while."""
+        """Workloads that still do not run, and were silent for a while."""
         for uid in self._patience.over(time.monotonic()):
             if snapshot := self.snapshots.get(uid):
                 snapshot.age()
                 yield uid
 
     def _drain(self, changes: Changes) -> list[UUID]:
-        """Take in what has arrived, and name the workloads it is about, each once. Waits a moment
-        for the first change. What ended a reflector is raised."""
+        """Process the queue, waiting briefly for a first change; returns the workloads it is about,
+        each once. Raises the error that ended a thread."""
         touched: dict[UUID, None] = {}
         with suppress(Empty):
             change = changes.get(timeout=TICK)
@@ -206,14 +205,14 @@ class Watcher:
         return list(touched)
 
     def take(self, collection: Collection, what: str, item: Manifest) -> UUID | None:
-        """Take in one change; the workload it is about, if it is about one."""
+        """Process one change; returns the workload it is about, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
         uid = workload_of(item["metadata"].get("labels") or {})
         if collection.kind is not None and self._was_relabelled(collection.kind, what, item, uid):
             return None
         if uid is None or (collection.kind is PLAIN and item["metadata"].get("ownerReferences")):
-            return None  # a launcher of MPI is a job's own
+            return None  # the launcher of an MPIJob
         snapshot = self.snapshots.setdefault(uid, Snapshot())
         if collection.kind is not None:
             snapshot.take_job(collection.kind, what, lighter(item))
@@ -226,8 +225,8 @@ class Watcher:
         return uid
 
     def _was_relabelled(self, kind: JobKind, what: str, job: Manifest, uid: UUID | None) -> bool:
-        """Whether somebody changed the label by which it is found, and it has it again. A job that
-        left what is watched looks deleted; one that was says so, but for one without a grace."""
+        """Whether somebody changed the label by which a job is found, and it was restored. A job
+        that lost it looks deleted, but usually without a deletion timestamp."""
         owner = self._owners.get(job["metadata"]["uid"])
         snapshot = self.snapshots.get(owner) if owner else None
         if snapshot is None or snapshot.job is None or self._restore is None:
@@ -235,7 +234,7 @@ class Watcher:
         left = what == "DELETED" and not job["metadata"].get("deletionTimestamp")
         if not left and uid == owner:
             return False
-        with suppress(EngineError):  # then it looks as it does
+        with suppress(EngineError):  # then it is taken as it looks
             return self._restore(kind, snapshot.job)
         return False
 
@@ -261,7 +260,7 @@ class Watcher:
         return uid
 
     def _changed(self, uids: Iterable[UUID]) -> Iterator[Observation]:
-        """What is later than what was told before, and says something else."""
+        """Observations that are later than the last reported one, and say something else."""
         for uid in uids:
             snapshot = self.snapshots.get(uid)
             if snapshot is None:
