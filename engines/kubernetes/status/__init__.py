@@ -1,1 +1,1 @@
-"""What objects of the cluster say, as phases, causes and ends. Pure."""
+"""Read the state of cluster objects as phases, causes and exits. Pure."""

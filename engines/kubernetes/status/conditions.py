@@ -1,4 +1,4 @@
-"""The conditions of an object's status, and the times that stand in it."""
+"""Read the conditions and times in an object's status."""
 
 from datetime import datetime
 from typing import Any
@@ -7,7 +7,7 @@ from engines.base import Manifest
 
 
 def condition(status: Manifest, kind: str) -> dict[str, Any]:
-    """A condition by its type; empty where there is none."""
+    """A condition by its type; empty if there is none."""
     conditions = status.get("conditions") or []
     return next((one for one in conditions if one["type"] == kind), {})
 
@@ -17,7 +17,7 @@ def holds(status: Manifest, kind: str) -> bool:
 
 
 def completed(status: Manifest) -> bool:
-    """Of a job, in the operators' words or in Kubernetes' own."""
+    """Whether a job completed, in the operators' words or Kubernetes'."""
     return holds(status, "Succeeded") or holds(status, "Complete")
 
 

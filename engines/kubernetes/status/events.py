@@ -1,4 +1,4 @@
-"""What the cluster itself says about workloads: its Events, as far as they tell something. Pure."""
+"""The cluster's Events about workloads, as far as they are worth telling. Pure."""
 
 import re
 from collections import OrderedDict
@@ -11,14 +11,14 @@ from engines.base import ClusterEvent, Manifest
 from engines.kubernetes.status.conditions import moment
 
 EVENTS = "/api/v1/events"
-#: A pod had to go: kube-scheduler says the first of it, KAI the second of its group.
+#: A pod was preempted: kube-scheduler reports the first for the pod, KAI the second for its group.
 GAVE_WAY = frozenset({"Preempted", "Evict"})
-#: An autoscaler adds nodes for a pod, as cluster-autoscaler and Karpenter say it, or adds none.
+#: An autoscaler adds nodes for a pod, as reported by cluster-autoscaler and Karpenter, or does not.
 NODES_ADDED = frozenset({"TriggeredScaleUp", "Nominated"})
 NO_NODES_ADDED = frozenset({"NotTriggerScaleUp"})
-#: Normal events that say why a workload is where it is.
+#: Normal events that may explain what a workload waits for.
 EXPLAINING = GAVE_WAY | NODES_ADDED | NO_NODES_ADDED
-#: Normal events worth a line. The server leaves out what it can before it sends anything.
+#: Normal events worth a line in the history. ``SELECTOR`` has the server leave out most others.
 TELLING = EXPLAINING | {"Pulling", "Pipelined", "NotReady"}
 QUIET = (
     *("Scheduled", "Pulled", "Created", "Started"),
@@ -41,12 +41,12 @@ def is_telling(event: Manifest) -> bool:
 
 
 def explains(event: Manifest) -> bool:
-    """Whether it may be the cause of what a workload waits for."""
+    """Whether the event may explain what a workload waits for."""
     return event.get("type") == "Warning" or event.get("reason") in EXPLAINING
 
 
 def key_of(event: Manifest) -> str:
-    """The object that it is about, as :func:`keys_of` names it."""
+    """The object the event is about, as named by :func:`keys_of`."""
     about = event["involvedObject"]
     if about.get("kind") == "PersistentVolumeClaim":
         return f"{about.get('namespace', '')}/{about.get('name', '')}"
@@ -54,8 +54,8 @@ def key_of(event: Manifest) -> str:
 
 
 def keys_of(item: Manifest) -> Iterator[str]:
-    """An object, and the claims that it mounts where it is a pod: nobody watches those, so they
-    have their names alone."""
+    """Keys of an object: its uid, and, for a pod, the claims it mounts. Claims are not watched, so
+    they only have names."""
     meta = item["metadata"]
     yield str(meta["uid"])
     for volume in item.get("spec", {}).get("volumes") or ():
@@ -93,8 +93,8 @@ def namespace_of(event: Manifest) -> str:
 
 
 def without_strangers(said: str, namespace: str) -> str:
-    """Who reads why it had to go may see its namespace, and perhaps no other: what it went for is
-    named where that is in the same one."""
+    """Hide what another project's workload is called: whoever reads a preemption may see its own
+    namespace, and perhaps no other."""
 
     def name(match: re.Match[str]) -> str:
         if match["namespace"] == namespace:
@@ -105,14 +105,15 @@ def without_strangers(said: str, namespace: str) -> str:
 
 
 def _key(event: Manifest) -> str:
-    """The same for one object and what is said of it, whatever the numbers in it."""
+    """A key that is the same for repeated messages about an object, whatever the numbers in
+    them."""
     said = NUMBER.sub("#", str(event.get("message") or ""))
     parts = (event["involvedObject"].get("uid", ""), event.get("reason", ""), said)
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
 def said_at(event: Manifest) -> datetime:
-    """When it happened last. Old and new writers of events keep that in different places."""
+    """When it last happened. Old and new event writers store that in different places."""
     series = event.get("series") or {}
     text = (
         series.get("lastObservedTime")
@@ -124,7 +125,7 @@ def said_at(event: Manifest) -> datetime:
 
 
 class Early:
-    """Events about objects that are not known yet: their own watch may bring those later."""
+    """Keeps events about objects that are not known yet, because each kind has its own watch."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, list[Manifest]] = OrderedDict()

@@ -1,4 +1,4 @@
-"""How a container ended, in words and in ours."""
+"""Explain how a container ended, in words and as a reason."""
 
 import re
 import signal
@@ -7,25 +7,25 @@ from engines.base import Manifest
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from spec.phases import Reason
 
-#: Why a runtime could not start a program: kubelet's words with containerd, with dockershim, and
-#: while it pauses before the next try.
+#: Reasons of a program that could not be started: with containerd, with dockershim, and while
+#: kubelet backs off.
 UNSTARTED = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
-#: What runc says last is what people can do something about; the rest is how it came to know. A
-#: hook, such as that of the GPUs, is quoted behind its stderr.
+#: The last part of runc's message is what people can act on; the rest is how it got there. The
+#: output of a hook, such as the GPU's, follows its "stderr:".
 RUNC = re.compile(
     r"container process(?: caused)?: (?:error during container init: )?(?:.*stderr: )?(.+?)"
     r"(?:: unknown)?$",
     re.DOTALL,
 )
 EXEC = re.compile(r'^exec: "(?P<program>[^"]+)": (?:.+: )?(?P<why>.+)$')
-MOST_WORDS = 300  # characters of what a container said last
-#: What git adds to whatever ssh said.
+MOST_WORDS = 300  # characters of a container's last line
+#: Lines that git adds to ssh's own message.
 GITS_ADVICE = {
     "fatal: Could not read from remote repository.",
     "Please make sure you have the correct access rights",
     "and the repository exists.",
 }
-#: Why ssh reaches no repository, what tells most first.
+#: Why ssh does not reach a repository, the most telling line first.
 SSH = {
     "IDENTIFICATION HAS CHANGED": "the host has a different key than known_hosts in the Secret. "
     "Make sure that it is the right host, then correct its line there",
@@ -43,13 +43,13 @@ def failure_reason(ended: Manifest) -> Reason:
 
 
 def exit_code(ended: Manifest) -> int | None:
-    """What the program gave back; kubelet makes up one where none was started."""
+    """The program's exit code; kubelet makes one up if it could not be started."""
     return None if unstarted(ended) else ended.get("exitCode")
 
 
 def exit_words(ended: Manifest) -> str:
-    """``name`` is only with the ends of init containers, whose commands are not the workload's;
-    ``probe`` with those of programs that a node ended for it."""
+    """Describe an exit. ``name`` is set for init containers, whose commands are not the workload's;
+    ``probe`` for programs that the node ended after a failed probe."""
     code = int(ended["exitCode"])
     if "name" in ended:
         said = unstarted(ended) or last_words(ended)
@@ -67,7 +67,7 @@ def exit_words(ended: Manifest) -> str:
 
 
 def unstarted(ended: Manifest) -> str:
-    """Why its program could not be started, as the runtime says it; empty where it was."""
+    """Why the program could not be started, in the runtime's words; empty if it was started."""
     if ended.get("reason") not in UNSTARTED:
         return ""
     said = str(ended.get("message") or "the runtime does not say why")
@@ -76,8 +76,8 @@ def unstarted(ended: Manifest) -> str:
 
 
 def last_words(ended: Manifest) -> str:
-    """The last line of what a container said of its end, which the cluster keeps a little of; or
-    the line in which ssh said why, and what it means."""
+    """The last line of a container's termination message, or the line in which ssh gives its
+    reason, with an explanation."""
     lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
     lines = [line for line in lines if line and line not in GITS_ADVICE]
     for why, meaning in SSH.items() if ended["name"].startswith(FETCHER) else ():

@@ -1,4 +1,4 @@
-"""The pods of a job, its gang: which are there, which are ready, and which hold it up. Pure."""
+"""The gang of a job's pods: which exist, which are ready, and which hold it up. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from functools import cached_property
 from engines.kubernetes.status.pod import PodView
 from spec.phases import RankPhase
 
-REPLACED_AFTER = timedelta(seconds=5)  # a pod made so much later than the first replaces another
+REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than the first is a replacement
 
 
 @dataclass(frozen=True)
 class GangView:
-    """``here`` are the pods that are not on their way out, of ``size`` ranks one each at most."""
+    """``here`` are the pods that are not being deleted, at most one for each of ``size`` ranks."""
 
     here: tuple[PodView, ...]
     size: int
@@ -24,7 +24,7 @@ class GangView:
 
     @property
     def missing(self) -> int:
-        """How many ranks have no pod."""
+        """The number of ranks without a pod."""
         return self.size - len(self.here)
 
     @cached_property
@@ -45,7 +45,7 @@ class GangView:
 
     @property
     def is_placed(self) -> bool:
-        """Whether every rank has a pod that has a node."""
+        """Whether every rank has a pod on a node."""
         return not self.missing and all(pod.is_scheduled for pod in self.here)
 
     @property
@@ -54,7 +54,7 @@ class GangView:
 
     @property
     def fell_apart(self) -> bool:
-        """Whether it was together and is so no longer; at its start it has yet to gather."""
+        """Whether the gang was complete and no longer is. While it starts, it is not."""
         if not self.ready:
             return False
         first = min(pod.created for pod in self.ready)

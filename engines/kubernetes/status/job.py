@@ -1,4 +1,4 @@
-"""From a job and its pods to one observation: the phase, why, and every rank. Pure."""
+"""Turn a job and its pods into one observation: the phase, why, and every rank. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,11 +22,11 @@ from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPha
 from spec.problems.causes import Cause
 from spec.workload import Role
 
-#: An end is final within its run, and so later than anything else seen of that run, hence the bit
-#: above every resource version. Stopped is none: who suspends a job may go on with it.
+#: The end of a run is later than anything else seen of it, hence a bit above every resource
+#: version. Stopped is no such end: a suspended job may be resumed.
 FINAL_BIT = 1 << 62
 ORDER_BITS = 16
-COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that misses nothing up to its newest version
+COMPLETE = (1 << ORDER_BITS) - 1  # the order of a view that is complete up to its newest version
 REPLACED = "A rank lost its pod; a new one is being created."
 
 
@@ -39,7 +39,7 @@ class JobStatus(NamedTuple):
 
 @dataclass(frozen=True)
 class JobView:
-    """A job (its ``manifest``) and its pods at one moment. The first match decides on the phase."""
+    """A job (``manifest``) and its pods at one moment."""
 
     kind: JobKind
     manifest: Manifest
@@ -60,22 +60,21 @@ class JobView:
         now: datetime | None = None,
     ) -> "JobView":
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
-        claims. Without ``now`` nothing takes too long."""
+        claims. Without ``now`` nothing counts as taking too long."""
         warnings = list(warnings)
         about = by_object(warnings)
         own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
         views = (PodView(pod, kind, tuple(said_of_pod(pod, about)), now) for pod in own_pods)
-        start = began(job)  # what was said of the job in an earlier run explains nothing now
+        start = began(job)  # events of an earlier run explain nothing now
         own = (one for one in about.get(job["metadata"]["uid"], ()) if said_at(one) >= start)
         preemptions = preemption.newest_by_pod(warnings, since=start)
         return cls(kind, job, tuple(views), group, tuple(own), preemptions)
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
-        """``floor`` is the newest resource version up to which nothing is missing, or that of
-        what was seen of it, pods now gone included.
+        """``floor`` is the newest resource version seen, including pods that are gone.
 
-        ``order`` tells views apart that have the same newest version: jobs and pods arrive by
-        different watches, so a change may arrive after a later one.
+        ``order`` orders views with the same newest version: jobs and pods arrive by different
+        watches, so a change may arrive after a later one.
         """
         phase, reason, message, cause = self._judge()
         return Observation(
@@ -92,7 +91,7 @@ class JobView:
         )
 
     def sequence(self, phase: Phase | None, *, floor: int, order: int) -> int:
-        """That of an observation in this phase."""
+        """The sequence of an observation in this phase."""
         own = max([version(self.manifest), *(version(pod.manifest) for pod in self.pods)])
         if phase in TERMINAL:
             return sequence(own, order) | FINAL_BIT
@@ -101,7 +100,7 @@ class JobView:
     @property
     def workload_id(self) -> UUID:
         uid = workload_of(self.manifest["metadata"]["labels"])
-        assert uid  # noqa: S101 -- only labelled jobs are looked at
+        assert uid  # noqa: S101 -- only labelled jobs are watched
         return uid
 
     @property
@@ -114,10 +113,10 @@ class JobView:
 
     @property
     def hopeless(self) -> str:
-        """Which rank lacks its data for good, in words; empty while none does.
+        """Which rank cannot fetch its data, in words; empty if none.
 
-        The operators count the restarts of pods that run, and no pod runs before its init
-        containers are done: without us these would be started for ever.
+        Operators only count restarts of running pods, and no pod runs before its init containers
+        are done: without us these would be restarted for ever.
         """
         limit = jobs.backoff_limit(self.manifest)
         for pod in sorted(self.present.values(), key=self._number):
@@ -128,7 +127,7 @@ class JobView:
 
     @cached_property
     def slots(self) -> list[tuple[Role, int]]:
-        """Every rank by its place: the master first."""
+        """Role and index of every rank, in rank order: the master is first."""
         if self.kind.is_plain:
             return [(Role.WORKER, 0)]
         replicas = self.manifest["spec"][self.kind.replicas]
@@ -141,12 +140,12 @@ class JobView:
 
     @cached_property
     def present(self) -> dict[tuple[Role, int], PodView]:
-        """The newest pod of each rank, those that leave included."""
+        """The newest pod of each rank, including pods that are being deleted."""
         ordered = sorted(self.pods, key=lambda pod: (not pod.is_leaving, pod.created))
         return {(pod.role, pod.index): pod for pod in ordered}
 
     def ranks(self, phase: Phase) -> Iterator[RankState]:
-        """As they stand, or as they ended with a workload in this phase."""
+        """The ranks as they are, or as they ended with a workload in this phase."""
         for number, slot in enumerate(self.slots):
             pod = self.present.get(slot)
             state = pod.rank(number) if pod else RankState(number, *slot, RankPhase.PENDING)
@@ -178,8 +177,8 @@ class JobView:
 
     @property
     def _is_over(self) -> bool:
-        """Kubernetes counts how a pod ended that had to go, and keeps it: a Job that was stopped
-        may look completed, or failed."""
+        """Whether all pods have ended. The status of a stopped Job does not tell: it also counts
+        pods that were removed."""
         return all(pod.is_over and not pod.is_leaving for pod in self.pods)
 
     def _gave_way(self, pod: PodView) -> Preemption | None:
@@ -188,7 +187,7 @@ class JobView:
         return None if done else preemption.of(pod, self.preemptions)
 
     def _preempted(self) -> tuple[Reason, str] | None:
-        """The first rank that had to give way and does not run again yet."""
+        """The first rank that was preempted and does not run again yet."""
         for pod in sorted(self.present.values(), key=self._number):
             if why := self._gave_way(pod):
                 return why.reason, f"{self._name(pod)} {why.words}."
@@ -212,11 +211,11 @@ class JobView:
         return JobStatus(Phase.RUNNING)
 
     def _is_partly_made(self, gang: GangView) -> bool:
-        """Whether it lacks pods because the cluster never made them."""
+        """Whether pods are missing because the cluster never created them."""
         return len(self.present) < gang.size and self._refused(gang) is not None
 
     def _refused(self, gang: GangView) -> Cause | None:
-        """Why pods are not made. What was said before the last of them was explains nothing."""
+        """Why pods are not created. Events before the newest pod explain nothing."""
         if not gang.missing:
             return None
         last = max((pod.created for pod in self.pods), default=None)
@@ -224,7 +223,8 @@ class JobView:
         return refused.partly(cause, len(gang.here), gang.size) if cause and gang.here else cause
 
     def _cause(self, among: Sequence[PodView], gang: GangView) -> Cause | None:
-        """The one that explains most: of the whole gang, of pods never made, of the first rank."""
+        """The most telling cause: of the whole gang, of pods that were not created, of the first
+        rank."""
         whole = podgroup.grouped(self.group) if not all(it.is_scheduled for it in among) else None
         if whole := whole or self._refused(gang):
             return whole
@@ -244,8 +244,7 @@ class JobView:
         return Reason.NONE, otherwise
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
-        """The rank that failed first, for the others often only follow; sooner yet one that had to
-        give way to somebody else."""
+        """The rank that failed first, as others often only follow; or one that was preempted."""
         if why := self._preempted():
             return why
         failures = [(end, pod) for pod in self.pods for end in pod.failures]
@@ -263,7 +262,7 @@ class JobView:
 
     @property
     def _at(self) -> datetime:
-        """When the cluster wrote down the last thing that we see."""
+        """The time of the latest change, by the cluster's clocks."""
         conditions = (self.manifest.get("status") or {}).get("conditions") or []
         times = [moment(one["lastTransitionTime"]) for one in conditions]
         times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
@@ -272,7 +271,8 @@ class JobView:
 
 
 def version(item: Manifest) -> int:
-    """Resource versions of one cluster are revisions of one store, and grow with every change."""
+    """An object's resource version: a revision of the cluster's store, which grows with each
+    change."""
     return int(item["metadata"]["resourceVersion"])
 
 
@@ -281,19 +281,19 @@ def sequence(newest: int, order: int) -> int:
 
 
 def began(job: Manifest) -> datetime:
-    """When the present run did, as far as the cluster tells runs apart."""
+    """When the present run began, as far as the cluster tells runs apart."""
     resumed = condition(job.get("status") or {}, "Suspended")
     return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
 
 
 def _finished(end: Manifest) -> tuple[bool, str]:
-    """To compare by. Of a container that vanished with its node kubelet does not know when."""
+    """A sort key. If a container vanished with its node, kubelet does not know when it ended."""
     at = end.get("finishedAt")
     return not at, at or ""
 
 
 def was_resumed(job: Manifest) -> bool:
-    """Whether it goes on after it was suspended."""
+    """Whether the job was resumed after a suspension."""
     status = job.get("status") or {}
     if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
         return False

@@ -1,4 +1,4 @@
-"""What a pod shows, as the state of a rank."""
+"""Read a pod as the state of a rank."""
 
 import signal
 from collections.abc import Iterator
@@ -17,15 +17,15 @@ from spec.phases import RankPhase, Reason
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
 
-STATES = ("state", "lastState")  # of a container: how it is, and how it was before it restarted
+STATES = ("state", "lastState")  # of a container: now, and before its last restart
 REMOVED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
 
 
 @dataclass(frozen=True)
 class PodView:
-    """A pod of a job, read once. ``warnings`` are the cluster's events about it and its claims,
-    oldest first. Without ``now`` nothing takes too long."""
+    """A pod of a job. ``warnings`` are events about it and its claims, oldest first. Without
+    ``now`` nothing counts as taking too long."""
 
     manifest: Manifest
     kind: JobKind
@@ -68,27 +68,27 @@ class PodView:
 
     @property
     def container(self) -> Manifest:
-        """The status of the container that trains; empty before there is one."""
+        """The status of the training container; empty if there is none yet."""
         statuses = self.status.get("containerStatuses") or []
         return next((one for one in statuses if one["name"] == self.kind.container), {})
 
     @property
     def ended(self) -> Manifest | None:
-        """How the container ended: now, or, while it waits to be restarted, the last time. One that
-        is removed at the backoff limit ended with what failed before, not with its removal."""
+        """How the container ended: now, or the last time while it waits to be restarted. If the pod
+        is removed at the backoff limit, its failure before that counts, not the removal."""
         now, before = ((self.container.get(key) or {}).get("terminated") for key in STATES)
         was_removed = now and self.is_leaving and now.get("exitCode") in REMOVED
         return self._explained(before if before and (was_removed or not now) else now)
 
     def _explained(self, ended: Manifest | None) -> Manifest | None:
-        """With the ``probe`` for which the node ended it, if it was that."""
+        """Adds the failed ``probe`` for which the node ended it, if any."""
         probe = probes.ended_by(self.warnings, ended) if ended else ""
         return {**ended, "probe": probe} if ended and probe else ended
 
     @property
     def failures(self) -> list[Manifest]:
-        """The ends that the cluster remembers and that were no success: the last two at most, or
-        that of what runs before."""
+        """Its failures that the cluster remembers: the last two of the container, or the last of an
+        init container."""
         states = (self.container.get(key) or {} for key in reversed(STATES))
         ends = (self._explained(state.get("terminated")) or {} for state in states)
         failed = [end for end in ends if end.get("exitCode")]
@@ -96,9 +96,8 @@ class PodView:
 
     @property
     def unprepared(self) -> Manifest | None:
-        """How the init container ended that failed last, with its name and how often it was tried;
-        ``None`` if all is well. A sidecar among them goes on beside the program, and is ended after
-        it."""
+        """The failed end of an init container, with its name and number of tries; ``None`` if all
+        is well. A sidecar that is ended after the program does not count."""
         for one in self.status.get("initContainerStatuses") or []:
             state, last = one.get("state") or {}, one.get("lastState") or {}
             ended = state.get("terminated") or last.get("terminated") or {}
@@ -110,13 +109,13 @@ class PodView:
 
     @property
     def _sidecars(self) -> set[str]:
-        """Init containers that run as long as the program does."""
+        """Names of init containers that run alongside the program."""
         before = self.manifest["spec"].get("initContainers") or ()
         return {one["name"] for one in before if one.get("restartPolicy") == "Always"}
 
     @property
     def kept_alive_by(self) -> list[str]:
-        """Containers that still run when the program has ended for good."""
+        """Names of containers that still run although the program ended for good."""
         end = (self.container.get("state") or {}).get("terminated")
         again = self.manifest["spec"].get("restartPolicy") != "Never" and (end or {}).get(
             "exitCode"
@@ -128,14 +127,14 @@ class PodView:
 
     @property
     def has_lost_node(self) -> bool:
-        """Whether the cluster no longer hears of the node: what kubelet said last stands there, but
-        for one condition."""
+        """Whether the node no longer reports: then the pod keeps kubelet's last status, except for
+        the Ready condition."""
         gates = self.manifest["spec"].get("readinessGates")
         unready = condition(self.status, "Ready").get("status") == "False"
         return unready and holds(self.status, "ContainersReady") and not gates and not self.is_over
 
     def has_spent(self, limit: int) -> bool:
-        """Whether data was fetched anew as often as the limit allows, and in vain."""
+        """Whether fetching data failed more often than the limit allows."""
         last = self.unprepared
         if last is None or self.is_over:
             return False
@@ -151,8 +150,8 @@ class PodView:
 
     @property
     def starts(self) -> list[int]:
-        """Those starts of its container whose output the cluster has: the current one, and the one
-        before it once that is another."""
+        """Starts of the container whose output the cluster has: the current one and the one
+        before."""
         state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
         ended = "terminated" in last
         if "running" in state or "terminated" in state:
@@ -185,7 +184,7 @@ class PodView:
     def started_at(self) -> datetime | None:
         state = self.container.get("state") or {}
         now = state.get("running") or self.ended or {}
-        at = now.get("startedAt") if not unstarted(now) else None  # else it is that of 1970
+        at = now.get("startedAt") if not unstarted(now) else None  # otherwise it is 1970
         return moment(at) if at else None
 
     @property
@@ -210,8 +209,8 @@ class PodView:
         )
 
     def failed(self, state: RankState) -> RankState | None:
-        """The rank when its last failure was one too many for its job, which by then may have been
-        started once more; ``None`` where it never failed."""
+        """The rank after a failure that used up its job's limit, even if it has been started again
+        since; ``None`` if it never failed."""
         ended = self.ended
         if not ended or not ended.get("exitCode"):
             return None
@@ -227,7 +226,7 @@ class PodView:
 
     @property
     def trouble(self) -> tuple[Reason, str]:
-        """Why it does not run, in words; empty where nothing is wrong."""
+        """Why the rank does not run, in words; empty if nothing is wrong."""
         ended = self.ended
         if ended and not self.is_ready and ended.get("exitCode"):
             return failure_reason(ended), exit_words(ended)
@@ -240,7 +239,7 @@ class PodView:
 
     @property
     def cause(self) -> Cause | None:
-        """What keeps it from starting; ``None`` where it only takes its time."""
+        """What keeps the rank from starting; ``None`` if it only takes its time."""
         if not self.is_scheduled:
             return self._unscheduled()
         if self.has_lost_node:
@@ -277,7 +276,7 @@ class PodView:
         return with_autoscaler(cause, self.warnings)
 
     def _unstarted(self, waits: Manifest) -> Cause | None:
-        """Its container is not there yet, and nothing of those before it failed."""
+        """Causes before the container exists, when no init container has failed."""
         if cause := startup.unmounted(self.warnings):
             return cause
         placed = condition(self.status, "PodScheduled").get("lastTransitionTime")
@@ -293,7 +292,7 @@ class PodView:
         return self.now is not None and (self.now - since).total_seconds() >= seconds
 
     def _waiting(self) -> Iterator[tuple[Manifest, Manifest]]:
-        """Each container that waits, and what for."""
+        """Each container with what it waits for."""
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:
                 yield one, (one.get("state") or {}).get("waiting") or {}

@@ -1,4 +1,4 @@
-"""Pods that had to give way: to whom, as schedulers say it. Pure."""
+"""Preempted pods, and what they were preempted by, as schedulers report it. Pure."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from engines.kubernetes.status.events import (
 from engines.kubernetes.status.pod import PodView
 from spec.phases import Reason
 
-DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26: who removes it says why
+DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26, with the reason for their removal
 BY_SCHEDULER = "PreemptionByScheduler"
 WHOM = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
 BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
@@ -24,8 +24,8 @@ BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTAL
 
 @dataclass(frozen=True)
 class Preemption:
-    """``pod`` is a name, which another one may bear by now; ``uid`` is empty where nobody said
-    it. ``words`` go on after the name of the rank."""
+    """A preemption of the pod named ``pod``; a newer pod may have that name. ``uid`` is empty if
+    the scheduler did not report it. ``words`` follow the name of the rank."""
 
     pod: str
     uid: str
@@ -34,18 +34,18 @@ class Preemption:
     reason: Reason = Reason.PREEMPTED
 
     def is_of(self, pod: PodView) -> bool:
-        """Whether it is about this pod, not about one that had its name before."""
+        """Whether it concerns this pod, not an earlier one of the same name."""
         return self.uid == pod.uid if self.uid else self.at >= pod.created
 
 
 def newest_by_pod(events: Iterable[Manifest], *, since: datetime) -> dict[str, Preemption]:
-    """The newest of each pod, by its name."""
+    """The newest preemption of each pod, by pod name."""
     recent = (one for one in map(_of_event, events) if one and one.at >= since)
     return {one.pod: one for one in sorted(recent, key=lambda one: one.at)}
 
 
 def of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None:
-    """Why a pod has to go, or why the one before it had to while this one has yet to start."""
+    """The preemption of a pod, or of its predecessor while this one has not started."""
     preemption = preemptions.get(pod.name)
     if preemption and (preemption.is_of(pod) or not pod.starts):
         return preemption
@@ -72,7 +72,7 @@ def _of_condition(pod: PodView) -> Preemption | None:
     said = without_strangers(said, str(pod.manifest["metadata"].get("namespace", "")))
     words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
     reason = Reason.PREEMPTED if preempted else Reason.NONE
-    at = disruption.get("lastTransitionTime")  # who adds the condition may leave it out
+    at = disruption.get("lastTransitionTime")  # whoever adds the condition may leave the time out
     return Preemption(pod.name, pod.uid, moment(at) if at else pod.created, words, reason)
 
 

@@ -1,1 +1,1 @@
-"""Why a workload does not run: one module for each place where that is said. All pure."""
+"""Why a workload does not run. One module for each source of such causes, all pure."""

@@ -1,4 +1,4 @@
-"""What an autoscaler says of a pod that no node can take: it adds nodes, or it does not. Pure."""
+"""What an autoscaler reports about a pod that does not fit: it adds nodes, or it does not. Pure."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -8,7 +8,7 @@ from engines.base import Manifest
 from engines.kubernetes.status.events import NO_NODES_ADDED, NODES_ADDED, said_at
 from spec.problems.causes import Cause, CauseKind
 
-#: For so long an autoscaler waits for a node that it asked for, and then tries something else.
+#: How long an autoscaler waits for a new node before it tries something else.
 PROVISIONING = timedelta(minutes=15)
 ADDS = "The cluster is adding nodes for it"
 WAIT = (
@@ -18,7 +18,8 @@ WAIT = (
 
 
 def with_autoscaler(cause: Cause, events: Iterable[Manifest]) -> Cause:
-    """``cause`` is the scheduler's, the events are all about the same pod, oldest first."""
+    """Complete the scheduler's ``cause`` with the autoscaler's answer, from events about the same
+    pod, oldest first."""
     events = list(events)
     answers = [one for one in events if one["reason"] in NODES_ADDED | NO_NODES_ADDED]
     if not answers:

@@ -1,4 +1,4 @@
-"""What holds a pod up besides its program: schedulers, nodes, and containers beside it. Pure."""
+"""Causes outside the program: schedulers, nodes, and other containers of the pod. Pure."""
 
 from collections.abc import Sequence
 
@@ -7,13 +7,13 @@ from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
 DEFAULT_SCHEDULER = "default-scheduler"
-#: Seconds within which a scheduler says something of each pod, and in which most images are there.
+#: Seconds within which a scheduler normally reports on a pod, and most images are pulled.
 SCHEDULER_SECONDS, START_SECONDS = 15, 120
 ADMINISTRATOR = "ask the cluster's administrator"
 
 
 def unlooked(pod: Manifest) -> Cause:
-    """No scheduler says a word of it."""
+    """No scheduler has looked at the pod."""
     name = pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER
     title = f"The scheduler {name} does not answer"
     todo = f"Nothing is placed until that scheduler runs: {ADMINISTRATOR}."
@@ -22,7 +22,7 @@ def unlooked(pod: Manifest) -> Cause:
 
 
 def gated(pod: Manifest, said: str) -> Cause:
-    """Kept from the scheduler by whoever put a gate on it."""
+    """Somebody's scheduling gate keeps the pod from the scheduler."""
     names = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or ())
     title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
     todo = f"Whoever added the gate to the pod must remove it. If this persists, {ADMINISTRATOR}."
@@ -30,7 +30,7 @@ def gated(pod: Manifest, said: str) -> Cause:
 
 
 def slow(pod: Manifest, waiting: Manifest) -> Cause:
-    """It has a node, and nothing wrong is said of it."""
+    """The pod has a node, and no problem is reported."""
     node = pod["spec"]["nodeName"]
     title = f"The node {node} has been preparing its container for minutes"
     todo = (
@@ -43,7 +43,7 @@ def slow(pod: Manifest, waiting: Manifest) -> Cause:
 
 
 def node_away(pod: Manifest) -> Cause:
-    """The cluster has not heard of the pod's node for a while."""
+    """The pod's node has stopped reporting."""
     title = f"The node {pod['spec']['nodeName']} does not answer"
     todo = (
         "Whether the rank still runs is unknown, and no pod replaces it until the node is back or "
@@ -53,7 +53,7 @@ def node_away(pod: Manifest) -> Cause:
 
 
 def kept_alive(names: Sequence[str]) -> Cause:
-    """The program ended, and other containers of its pod do not."""
+    """The program ended, but other containers of the pod did not."""
     containers = " and ".join(names)
     many = len(names) > 1
     title = (

@@ -1,7 +1,7 @@
-"""Pods that no node can take as they are: what the scheduler said, held against what nodes have.
+"""Find pods that can never fit: compare the scheduler's message with what nodes have.
 
-The scheduler says "Insufficient nvidia.com/gpu" of a node whose GPUs are taken and of one that has
-none alike, and of a node that has a taint nothing but that. Pure.
+The scheduler reports "Insufficient nvidia.com/gpu" both for a node whose GPUs are in use and for
+one that has none; for a node with a taint it reports nothing else. Pure.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,9 +24,9 @@ GIB = 1024**3
 def with_never_fits(
     observation: Observation, pods: Iterable[Manifest], nodes: Callable[[], Sequence[NodeInfo]]
 ) -> Observation:
-    """With a cause that says so where no node will ever do; else as it was.
+    """The observation with a cause that says so, if no node will ever fit; otherwise unchanged.
 
-    Not where our ``nodes`` are not those that the scheduler looked at.
+    It is not judged if ``nodes`` are not those that the scheduler looked at.
     """
     before = observation.cause
     if before is None or not before.total:
@@ -62,7 +62,7 @@ def _never(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cause | N
 
 
 def _not_asked_for(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
-    """Whatever else keeps it from nodes that it does not want anyway."""
+    """The cause if its own selection excludes all nodes, whatever else the scheduler reports."""
     todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
     share = Share(NOT_ASKED_FOR.label, len(nodes))
     title = NOT_ASKED_FOR.title
@@ -74,7 +74,7 @@ def _has(node: NodeInfo, wanted: Allocation) -> bool:
 
 
 def _lacks(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
-    """What no node has as much of, the scarcest first."""
+    """Requests that exceed what any node has, the scarcest first."""
     if wanted.gpus > (most := max(len(node.gpus) for node in nodes)):
         yield f"{wanted.gpus:g} GPUs, the most is {most}" if most else "GPUs"
     if wanted.cpu > (cores := max(node.cpu for node in nodes)):
@@ -88,7 +88,7 @@ def _gib(count: int) -> str:
 
 
 def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:
-    """Whether the pod's own choice of nodes leaves one with these labels."""
+    """Whether the pod's node selector and affinity allow a node with these labels."""
     spec = pod["spec"]
     if any(labels.get(key) != value for key, value in (spec.get("nodeSelector") or {}).items()):
         return False

@@ -1,4 +1,4 @@
-"""What KAI says against a whole gang, as one cause. Pure."""
+"""KAI's objections to a whole gang, as one cause. Pure."""
 
 from engines.base import Manifest
 from spec.problems.causes import Cause, CauseKind
@@ -24,7 +24,7 @@ KAI: dict[str, Cause] = {
 
 
 def grouped(group: Manifest | None) -> Cause | None:
-    """``None`` while KAI says nothing against it."""
+    """The cause in a pod group's status; ``None`` if KAI has no objection."""
     status = (group or {}).get("status") or {}
     for condition in status.get("schedulingConditions") or []:
         if condition.get("type") != "UnschedulableOnNodePool" or condition.get("status") != "True":

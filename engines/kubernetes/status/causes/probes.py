@@ -1,4 +1,4 @@
-"""Probes that fail: what runs and is not ready, and what a node ended for it. Pure."""
+"""Failing probes: programs that run but are not ready, or were ended by their node. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ TODO = {
 
 
 def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | None:
-    """Why what runs ``since`` then is not ready, from the last probe that failed."""
+    """Why a program that has run ``since`` a time is not ready, by its last failed probe."""
     if since is None:
         return None
     for one in reversed(list(warnings)):
@@ -40,7 +40,7 @@ def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | 
 
 
 def ended_by(warnings: Iterable[Manifest], ended: Manifest) -> str:
-    """The probe that failed before the node ended the program, in lower case; empty for none."""
+    """The probe for which the node ended the program, in lower case; empty if none."""
     start, end = ended.get("startedAt"), ended.get("finishedAt")
     if not start or not end or not ended.get("exitCode"):
         return ""

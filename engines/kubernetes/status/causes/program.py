@@ -1,4 +1,4 @@
-"""What a rank runs fails, or cannot be started. Pure."""
+"""Programs of ranks that fail or cannot be started. Pure."""
 
 from engines.base import Manifest
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
@@ -8,7 +8,7 @@ from spec.problems.causes import Cause, CauseKind
 
 
 def failing(ended: Manifest) -> Cause:
-    """The program of a rank ended, and kubelet pauses before it starts it anew."""
+    """The program failed, and kubelet waits before restarting it."""
     if unstarted(ended):
         return unstartable(ended)
     if probe := ended.get("probe"):
@@ -23,7 +23,7 @@ def failing(ended: Manifest) -> Cause:
 
 
 def over(ended: Manifest) -> Cause:
-    """A rank failed while others are not there yet, and its pod is not started again."""
+    """A rank failed before the gang was complete, and its pod is not restarted."""
     if unstarted(ended):
         return unstartable(ended)
     todo = (
@@ -53,8 +53,8 @@ def _of_the_program(ended: Manifest, title: str, todo: str, said: str) -> Cause:
 
 
 def unprepared(ended: Manifest) -> Cause:
-    """What has to run before the program fails, with its ``name`` and exit code. It is tried again,
-    to fetch data as often as the backoff limit says (``giving_up``), else for ever."""
+    """An init container failed; ``ended`` has its ``name`` and exit code. Fetchers are retried up
+    to the backoff limit (see ``hopeless``), others for ever."""
     container, said = ended["name"], last_words(ended)
     words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
     if not container.startswith(FETCHER):

@@ -1,4 +1,4 @@
-"""Why the pods of a job are not made, from what the operator's events quote of the server. Pure."""
+"""Why the pods of a job are not created, from events that quote the API server. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from engines.kubernetes.client.outage import webhook_away
 from engines.kubernetes.status.events import said_at
 from spec.problems.causes import Cause, CauseKind
 
-NOT_MADE = re.compile(r"^FailedCreate")  # the operator's FailedCreatePod, a Job's FailedCreate
-#: Pods of a namespace just made may come before its service account, and are tried again.
+NOT_MADE = re.compile(r"^FailedCreate")  # FailedCreatePod of operators, FailedCreate of Jobs
+#: In a new namespace pods may precede the service account; creating them is retried.
 UNPREPARED = re.compile(r"No API token found for service account|serviceaccount .+ not found")
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
 LIMITED = re.compile(
@@ -40,14 +40,14 @@ POD_GONE = replace(NO_POD_YET, title="Its pod is gone; waiting for the cluster t
 
 
 def none_made(*, plain: bool, again: bool) -> Cause:
-    """While nobody says why there are none; ``plain``: no operator makes them."""
+    """The cause while no reason is reported. ``plain``: no operator is involved."""
     if plain:
         return POD_GONE if again else NO_POD_YET
     return PODS_GONE if again else NO_PODS_YET
 
 
 def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> Cause | None:
-    """From the last event that says so, and not before ``since``."""
+    """The cause in the last event about a failed creation, if it is not older than ``since``."""
     telling = [one for one in warnings if NOT_MADE.match(one["reason"])]
     if not telling or (since and said_at(telling[-1]) < since):
         return None
@@ -69,7 +69,6 @@ def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> 
 
 
 def _refused(said: str) -> tuple[str, str]:
-    """Title and next step."""
     if limit := LIMITED.search(said):
         most, per = f"{limit['most']} {limit['what']}", limit["per"].lower()
         bound = "at most" if limit["bound"] == "maximum" else "no less than"
@@ -85,6 +84,6 @@ def _refused(said: str) -> tuple[str, str]:
 
 
 def partly(cause: Cause, here: int, size: int) -> Cause:
-    """Some of its pods were made: the gang is there in part, and waits for the rest."""
+    """The cause if only some pods were created: the gang waits for the rest."""
     title = f"Only {here} of {size} pods were created: {cause.title[:1].lower()}{cause.title[1:]}"
     return Cause(cause.kind, title, f"{cause.todo} {HALF}", said=cause.said)

@@ -8,7 +8,7 @@ from engines.kubernetes.status.causes.program import unstartable
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
-#: Waiting for these ends only when somebody acts.
+#: Waiting reasons that last until somebody acts.
 IMAGE = frozenset({"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull"})
 CONFIG = frozenset({"CreateContainerConfigError", "CreateContainerError"})
 MOUNT = frozenset({"FailedMount", "FailedAttachVolume", "FailedMapVolume"})
@@ -37,7 +37,7 @@ FETCHERS_IMAGE = (
 def stuck(
     waiting: Manifest, image: str, warnings: Iterable[Manifest], *, fetches: bool = False
 ) -> Cause | None:
-    """``fetches`` is a container for a data source."""
+    """The cause of a container that is stuck waiting. ``fetches``: it fetches a data source."""
     reason, said = waiting.get("reason", ""), str(waiting.get("message") or "")
     words = f"{reason}: {said}".rstrip(": ")
     if reason in IMAGE:
@@ -64,7 +64,7 @@ def said_of(warnings: Iterable[Manifest], *reasons: str) -> Iterator[str]:
 
 
 def _lacking(warnings: Iterable[Manifest]) -> str:
-    """Pull secrets that kubelet looked for in vain."""
+    """A sentence about pull secrets that do not exist; empty if there are none."""
     for text in said_of(warnings, "FailedToRetrieveImagePullSecret"):
         if named := PULL_SECRETS.search(text):
             return (
@@ -75,7 +75,7 @@ def _lacking(warnings: Iterable[Manifest]) -> str:
 
 
 def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
-    """Why a pod's volumes are not there, from the last event that says so."""
+    """Why a pod's volumes cannot be mounted, from the last telling event."""
     said = list(said_of(warnings, *MOUNT))
     if not said:
         return None
@@ -97,7 +97,7 @@ def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
 
 
 def unprovisioned(warnings: Iterable[Manifest]) -> Cause | None:
-    """Why there is no volume for a claim of the workload, from the claim's last event."""
+    """Why a claim of the workload gets no volume, from the claim's last event."""
     said = list(said_of(warnings, "ProvisioningFailed"))
     if not said:
         return None
@@ -110,7 +110,7 @@ def unprovisioned(warnings: Iterable[Manifest]) -> Cause | None:
 
 
 def _missing(said: str) -> tuple[str, str]:
-    """Title and next step, where the message names what is not there."""
+    """Title and next step, if the message names something that does not exist; else empty."""
     if keyless := KEYLESS.search(said):
         kind, name, key = keyless["kind"], keyless["name"], keyless["key"]
         return (

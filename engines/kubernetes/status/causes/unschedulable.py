@@ -1,8 +1,8 @@
-"""What schedulers say about a pod that they cannot place, in words that people act on. Pure.
+"""Explain why a scheduler cannot place a pod, and what to do about it. Pure.
 
-The default scheduler counts nodes by what rules them out: "0/12 nodes are available: 8 Insufficient
-nvidia.com/gpu, 4 node(s) had taint {a: b}, that the pod didn't tolerate." Its words changed between
-1.20 and today, and are matched by what they have in common.
+The default scheduler counts nodes by what excludes them: "0/12 nodes are available: 8 Insufficient
+nvidia.com/gpu, 4 node(s) had taint {a: b}, that the pod didn't tolerate." The wording has changed
+since 1.20; the patterns match what the versions have in common.
 """
 
 import re
@@ -14,7 +14,7 @@ from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import CLUSTER, FULL, OTHER, POOL, WAIT
 
 HEAD = re.compile(r"^0/(\d+) nodes are available:?\s*(.*)$", re.DOTALL)
-#: What later schedulers add about pods that might have to give way.
+#: Later schedulers add a part about preemption.
 TAIL = re.compile(r"(?:^|[.,]?\s+)(?:no new claims to deallocate|preemption:).*$", re.DOTALL)
 NEXT = re.compile(r", (?=\d+ )")
 COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
@@ -22,8 +22,11 @@ COUNTED = re.compile(r"^(\d+) (.+)$", re.DOTALL)
 
 @dataclass(frozen=True)
 class Rule:
-    """``{0}`` stands for what the pattern's group found. ``near`` says how much a node lacks to be
-    the one: nodes that are only full would do, for they passed what a scheduler looks at first."""
+    """How to explain one phrase of a scheduler.
+
+    ``{0}`` in the texts is what the pattern's group matched. ``near`` ranks how close such a node
+    is to fitting: a node that is only full passed all other checks.
+    """
 
     pattern: str
     kind: CauseKind
@@ -103,7 +106,7 @@ OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
 
 @dataclass(frozen=True)
 class Found:
-    """A rule that holds for so many nodes. ``what`` is what its pattern caught."""
+    """A rule and the number of nodes it excludes. ``what`` is what its pattern's group matched."""
 
     rule: Rule
     what: str
@@ -118,7 +121,7 @@ class Found:
 
 
 def unscheduled(message: str) -> Cause:
-    """The cause that a pod's PodScheduled condition gives."""
+    """The cause in the message of a pod's PodScheduled condition."""
     counted = counts(message)
     if counted is None:
         rule, what = _rule(message)
@@ -143,15 +146,15 @@ def unscheduled(message: str) -> Cause:
 
 
 def passed(message: str) -> bool:
-    """Whether the scheduler got so far with any node as to look at what is free there."""
+    """Whether any node passed all checks up to those of free resources."""
     counted = counts(message)
     return counted is not None and any(one.rule.near == FULL for one in _match(counted[1]))
 
 
 def counts(message: str) -> tuple[int, Counter[str]] | None:
-    """The nodes looked at, and how many each of the scheduler's phrases rules out.
+    """The number of nodes, and how many of them each phrase excludes.
 
-    ``None`` for a message of another form. A phrase without a number holds for all nodes.
+    ``None`` if the message has another form. A phrase without a number applies to all nodes.
     """
     if message.startswith("no nodes available"):
         return 0, Counter()
@@ -167,7 +170,7 @@ def counts(message: str) -> tuple[int, Counter[str]] | None:
 
 
 def _match(by_words: Counter[str]) -> list[Found]:
-    """Phrases that mean the same count together."""
+    """The rules that match, with phrases of the same meaning added up."""
     merged: Counter[tuple[Rule, str]] = Counter()
     for words, nodes in by_words.items():
         merged[_rule(words)] += nodes
