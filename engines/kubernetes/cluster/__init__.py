@@ -1,1 +1,1 @@
-"""What a cluster is and has: kinds, nodes, queues, use, and what we may do there."""
+"""What a cluster offers: kinds of job, nodes, queues, usage, and our permissions on it."""

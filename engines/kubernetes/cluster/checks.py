@@ -1,4 +1,4 @@
-"""What Trainyard needs of a cluster, looked at one by one. Each finding is a line for people."""
+"""Check a cluster for what Trainyard needs. Each finding is a line for people."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,8 @@ SCHEDULING, STORAGE, NODES = "Scheduling", "Storage", "Nodes"
 def findings(
     api: Api, inventory: Inventory, *, prefix: str = "", installation: str = ""
 ) -> tuple[Finding, ...]:
-    """Everything in the order in which one would mend it. ``EngineUnavailable``: no answer."""
+    """All findings, in the order in which to fix them. ``EngineUnavailable`` if there is no
+    answer."""
     version = _version(api)
     groups = api.get("/apis")["groups"]
     jobs = discovery.job_kinds(api, groups)
@@ -46,7 +47,8 @@ def findings(
 
 
 def _version(api: Api) -> Manifest:
-    """Any web server may be at that address."""
+    """The server's version. ``EngineUnavailable`` if what answers is not a Kubernetes API
+    server."""
     try:
         version = api.get("/version")
     except Denied:
@@ -72,13 +74,13 @@ def _server(api: Api, version: Manifest) -> Iterator[Finding]:
         text = f"It reports that it is not ready: {error} Check its own health checks."
         yield Finding(CONNECTION, "Readiness", Level.ISSUE, text)
     except EngineRefused:
-        return  # it tells its health to others only
+        return  # we may not read its health
     if user := identity(api):
         yield Finding(CONNECTION, SIGNED_IN, Level.OK, user)
 
 
 def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
-    """Whether another Trainyard gives its namespaces the names that ours have."""
+    """Whether another Trainyard uses the same namespace names on this cluster."""
     try:
         spaces = list(api.everything(NAMESPACES, labelSelector=f"{PROJECT},{INSTALLATION}"))
     except EngineRefused:
@@ -94,13 +96,13 @@ def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
 
 
 def identity(api: Api) -> str:
-    """Our user name there; empty where nothing tells it, as an old server does to somebody who
+    """Our user name on the cluster; empty if it cannot be found out, as on an old server where we
     may do everything."""
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     try:
         if "selfsubjectreviews" in discovery.served(api, "authentication.k8s.io/v1"):
             return str(api.create(REVIEW_OF_SELF, body)["status"]["userInfo"]["username"])
-        api.get(PRIVILEGED, limit=1)  # a refusal names whom it refuses
+        api.get(PRIVILEGED, limit=1)  # a refusal names the user
     except EngineRefused as error:
         named = re.search(r'User "([^"]+)"', str(error))
         return named[1] if named else ""
@@ -108,7 +110,7 @@ def identity(api: Api) -> str:
 
 
 def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterator[Finding]:
-    """Of the APIs that are there: the rest is said where it is looked for."""
+    """Permissions on the APIs that exist; missing APIs are reported by other checks."""
     asked = [
         right
         for right in RIGHTS
@@ -129,7 +131,8 @@ def _permission(right: Right, verbs: list[str]) -> Finding:
 
 
 def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:
-    """That a kind of job is there says nothing of the operator that runs it: it is asked."""
+    """The frameworks. That a kind of job exists does not mean that its operator runs, so that is
+    tested."""
     supports = [discovery.support(framework, jobs) for framework in Framework]
     lacking = Level.WARNING if any(support.available for support in supports) else Level.MISSING
     here = [support.framework for support in supports if support.available]

@@ -1,4 +1,4 @@
-"""What a cluster offers, asked of the cluster itself: frameworks, classes, schedulers."""
+"""Discover what a cluster offers: frameworks, classes, schedulers."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -24,19 +24,19 @@ STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
 NOT_OURS = f"!{WORKLOAD}"
-#: Operators make one for each rank, without a port of a node. The server leaves them out, for
-#: thousands would be read every minute.
+#: Excludes the Services that operators create for each rank: they have no node ports, and there may
+#: be thousands.
 NOT_OF_RANKS = f"{NOT_OURS},!{JOB_NAME}"
-MOST_NAMES = 1000  # of claims, and of ConfigMaps, that are kept
+MOST_NAMES = 1000  # most claims, and most ConfigMaps, that are remembered
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-TRIAL = "default"  # a namespace that every cluster has; nothing is made there
+TRIAL = "default"  # a namespace that every cluster has; nothing is created there
 LOSING = (1, 22), (1, 25)
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
 
 def capabilities(api: Api, prefix: str = "") -> Capabilities:
-    """``prefix``: what the namespaces of projects begin with."""
+    """``prefix`` starts the names of projects' namespaces."""
     groups = api.get("/apis")["groups"]
     installed = job_kinds(api, groups)
     kai = any(group["name"] == KAI_GROUP for group in groups)
@@ -61,7 +61,8 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
 
 
 def kinds_here(api: Api) -> list[JobKind]:
-    """The kinds of job of ours that can exist here: without rights, none of Kubernetes' own do."""
+    """The kinds of job that may exist on this cluster. Plain Jobs only count if we may list
+    them."""
     versions = {kind.api_version for kind in KINDS.values()}
     plurals = {version: served(api, version) for version in versions}
     here = [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
@@ -77,8 +78,8 @@ def _may_list(api: Api, kind: JobKind) -> bool:
 
 
 def plain_jobs(api: Api) -> bool:
-    """Whether a single pod is run by a Job of Kubernetes: from 1.22 to 1.25 such a Job fails when
-    its pod has to give way, and there is no policy against it yet."""
+    """Whether single pods run as batch/v1 Jobs. From 1.22 to 1.25 such a Job fails when its pod is
+    preempted, and there is no policy against that yet."""
     return not LOSING[0] <= release(api.get("/version")) <= LOSING[1] and not reviews.refused(
         api, PLAIN_JOBS
     )
@@ -90,7 +91,7 @@ def release(version: Manifest) -> tuple[int, ...]:
 
 
 def job_kinds(api: Api, groups: list[Manifest]) -> Installed:
-    """The versions of every kind of job that the operators brought."""
+    """The installed versions of each of Kubeflow's kinds, by plural."""
     installed: dict[str, set[str]] = {}
     for group in groups:
         if group["name"] == PYTORCH.group:
@@ -102,7 +103,7 @@ def job_kinds(api: Api, groups: list[Manifest]) -> Installed:
 
 
 def served(api: Api, group_version: str) -> list[str]:
-    """The resources of a version of an API; none where it is not there."""
+    """The resources of an API version; none if it is not served."""
     try:
         return [item["name"] for item in api.get(f"/apis/{group_version}")["resources"]]
     except NotFound:
@@ -110,7 +111,7 @@ def served(api: Api, group_version: str) -> list[str]:
 
 
 def support(framework: Framework, installed: Installed) -> FrameworkSupport:
-    """Whether it runs here, given what :func:`job_kinds` found."""
+    """Whether a framework runs here, given the result of :func:`job_kinds`."""
     kind = KINDS.get(framework)
     if kind is None:
         why = f"Trainyard runs no {framework.label} on Kubernetes."
@@ -131,8 +132,8 @@ def support(framework: Framework, installed: Installed) -> FrameworkSupport:
 
 
 def takes_no_job(api: Api, kind: JobKind) -> str:
-    """Why nobody can make such a job for now, in words: its operator's webhook is asked about one
-    that is never made. Empty where it answers, be it with a refusal."""
+    """Why such a job cannot be created now, in words, found by a dry run through its operator's
+    webhook. Empty if the webhook answers, even with a refusal."""
     template = {"spec": {"containers": [{"name": kind.container, "image": "none"}]}}
     worker = {"replicas": 1, "restartPolicy": "Never", "template": template}
     job = {
@@ -153,12 +154,12 @@ def takes_no_job(api: Api, kind: JobKind) -> str:
 
 
 def storage_classes(api: Api) -> list[Manifest]:
-    """The default one first. ``EngineRefused`` where we may not look."""
+    """All storage classes, the default one first. ``EngineRefused`` if we may not list them."""
     return sorted(api.items(STORAGE_CLASSES), key=lambda one: not is_default(one))
 
 
 def topologies(api: Api) -> tuple[str, ...] | None:
-    """``None`` where KAI brings none, or we may not look."""
+    """KAI's topologies; ``None`` if it has none, or we may not list them."""
     if "topologies" not in served(api, TOPOLOGIES):
         return None
     try:
@@ -168,7 +169,8 @@ def topologies(api: Api) -> tuple[str, ...] | None:
 
 
 def node_ports(services: list[Manifest]) -> tuple[int, ...]:
-    """Held by Services that are not Trainyard's, whose own come and go with their workloads."""
+    """Node ports used by Services that are not Trainyard's, whose own come and go with
+    workloads."""
     held = set[int]()
     for service in services:
         spec = service.get("spec") or {}
@@ -178,8 +180,8 @@ def node_ports(services: list[Manifest]) -> tuple[int, ...]:
 
 
 def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
-    """Of the projects' namespaces, but for those that go with a workload. ``None`` where we
-    may not look, or there are too many to keep."""
+    """Claims in projects' namespaces, without those of workloads. ``None`` if we may not list them,
+    or there are too many to remember."""
     free: list[Claim] = []
     try:
         for item in api.everything(CLAIMS, labelSelector=NOT_OURS):
@@ -197,8 +199,8 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
 
 
 def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
-    """Of the projects' namespaces, by name alone: what they hold is not read. ``None`` where we may
-    not look, or there are too many to keep."""
+    """Names of ConfigMaps in projects' namespaces; their content is not read. ``None`` if we may
+    not list them, or there are too many to remember."""
     names: list[str] = []
     try:
         for item in api.metadata(CONFIG_MAPS):
@@ -227,7 +229,7 @@ def _priority_classes(api: Api) -> tuple[str, ...]:
 
 
 def _allowed(look: Callable[[], list[Manifest]]) -> list[Manifest]:
-    """Empty where we may not look: a choice less, and no reason to stop."""
+    """The result, or an empty list if we may not look: people then have fewer choices."""
     try:
         return look()
     except EngineRefused:

@@ -1,4 +1,4 @@
-"""The nodes of a cluster: what they have, and what the pods on them asked for."""
+"""The nodes of a cluster: their resources, and what the pods on them request."""
 
 import time
 from collections import defaultdict
@@ -19,14 +19,14 @@ PODS = "/api/v1/pods"
 OVER = ("Succeeded", "Failed")
 PLACED = "spec.nodeName!=," + ",".join(f"status.phase!={phase}" for phase in OVER)
 FRESH = 1.0  # seconds
-SHARE = 0.01  # of the time, at most, goes into reading the pods of a cluster
-EVERY_SECONDS = 30.0  # at least between two sums of what they asked for
+SHARE = 0.01  # share of the time that may go into reading pods
+EVERY_SECONDS = 30.0  # seconds between two sums of their requests, at least
 Held = dict[str, Allocation]
 
 
 class Inventory:
-    """The pods on the nodes may be many: they are read as often as that is cheap, and of ``ours``
-    none as long as a watch knows them."""
+    """Reads nodes and the requests of their pods. There may be many pods, so they are read as often
+    as is cheap, and ``ours`` come from the watch, if there is one."""
 
     def __init__(self, api: Api, ours: Callable[[], Iterable[Manifest] | None]) -> None:
         self._api, self._ours = api, ours
@@ -38,7 +38,8 @@ class Inventory:
         self._reading = Lock()
 
     def nodes(self) -> tuple[NodeInfo, ...]:
-        """At most ``FRESH`` seconds old, so that those who ask together read them once."""
+        """Nodes that are at most ``FRESH`` seconds old, so that simultaneous callers read them
+        once."""
         with self._reading:
             if time.monotonic() >= self._stale:
                 held = self._allocations()
@@ -48,15 +49,14 @@ class Inventory:
             return self._nodes
 
     def last(self) -> tuple[NodeInfo, ...]:
-        """As they were read the last time, which the monitor does often; empty where that cannot
-        be."""
+        """Nodes as last read, which the monitor does often; empty if they cannot be read."""
         if not self._nodes:
             with suppress(EngineError):
                 return self.nodes()
         return self._nodes
 
     def _allocations(self) -> Held | None:
-        """``None`` where we may not look at other people's pods."""
+        """Requests by node; ``None`` if we may not list all pods."""
         started = time.monotonic()
         if started < self._again:
             return self._held
@@ -71,7 +71,7 @@ class Inventory:
 
 
 class PodRequests:
-    """What pods ask for, each read once: few of them change between two sums."""
+    """Caches pods' requests, because few of them change between two sums."""
 
     def __init__(self) -> None:
         self._before: dict[
@@ -88,15 +88,15 @@ class PodRequests:
         return entry[1]
 
     def end_sum(self) -> None:
-        """Pods that it did not meet are gone."""
+        """Forget pods that were not part of the sum."""
         self._before, self._now = self._now, {}
 
 
 def allocations(
     api: Api, ours: Iterable[Manifest] | None = None, each: PodRequests | None = None
 ) -> Held:
-    """By node, what the pods there asked for: all pods, whoever made them. ``ours`` are those of
-    workloads, where they are known."""
+    """Requests of all pods by node, whoever created them. ``ours`` are those of workloads, if
+    known."""
     each = each or PodRequests()
     parts_by_node: dict[str, list[Allocation]] = defaultdict(list)
     others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}
@@ -110,7 +110,7 @@ def allocations(
 
 
 def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -> NodeInfo:
-    """A node with what pods may have of it, and what they held of it ``at`` a time."""
+    """A node with its allocatable resources, and what pods ``held`` of them ``at`` a time."""
     room, labels = item["status"].get("allocatable") or {}, item["metadata"].get("labels") or {}
     ready, message = _readiness(item)
     name = item["metadata"]["name"]
@@ -136,7 +136,7 @@ def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -
 
 
 def _whole(text: str) -> int:
-    """A label is whatever somebody wrote there."""
+    """A number from a label, which may contain anything."""
     return int(text) if text.isdecimal() else 0
 
 

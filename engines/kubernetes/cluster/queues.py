@@ -1,7 +1,7 @@
-"""KAI's queues: one for each project below the one of its department, by which KAI shares GPUs.
+"""Maintain KAI's queues: one for each project below its department's, by which KAI shares GPUs.
 
-KAI takes a limit that is not given for none allowed, so every queue says all of its bounds. What
-Trainyard says is compared and only what differs is written; other fields stay the administrator's.
+KAI treats a missing limit as zero, so every queue states all of its bounds. Only fields that
+Trainyard sets are compared and written; others stay the administrator's.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from engines.queues import Queue, Wanted
 API = "scheduling.run.ai/v2"
 QUEUES = f"/apis/{API}/queues"
 UNBOUND = -1
-MILLI, MEGA = 1000, 1_000_000  # KAI counts CPU in thousandths of a core and memory in MB
+MILLI, MEGA = 1000, 1_000_000  # KAI counts CPU in millicores and memory in MB
 TAKEN = (
     "The queue {0} belongs to another Trainyard, which uses the same namespace prefix on this "
     "cluster. Give this cluster another prefix. If that Trainyard no longer exists, release the "
@@ -33,7 +33,7 @@ MOST_REFUSED = 3  # the rest would be refused for the same reason
 
 
 def manifests(wanted: Iterable[Queue], prefix: str, installation: str = "") -> list[Manifest]:
-    """Departments first: KAI looks for the parent when a queue is made."""
+    """The queues' manifests, departments first: KAI requires the parent to exist."""
     ordered = sorted(wanted, key=lambda it: bool(it.department))
     return [manifest(queue, prefix, installation) for queue in ordered]
 
@@ -67,12 +67,12 @@ def bounds(quota: float | None, weight: int, unit: float = 1) -> Manifest:
 
 
 def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> None:
-    """Make and change what differs, remove what we made and nobody wants any more. Queues of
-    another Trainyard with the same prefix stay as they are, and so does one without a mark that
-    nobody here wants.
+    """Create and update queues that differ, and delete ours that are no longer wanted. Queues of
+    another Trainyard with the same prefix are left alone, and so are unmarked ones that are not
+    wanted.
 
-    What is wanted is asked after the cluster: a queue that was made in between by another process
-    is then wanted too. ``EngineRefused`` tells the first refusal.
+    ``wanted`` is called after the cluster was read, so that it includes a queue that another
+    process created meanwhile. ``EngineRefused`` with the first refusal.
     """
     selector = f"{QUEUES_OF}={queues_of(prefix)}"
     present = {it["metadata"]["name"]: it for it in api.everything(QUEUES, labelSelector=selector)}
@@ -103,20 +103,20 @@ def _is_marked(queue: Manifest, installation: str) -> bool:
 
 
 def _left_over(present: dict[str, Manifest], wished: dict[str, Manifest]) -> list[str]:
-    """A department's goes at the look after the one that found the last of its projects, for KAI
-    removes no queue that has others below it."""
+    """Our queues that are no longer wanted. KAI deletes no queue with children, so a department's
+    goes one round after its last project's."""
     parents = {it["spec"].get("parentQueue") for it in present.values()}
     return [name for name in present if name not in wished and name not in parents]
 
 
 def _says(present: Any, wished: Any) -> bool:
-    """Whether all that is wished stands there, whatever else does."""
+    """Whether ``present`` contains everything in ``wished``, whatever else it has."""
     if isinstance(wished, dict) and isinstance(present, dict):
         return all(key in present and _says(present[key], value) for key, value in wished.items())
     return bool(present == wished)
 
 
 def _number(value: float) -> float:
-    """Whole where it can be: the server gives no other back."""
+    """An integer if possible, because the server returns no other for it."""
     rounded = round(value, 3)
     return int(rounded) if rounded == int(rounded) else rounded

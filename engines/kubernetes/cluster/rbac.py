@@ -1,7 +1,6 @@
-"""What Trainyard may have to do on a cluster, said once.
+"""The permissions that Trainyard needs on a cluster, in one list.
 
-The test of a connection asks for each of these rights, and the manifest that grants them is made of
-the same list.
+The connection test checks each of them, and the manifest that grants them is made from the list.
 """
 
 import re
@@ -20,15 +19,16 @@ RBAC = "rbac.authorization.k8s.io"
 CORE, JOBS, KAI = "", "kubeflow.org", "scheduling.run.ai"
 FOLLOW = ("list", "watch")
 ALL = ("get", *FOLLOW, "create", "patch", "delete")
-#: Objects that are made and changed by server-side apply, and found again by their label.
+#: For objects that are created and changed by server-side apply, and found by label.
 KEEP = ("list", "create", "patch", "delete")
 
 
 @dataclass(frozen=True)
 class Right:
-    """``purpose`` is what does not work without it. ``needed``: without it nothing does.
+    """A permission. ``purpose`` is what does not work without it; ``needed``: nothing works without
+    it.
 
-    ``resource`` is a plural, with its subresource behind a slash.
+    ``resource`` is a plural; a subresource follows after a slash.
     """
 
     group: str
@@ -39,7 +39,7 @@ class Right:
 
     @property
     def title(self) -> str:
-        """Some rights on one resource are needed and others are not: then it has two."""
+        """The resource's name. One with needed and optional permissions appears twice."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
 
@@ -71,7 +71,7 @@ RIGHTS = (
     Right(KAI, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
     Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
 )
-#: What pages do themselves of all that: terminals, and ways to tools. The rest is the worker's.
+#: The part that the web process needs, for terminals and tools; the rest is the worker's.
 OF_PAGES = (
     Right(CORE, "pods", ("list",), "finding the pod of a rank"),
     *(
@@ -86,7 +86,8 @@ OF_PAGES = (
 
 
 def rules(rights: Iterable[Right] = RIGHTS) -> list[Manifest]:
-    """The rules of a ClusterRole: projects get their namespaces only as they come."""
+    """The rules of a ClusterRole: cluster-wide, because projects' namespaces are created as
+    needed."""
     return [
         {"apiGroups": [right.group], "resources": [right.resource], "verbs": list(right.verbs)}
         for right in rights
@@ -94,7 +95,7 @@ def rules(rights: Iterable[Right] = RIGHTS) -> list[Manifest]:
 
 
 def manifests(subject: Manifest | None = None) -> Iterator[Manifest]:
-    """The role and its binding to ``subject``; without one, a service account to bind it to."""
+    """The role and its binding to ``subject``, or to a service account that is created as well."""
     if subject is None:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         subject = account(NAME)
@@ -111,7 +112,8 @@ def _meta(subject: Manifest) -> Manifest:
 
 
 def granted(subject: Manifest, rules: list[Manifest]) -> Iterator[Manifest]:
-    """Both are named after whom they are for: those of another connection stay as they are."""
+    """Role and binding, named after their subject, so that those of other connections are not
+    overwritten."""
     about = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": name_for(subject)}}
     yield {**about, "kind": "ClusterRole", "rules": rules}
     role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name_for(subject)}
@@ -119,8 +121,9 @@ def granted(subject: Manifest, rules: list[Manifest]) -> Iterator[Manifest]:
 
 
 def name_for(subject: Manifest) -> str:
-    """``trainyard:ml:runner`` for the service account ``runner`` in ``ml``, ``trainyard:ada`` for a
-    user. Where a name has to be changed, digits of its digest keep it apart from others."""
+    """The name of role and binding: ``trainyard:ml:runner`` for the service account ``runner`` in
+    ``ml``, ``trainyard:ada`` for a user. If characters have to be replaced, a digest keeps names
+    apart."""
     named = ":".join([*filter(None, [subject.get("namespace")]), subject["name"]])
     safe = re.sub(r"[/%\s]", "-", named)
     tail = "" if safe == named else f"-{sha256(named.encode()).hexdigest()[:8]}"
@@ -128,7 +131,7 @@ def name_for(subject: Manifest) -> str:
 
 
 def subject_of(user: str) -> Manifest | None:
-    """The subject of a binding that means this user name; ``None`` for nobody."""
+    """The subject of a binding for this user name; ``None`` if it is empty."""
     if not user:
         return None
     parts = user.split(":")
@@ -139,7 +142,7 @@ def subject_of(user: str) -> Manifest | None:
 
 
 def manifest(user: str = "") -> str:
-    """The YAML to apply so that ``user`` may do all of it."""
+    """The YAML that grants ``user`` all permissions."""
     return yaml.safe_dump_all(manifests(subject_of(user)), sort_keys=False)
 
 

@@ -1,4 +1,4 @@
-"""What the account may do on a cluster, asked of its API server."""
+"""Ask the API server what our account may do."""
 
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.rbac import Right
@@ -7,12 +7,13 @@ REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
 def refused(api: Api, right: Right) -> list[str]:
-    """The verbs that we may not use."""
+    """The verbs of a permission that are not allowed."""
     return [verb for verb in right.verbs if not may(api, right, verb)]
 
 
 def may(api: Api, right: Right, verb: str) -> bool:
-    """In every namespace: those of projects are made as they come."""
+    """Whether a verb is allowed in every namespace, since projects' namespaces are created as
+    needed."""
     resource, _, subresource = right.resource.partition("/")
     wanted = {"group": right.group, "resource": resource, "subresource": subresource, "verb": verb}
     review = {

@@ -1,7 +1,7 @@
-"""What ranks use: CPU and memory from metrics.k8s.io, GPUs from a Prometheus that scrapes DCGM.
+"""Usage of ranks: CPU and memory from metrics.k8s.io, GPUs from a Prometheus that scrapes DCGM.
 
-One request for all pods of a cluster to each, now and then: what a single workload asks for comes
-from the last answers. Either source may be missing, or away for a while; the other one goes on.
+Each source gets one request for all pods of the cluster per interval; single workloads are answered
+from that. Either source may be missing or fail without affecting the other.
 """
 
 import json
@@ -25,12 +25,12 @@ from engines.kubernetes.status.job import JobView
 log = logging.getLogger(__name__)
 
 METRICS = "/apis/metrics.k8s.io/v1beta1/pods"
-EVERY = 15.0  # seconds between two samples, which is how often metrics-server looks
-AWAY = 300.0  # seconds until a source that was missing is asked again
+EVERY = 15.0  # seconds between two samples, the interval of metrics-server
+AWAY = 300.0  # seconds until a failed source is asked again
 TIMEOUT = 5.0
 MIB = 1024**2
 UTILIZATION, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"  # percent; MiB
-#: A scrape that keeps its own labels calls those of the exporter ``exported_…``.
+#: If a scrape keeps its own labels, those of the exporter are called ``exported_…``.
 QUERY = " or ".join(
     f'{{__name__=~"{UTILIZATION}|{MEMORY}",{label}=~"%(prefix)s.+"}}'
     for label in ("namespace", "exported_namespace")
@@ -49,7 +49,8 @@ class Used:
 
 
 class UsageReader:
-    """``prefix`` is that of the projects' namespaces; without ``prometheus`` GPUs stay unknown."""
+    """``prefix`` starts the names of projects' namespaces. Without ``prometheus`` there is no GPU
+    usage."""
 
     def __init__(self, api: Api, *, prefix: str, prometheus: str = "") -> None:
         self._api, self._prefix, self._prometheus = api, prefix, prometheus.rstrip("/")
@@ -59,14 +60,14 @@ class UsageReader:
         self._used: dict[Pod, Used] = {}
 
     def refresh(self) -> set[Pod]:
-        """Take a sample if it is time to; the pods that it is of."""
+        """Take a sample if one is due; returns the pods in it."""
         if time.monotonic() - self._taken < EVERY:
             return set()
         self._sample()
         return set(self._used)
 
     def read(self, job: JobView, after: datetime | None) -> list[UsageSample]:
-        """The last sample of a workload's ranks, if it is later than ``after``."""
+        """The last sample of each rank, if it is later than ``after``."""
         self.refresh()
         if after is not None and self._at <= after:
             return []
@@ -123,7 +124,7 @@ def pod_of(item: Manifest) -> Pod:
 
 
 def used_by(item: Manifest) -> Used:
-    """All containers of a pod."""
+    """The usage of all containers of a pod together."""
     usages = [container.get("usage") or {} for container in item.get("containers") or []]
     cpu = sum(amount(usage.get("cpu", "0")) for usage in usages)
     memory = sum(amount(usage.get("memory", "0")) for usage in usages)
@@ -131,7 +132,7 @@ def used_by(item: Manifest) -> Used:
 
 
 def by_pod(series: Iterable[dict[str, Any]]) -> dict[Pod, Used]:
-    """The mean use of a pod's GPUs, and the memory that is taken on all of them."""
+    """For each pod the mean utilization of its GPUs, and the memory used on all of them."""
     values: dict[Pod, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in series:
         labels = one["metric"]
