@@ -6,8 +6,8 @@ from pathlib import Path
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
-from engines.kubernetes.cluster.discovery import KAI_QUEUES, kinds_here, served
-from engines.kubernetes.cluster.queues import QUEUES
+from engines.kubernetes.cluster.discovery import kinds_here, served
+from engines.kubernetes.cluster.queues import API, QUEUES
 from engines.kubernetes.jobs import WORKLOAD
 from engines.kubernetes.labels import INSTALLATION
 from engines.kubernetes.objects import NAMESPACES
@@ -37,7 +37,7 @@ class RealCluster:
 
     def disown(self) -> None:
         """Namespaces and queues of an earlier run are of a Trainyard that is gone for good."""
-        kinds = [NAMESPACES, *([QUEUES] if "queues" in served(self.api, KAI_QUEUES) else [])]
+        kinds = [NAMESPACES, *([QUEUES] if "queues" in served(self.api, API) else [])]
         for kind in kinds:
             for item in self.api.items(kind, labelSelector=INSTALLATION):
                 path = f"{kind}/{item['metadata']['name']}"

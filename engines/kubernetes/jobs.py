@@ -16,7 +16,7 @@ REPLICA_TYPE = "training.kubeflow.org/replica-type"
 REPLICA_INDEX = "training.kubeflow.org/replica-index"
 JOB_ROLE = "training.kubeflow.org/job-role"  # on pods of an MPIJob, instead of the replica type
 GPU = "nvidia.com/gpu"
-KAI = "kai-scheduler"
+KAI, KAI_GROUP = "kai-scheduler", "scheduling.run.ai"  # the scheduler, and the group of its API
 OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
 
 

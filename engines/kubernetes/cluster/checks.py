@@ -12,7 +12,7 @@ from engines.kubernetes.cluster import discovery
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
 from engines.kubernetes.cluster.reviews import refused
-from engines.kubernetes.jobs import GPU, KINDS, PROJECT
+from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS, PROJECT
 from engines.kubernetes.labels import INSTALLATION, is_of_another, namespace_of
 from engines.kubernetes.objects import NAMESPACES, taken
 from spec.framework import Framework
@@ -150,7 +150,7 @@ def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:
 
 
 def _scheduling(groups: list[Manifest]) -> Iterator[Finding]:
-    if any(group["name"] == discovery.KAI_GROUP for group in groups):
+    if any(group["name"] == KAI_GROUP for group in groups):
         yield Finding(SCHEDULING, "Scheduler", Level.OK, "KAI and the default scheduler")
     else:
         text = (

@@ -12,14 +12,22 @@ from engines.base import (
     Manifest,
 )
 from engines.kubernetes.client.api import Api, Denied, NotFound
-from engines.kubernetes.cluster import reviews
+from engines.kubernetes.cluster import queues, reviews
 from engines.kubernetes.cluster.rbac import PLAIN_JOBS
-from engines.kubernetes.jobs import JOB_NAME, KAI, KINDS, PLAIN, PYTORCH, WORKLOAD, JobKind
+from engines.kubernetes.jobs import (
+    JOB_NAME,
+    KAI,
+    KAI_GROUP,
+    KINDS,
+    PLAIN,
+    PYTORCH,
+    WORKLOAD,
+    JobKind,
+)
 from spec.framework import Framework
 
-KAI_GROUP = "scheduling.run.ai"
 TOPOLOGIES = "kai.scheduler/v1alpha1"
-KAI_QUEUES, QUEUES = f"{KAI_GROUP}/v2", "queues"
+QUEUES = "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
 CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
@@ -50,7 +58,7 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         priority_classes=_priority_classes(api),
         terminal=True,
         topologies=topologies(api),
-        quotas=kai and QUEUES in served(api, KAI_QUEUES),
+        quotas=kai and QUEUES in served(api, queues.API),
         node_ports=node_ports(
             _allowed(lambda: list(api.everything(SERVICES, labelSelector=NOT_OF_RANKS)))
         ),

@@ -9,6 +9,7 @@ from typing import Any
 
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
+from engines.kubernetes.jobs import KAI_GROUP
 from engines.kubernetes.labels import (
     INSTALLATION,
     QUEUES_OF,
@@ -20,7 +21,7 @@ from engines.kubernetes.labels import (
 )
 from engines.queues import Queue, Wanted
 
-API = "scheduling.run.ai/v2"
+API = f"{KAI_GROUP}/v2"
 QUEUES = f"/apis/{API}/queues"
 UNBOUND = -1
 MILLI, MEGA = 1000, 1_000_000  # KAI counts CPU in millicores and memory in MB

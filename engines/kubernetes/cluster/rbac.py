@@ -12,11 +12,11 @@ from hashlib import sha256
 import yaml
 
 from engines.base import Manifest
-from engines.kubernetes.jobs import KINDS, PLAIN, JobKind
+from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN, PYTORCH, JobKind
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
-CORE, JOBS, KAI = "", "kubeflow.org", "scheduling.run.ai"
+CORE, JOBS = "", PYTORCH.group
 FOLLOW = ("list", "watch")
 ALL = ("get", *FOLLOW, "create", "patch", "delete")
 #: For objects that are created and changed by server-side apply, and found by label.
@@ -67,8 +67,8 @@ RIGHTS = (
     Right("storage.k8s.io", "storageclasses", ("list",), "offering storage classes"),
     Right("scheduling.k8s.io", "priorityclasses", ("list",), "offering priority classes"),
     Right("metrics.k8s.io", "pods", ("list",), "CPU and memory usage of the ranks"),
-    Right(KAI, "queues", KEEP, "the quotas of projects in KAI"),
-    Right(KAI, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
+    Right(KAI_GROUP, "queues", KEEP, "the quotas of projects in KAI"),
+    Right(KAI_GROUP, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
     Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
 )
 #: The part that the web process needs, for terminals and tools; the rest is the worker's.

@@ -13,8 +13,8 @@ from uuid import UUID
 from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
 from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
-from engines.kubernetes.cluster.discovery import KAI_GROUP, kinds_here, served
-from engines.kubernetes.jobs import PLAIN, JobKind, workload_of
+from engines.kubernetes.cluster.discovery import kinds_here, served
+from engines.kubernetes.jobs import KAI_GROUP, PLAIN, JobKind, workload_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
     EVENTS,

@@ -3,7 +3,7 @@
 from engines.base import Manifest
 from spec.problems.causes import Cause, CauseKind
 
-KAI: dict[str, Cause] = {
+BY_REASON: dict[str, Cause] = {
     "NonPreemptibleOverQuota": Cause(
         CauseKind.QUOTA,
         "More than the project's quota, which a non-preemptible workload may not exceed",
@@ -30,7 +30,9 @@ def grouped(group: Manifest | None) -> Cause | None:
         if condition.get("type") != "UnschedulableOnNodePool" or condition.get("status") != "True":
             continue
         reasons = condition.get("reasons") or [condition]
-        recognized = [(KAI[one["reason"]], one) for one in reasons if one.get("reason") in KAI]
+        recognized = [
+            (BY_REASON[one["reason"]], one) for one in reasons if one.get("reason") in BY_REASON
+        ]
         if recognized:
             cause, one = recognized[0]
             said = one.get("message") or one["reason"]

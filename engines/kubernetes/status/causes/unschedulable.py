@@ -105,7 +105,7 @@ OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
 
 
 @dataclass(frozen=True)
-class Found:
+class RuledOut:
     """A rule and the number of nodes it excludes. ``what`` is what its pattern's group matched."""
 
     rule: Rule
@@ -169,12 +169,12 @@ def counts(message: str) -> tuple[int, Counter[str]] | None:
     return total, by_words
 
 
-def _match(by_words: Counter[str]) -> list[Found]:
+def _match(by_words: Counter[str]) -> list[RuledOut]:
     """The rules that match, with phrases of the same meaning added up."""
     merged: Counter[tuple[Rule, str]] = Counter()
     for words, nodes in by_words.items():
         merged[_rule(words)] += nodes
-    return [Found(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
+    return [RuledOut(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
 
 
 def _rule(words: str) -> tuple[Rule, str]:

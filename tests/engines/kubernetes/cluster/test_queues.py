@@ -9,8 +9,8 @@ import yaml
 
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.discovery import KAI_QUEUES, capabilities, served
-from engines.kubernetes.cluster.queues import QUEUES, manifest
+from engines.kubernetes.cluster.discovery import capabilities, served
+from engines.kubernetes.cluster.queues import API, QUEUES, manifest
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import QUEUES_OF, department_queue, project_queue, queues_of
 from engines.kubernetes.manifests.job import manifests as render
@@ -74,7 +74,7 @@ class Counting:
 
 @pytest.fixture
 def kai(api: Api) -> Iterator[Api]:
-    if "queues" not in served(api, KAI_QUEUES):
+    if "queues" not in served(api, API):
         pytest.skip("this cluster has no KAI")
     _clean(api)
     yield api
