@@ -31,7 +31,7 @@ class ForPages:
         if request.path.startswith(CALLS):
             return self.get_response(request)
         answer: HttpResponseBase | Awaitable[HttpResponseBase]
-        answer = super().__call__(request)  # of the middleware that this is mixed into
+        answer = super().__call__(request)  # type: ignore[misc]  # of the middleware it is mixed into
         return answer
 
 
