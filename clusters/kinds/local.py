@@ -8,8 +8,9 @@ from django.conf import settings
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local.engine import LocalEngine
-from engines.local.planning import planner, refusals
+from engines.local.planning import planner
 from engines.local.volumes import planning
+from engines.shared.unsupported import REACHED
 from spec.data.storage import Storage
 from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem
@@ -30,7 +31,7 @@ WITHHELD = {
     "storage.s3.accessKeySecret": planning.KEPT_ELSEWHERE,
     **{
         f"connections.connection_type.{kind}": f"there is no {kind} on one machine"
-        for kind in set(ConnectionType) - refusals.REACHED
+        for kind in set(ConnectionType) - REACHED
     },
 }
 

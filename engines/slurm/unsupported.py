@@ -3,6 +3,14 @@
 from collections.abc import Iterator
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.shared.unsupported import (
+    ELSEWHERE,
+    Complaint,
+    of_connections,
+    of_probes,
+    of_restarts,
+    of_variable,
+)
 from engines.slurm.script import as_written
 from engines.slurm.script.rank import containers
 from engines.slurm.script.rank.variables import FIELDS, RENDEZVOUS
@@ -10,14 +18,10 @@ from engines.slurm.script.rank.words import is_name
 from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from spec.data.storage import Storage
-from spec.parts.environment import ConnectionType, Security
+from spec.parts.environment import Security
 from spec.problems.errors import Problem, path_of
-from spec.workload import Replica, RestartPolicy, WorkloadSpec
+from spec.workload import Replica, WorkloadSpec
 
-Complaint = tuple[str, str]  # place, message
-ELSEWHERE = "; leave it out, or choose another cluster"
-#: Both lead through Trainyard.
-REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
 #: Lists of storage that Slurm has nothing for.
 VOLUMES = {
     "pvc": "Slurm makes no volumes; keep files on the shared directory",
@@ -120,11 +124,8 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         yield "compute.gpuRequestType", "Slurm gives whole GPUs"
     if compute.extended_resources:
         yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
-    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
-        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
-    for name in type(replica.probes).model_fields:
-        if getattr(replica.probes, name):
-            yield f"probes.{name}", "Slurm has no probes; a rank is healthy while it runs"
+    yield from of_restarts(replica)
+    yield from of_probes(replica, "Slurm has no probes")
     yield from of_storage(replica.storage)
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
@@ -135,10 +136,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
     if replica.security != Security():
         yield "security", "ranks run as the user that Trainyard is on the cluster"
     yield from _variables(replica)
-    for index, connection in enumerate(replica.connections):
-        if connection.connection_type not in REACHED:
-            kind = connection.connection_type
-            yield f"connections[{index}].connectionType", f"there is no {kind} on Slurm"
+    yield from of_connections(replica, "on Slurm")
 
 
 def of_storage(storage: Storage) -> Iterator[Complaint]:
@@ -163,9 +161,4 @@ def _variables(replica: Replica) -> Iterator[Complaint]:
         place = f"environmentVariables[{index}]"
         if not is_name(variable.name):
             yield f"{place}.name", f"a shell has no variable named {variable.name}"
-        if variable.secret:
-            yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
-        if variable.config_map:
-            yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
-        if variable.pod_field_ref and variable.pod_field_ref.path not in FIELDS:
-            yield f"{place}.podFieldRef", f"it can name {', '.join(FIELDS)}"
+        yield from of_variable(place, variable, FIELDS)

@@ -14,6 +14,7 @@ from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
 from clusters.kinds.slurm.wire import SlurmConnecting
 from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
+from engines.shared.unsupported import REACHED
 from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.ssh import end_pause as end_pause_of_ssh
@@ -44,7 +45,7 @@ WITHHELD = {
     "storage.s3.accessKeySecret": unsupported.NO_SECRETS,
     **{
         f"connections.connection_type.{kind}": f"there is no {kind} on Slurm"
-        for kind in set(ConnectionType) - unsupported.REACHED
+        for kind in set(ConnectionType) - REACHED
     },
     **{f"compute.{key}": WHOLE_GPUS for key in (*OF_A_GPU, "gpuMemoryRequest", "gpuMemoryLimit")},
     "minReplicas": TOGETHER,

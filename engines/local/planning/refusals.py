@@ -8,17 +8,21 @@ from engines.local.planning.environment import RENDEZVOUS
 from engines.local.planning.lookup import has_idle_workers
 from engines.local.supervisor import setup
 from engines.local.volumes import planning
+from engines.shared.unsupported import (
+    ELSEWHERE,
+    Complaint,
+    of_connections,
+    of_probes,
+    of_restarts,
+    of_variable,
+)
 from spec.framework import Head
 from spec.parts.batch_script import ON_SLURM_ALONE
-from spec.parts.environment import ConnectionType, Seccomp
+from spec.parts.environment import Seccomp
 from spec.problems.errors import Problem, path_of
-from spec.workload import Replica, RestartPolicy, WorkloadSpec
+from spec.workload import Replica, WorkloadSpec
 
-Complaint = tuple[str, str]  # place below the replica, message
-
-#: Both lead through Trainyard.
-REACHED = {ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP}
-ELSEWHERE = "; leave it out, or choose another cluster"
+POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
 
 
 def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
@@ -64,14 +68,8 @@ def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
     yield from _variables(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
-    if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
-        yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
-    for name in type(replica.probes).model_fields:
-        if getattr(replica.probes, name):
-            yield (
-                f"probes.{name}",
-                "the local engine has no probes; a rank is healthy while it runs",
-            )
+    yield from of_restarts(replica)
+    yield from of_probes(replica, "the local engine has no probes")
     yield from planning.complaints(replica.storage, paths)
     if replica.node_type:
         yield "nodeType", "this machine has no node type"
@@ -79,24 +77,12 @@ def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
         yield "nodeAffinityRequired", "this machine has no node labels"
     if replica.stdin or replica.tty:
         yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
-    for index, connection in enumerate(replica.connections):
-        if connection.connection_type not in REACHED:
-            kind = connection.connection_type
-            yield f"connections[{index}].connectionType", f"there is no {kind} on one machine"
+    yield from of_connections(replica, "on one machine")
 
 
 def _variables(replica: Replica) -> Iterator[Complaint]:
     for index, variable in enumerate(replica.environment_variables):
-        place = f"environmentVariables[{index}]"
-        if variable.secret:
-            yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
-        if variable.config_map:
-            yield f"{place}.configMap", f"{variable.name} is in a ConfigMap, as Kubernetes has"
-        if variable.pod_field_ref and variable.pod_field_ref.path not in POD_FIELDS:
-            yield f"{place}.podFieldRef", f"it can name {', '.join(POD_FIELDS)}"
-
-
-POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
+        yield from of_variable(f"environmentVariables[{index}]", variable, POD_FIELDS)
 
 
 def _security(replica: Replica) -> Iterator[Complaint]:
