@@ -1,4 +1,4 @@
-"""What was taken back for the owner of a quota waits again, and resumes from its checkpoint."""
+"""Preempt workloads for the owner of a quota: they wait again, and resume from their checkpoint."""
 
 from typing import Any
 
@@ -9,25 +9,21 @@ from spec.problems.errors import SpecError
 from workloads import enqueue
 from workloads.history import causes, events
 from workloads.models import Attempt, Workload
+from workloads.scheduling import stopping
 
 
 def take_back(workload: Workload, why: str) -> bool:
-    """Ask every rank to end. ``False`` when it ended, or was asked to, meanwhile."""
-    with transaction.atomic():
-        if not workload.move(Phase.STOPPING, reason=Reason.PREEMPTED, message=why):
-            return False
-        events.phase(workload)
-        enqueue.stop(workload.pk)
-    return True
+    """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
+    return stopping.ask(workload, reason=Reason.PREEMPTED, why=why)
 
 
 def ended(workload: Workload, said: str = "") -> bool:
-    """What was told to end so that another can start has ended; ``False`` for anything else.
+    """Queue the next run of a preempted workload that has ended; ``False`` for anything else.
 
-    Its next run waits, by the age it had, with its checkpoints where it left them. One that does
-    not want to start again has failed. ``said`` is what its cluster says of the end.
+    It keeps its age in the queue and its checkpoints. One that does not want to start again fails.
+    ``said`` is what its cluster says about the end.
     """
-    if workload.phase != Phase.STOPPING or workload.reason != Reason.PREEMPTED:
+    if not stopping.was_asked(workload, Reason.PREEMPTED):
         return False
     with transaction.atomic():
         causes.end(workload)
@@ -48,7 +44,7 @@ def _requeue(workload: Workload, said: str) -> None:
         return
     events.phase(workload, message=" ".join(filter(None, [workload.message, said])))
     if not workload.logs_complete:
-        Attempt.note(workload)  # what is left to collect of the run that ended
+        Attempt.note(workload)  # its output still has to be collected
     fresh: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
     workload.move(Phase.RESUMING, **why, run=workload.run + 1, **fresh)
     start_ranks_afresh(workload)

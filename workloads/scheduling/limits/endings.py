@@ -1,4 +1,4 @@
-"""What Trainyard itself told to end: it was taken back, reached its time limit, or was idle."""
+"""Recognize the end of workloads that Trainyard itself stopped."""
 
 from workloads.models import Workload
 from workloads.scheduling import requeue
@@ -6,6 +6,6 @@ from workloads.scheduling.limits import idle_limits, time_limits
 
 
 def settled(workload: Workload, said: str = "") -> bool:
-    """It has ended, and its row says what that means; ``False`` for anything else. ``said`` is what
-    its cluster says of the end."""
+    """Move such a workload to the phase that its end means; ``False`` for any other. ``said`` is
+    what its cluster says about the end."""
     return any(by.ended(workload, said) for by in (requeue, time_limits, idle_limits))

@@ -1,28 +1,26 @@
-"""Stopping workspaces that nobody used for as long as their spec allows.
+"""Stop workspaces that were idle for as long as their spec allows.
 
-Use is what ranks take of their machines, by the samples that the collector keeps. Where these do
-not cover the time, nobody knows, and nothing is stopped.
+Idle is judged by the usage samples of the ranks. If there are gaps in the samples nobody knows, and
+the workspace is not stopped.
 """
 
 from datetime import datetime, timedelta
 
-from django.db import transaction
 from django.utils import timezone
 
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
-from workloads import enqueue
-from workloads.history import causes, events
 from workloads.models import SampleKind, Workload
+from workloads.scheduling import stopping
 from workloads.scheduling.limits.limited import limited
 
-CORES = 0.05  # a notebook server without work takes a tenth of it
+CORES = 0.05  # an idle notebook server uses a tenth of this
 GPU_PERCENT = 1.0
-GAP = timedelta(minutes=2)  # between samples, at most, or the time is not covered
+GAP = timedelta(minutes=2)  # longest gap between samples; beyond it usage is unknown
 
 
 def enforce() -> None:
-    """Ask every workspace to end that was idle for its limit."""
+    """Ask every workspace to end that has been idle for its limit."""
     now = timezone.now()
     columns = ("phase", "phase_updated_at", "run")
     for workload, seconds in limited("idle_limit_seconds", *columns):
@@ -44,25 +42,11 @@ def _idle(workload: Workload, since: datetime, now: datetime) -> bool:
 
 
 def end(workload: Workload) -> bool:
-    """Ask every rank to end. ``False`` when it ended, or was asked to, meanwhile."""
+    """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
     why = time_limit.was_idle(workload.spec_json["idleLimitSeconds"])
-    with transaction.atomic():
-        if not workload.move(Phase.STOPPING, reason=Reason.IDLE, message=why):
-            return False
-        events.phase(workload)
-        enqueue.stop(workload.pk)
-    return True
+    return stopping.ask(workload, reason=Reason.IDLE, why=why)
 
 
 def ended(workload: Workload, said: str = "") -> bool:
-    """What was idle has ended, and is stopped; ``False`` for anything else. ``said`` is what its
-    cluster says of the end."""
-    if workload.phase != Phase.STOPPING or workload.reason != Reason.IDLE:
-        return False
-    message = " ".join(filter(None, [workload.message, said]))
-    with transaction.atomic():
-        causes.end(workload)
-        if workload.move(Phase.STOPPED, reason=Reason.IDLE, message=message, running_pods=0):
-            events.phase(workload)
-        enqueue.admit(workload.cluster_id)
-    return True
+    """Move an idle workspace that has ended to Stopped. ``False`` for anything else."""
+    return stopping.settle(workload, Phase.STOPPED, reason=Reason.IDLE, said=said)
