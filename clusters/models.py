@@ -122,7 +122,7 @@ class Cluster(models.Model):
         """What the cluster offered when it was last asked; nothing where that cannot be read, until
         it is asked again."""
         if self._as_read is None or self._as_read[0] is not self.capabilities_json:
-            without = Capabilities(frameworks=(), queues=self.kind != LOCAL.slug)
+            without = Capabilities(frameworks=(), queues=self.definition.queues)
             capabilities = capabilities_of(self.capabilities_json) or without
             self._as_read = self.capabilities_json, capabilities  # a plan asks seven times
         return self._as_read[1]

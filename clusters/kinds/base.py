@@ -117,6 +117,8 @@ class ClusterKind:
     #: The same of its ConfigMaps, by their names.
     config_maps: Callable[["Cluster", str], Sequence[str] | None] = not_told
     bounds: Callable[["Cluster", str], str] = nothing  # its own limits of a project, by its name
+    #: Whether it has a queue of its own, as long as the cluster has not been asked.
+    queues: bool = True
     has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
     runs_batch_scripts: bool = False  # of Slurm, as they stand
     calls: int = 8  # at the same time, when workloads are handed over

@@ -73,6 +73,7 @@ LOCAL = ClusterKind(
     warnings=warnings,
     storage=objections,
     withholds=withholds,
+    queues=False,
     permanent="This machine is a cluster as long as the local engine is on.",
     lacks={
         "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
