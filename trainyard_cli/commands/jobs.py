@@ -30,21 +30,11 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     listed.command("clusters")(places.list_clusters)
     listed.command("nodes")(places.list_nodes)
     app.add_typer(listed, name="list")
-    for name, text, command in (
-        ("describe", "Show one workload or node in full.", describe.describe),
-        ("delete", "Delete workloads.", verbs.delete),
-    ):
-        group = typer.Typer(help=text, no_args_is_help=True)
-        group.callback()(_group)
-        group.command("job")(command)
-        if name == "describe":
-            group.command("node")(places.describe_node)
-        app.add_typer(group, name=name)
-    app.command("logs")(logs.logs)
-    app.command("attach")(attach.attach)
-    app.command("exec", context_settings=WITH_MORE)(terminal.execute)
-    app.command("bash")(terminal.bash)
-    app.command("port-forward")(forward.port_forward)
+    described = _group(app, "describe", "Show one workload or node in full.")
+    described.command("job")(describe.describe)
+    described.command("node")(places.describe_node)
+    _group(app, "delete", "Delete workloads.").command("job")(verbs.delete)
+    _add_what_reaches_ranks(app)
     app.command("suspend")(verbs.suspend)
     app.command("resume")(verbs.resume)
     app.command("diff")(diff.diff)
@@ -59,19 +49,28 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("describe")(describe.describe)
     group.command("export")(describe.export)
     group.command("diff")(diff.diff)
-    group.command("logs")(logs.logs)
-    group.command("attach")(attach.attach)
-    group.command("exec", context_settings=WITH_MORE)(terminal.execute)
-    group.command("bash")(terminal.bash)
-    group.command("port-forward")(forward.port_forward)
+    _add_what_reaches_ranks(group)
     group.command("watch")(waiting.watch)
     group.command("suspend")(verbs.suspend)
     group.command("resume")(verbs.resume)
     group.command("delete")(verbs.delete)
 
 
-def _group() -> None:
-    pass
+def _add_what_reaches_ranks(group: typer.Typer) -> None:
+    group.command("logs")(logs.logs)
+    group.command("attach")(attach.attach)
+    group.command("exec", context_settings=WITH_MORE)(terminal.execute)
+    group.command("bash")(terminal.bash)
+    group.command("port-forward")(forward.port_forward)
+
+
+def _group(app: typer.Typer, name: str, text: str) -> typer.Typer:
+    """A verb with a command for each noun, even if there is one: typer makes a group of a single
+    command only with a callback."""
+    group = typer.Typer(help=text, no_args_is_help=True)
+    group.callback()(lambda: None)
+    app.add_typer(group, name=name)
+    return group
 
 
 @wraps(workloads.list_every)

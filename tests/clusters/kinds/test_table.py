@@ -21,7 +21,9 @@ from tests.factories import ClusterFactory
 from workloads.wizard.sections import table
 
 SECTIONS = {section.key for section in table.SECTIONS}
-ASKS = r"Kind\.(LOCAL|KUBERNETES|SLURM)|engines\.(local|kubernetes|slurm)|(cluster|self)\.kind [!=]="
+ASKS = (
+    r"Kind\.(LOCAL|KUBERNETES|SLURM)|engines\.(local|kubernetes|slurm)|(cluster|self)\.kind [!=]="
+)
 ELSEWHERE = ["clusters/kinds", "engines", "tests", "bench", "*/migrations/*"]
 kinds = pytest.mark.parametrize(
     "kind", [*KINDS.values(), House().kind()], ids=lambda kind: kind.slug
