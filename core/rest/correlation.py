@@ -2,17 +2,17 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextvars import ContextVar
 from uuid import uuid4
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from core.middleware import EitherMiddleware
+
 HEADER = "X-Request-Id"
 FIT = re.compile(r"[\w.-]{1,64}", re.ASCII)
-Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
@@ -22,19 +22,12 @@ def current() -> str:
     return _current.get()
 
 
-class RequestIdMiddleware:
+class RequestIdMiddleware(EitherMiddleware):
     """Uses the caller's id if it is fit for a log, else a new one.
 
     It stays set until the next request of this thread or task, because Django logs refusals after
     the middleware has finished.
     """
-
-    sync_capable = async_capable = True
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         given = request.headers.get(HEADER, "")

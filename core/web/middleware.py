@@ -2,23 +2,21 @@
 calls."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from functools import cached_property
 from urllib.parse import unquote, urlsplit
 
-from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
+from core.middleware import EitherMiddleware
 from core.rest.api import CALLS, ApiError, Issue
 from core.text import fault_of
 
-Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
-
-class HeadersMiddleware:
+class HeadersMiddleware(EitherMiddleware):
     """Sets the content security policy and cache headers.
 
     Browsers load only our own files, and inline scripts with this response's nonce. Inline styles
@@ -27,14 +25,6 @@ class HeadersMiddleware:
     Only static files, which set their own header, may be cached: pages show data, and the next
     person at the same browser must not find it in the cache after a sign-out.
     """
-
-    sync_capable = async_capable = True
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-        self.is_async = iscoroutinefunction(get_response)
-        if self.is_async:
-            markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         request.csp_nonce = secrets.token_urlsafe(16)  # type: ignore[attr-defined]
@@ -68,39 +58,25 @@ class HeadersMiddleware:
         return response
 
 
-class TextMiddleware:
+class TextMiddleware(EitherMiddleware):
     """Refuses unfit text in paths, forms and cookies with 400. JSON is checked where it is parsed,
     by ``core.text.loads``."""
-
-    sync_capable = async_capable = True
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         faults = dict(_faults(request))
         if not faults:
             return self.get_response(request)
         refusal = _refusal(request, faults)
-        return _later(refusal) if iscoroutinefunction(self) else refusal
+        return _later(refusal) if self.is_async else refusal
 
 
-class ApiMiddleware:
+class ApiMiddleware(EitherMiddleware):
     """Completes ninja's HTTP: HEAD answers like GET without a body, and a method that a path does
     not have is refused in JSON, like every other error."""
 
-    sync_capable = async_capable = True
-
-    def __init__(self, get_response: Next) -> None:
-        self.get_response = get_response
-        if iscoroutinefunction(get_response):
-            markcoroutinefunction(self)
-
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         answer = self.get_response
-        if iscoroutinefunction(self) or not request.path.startswith(CALLS):
+        if self.is_async or not request.path.startswith(CALLS):
             return answer(request)  # REST views are synchronous
         is_head = request.method == "HEAD"
         if is_head:

@@ -1,6 +1,6 @@
 """Static files under ASGI, by WhiteNoise's rules: hashed names, compressed, cached for years."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from typing import Any
 
 from asgiref.sync import iscoroutinefunction, markcoroutinefunction
@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+from core.middleware import Next
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # whitenoise has no types

@@ -1,0 +1,25 @@
+"""What our middleware has in common."""
+
+from collections.abc import Awaitable, Callable
+
+from asgiref.sync import iscoroutinefunction, markcoroutinefunction
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+
+Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+
+
+class EitherMiddleware:
+    """Base of a middleware that runs in front of synchronous and asynchronous views alike.
+
+    Django adapts any other one to asynchronous views by a thread for each request. If ``is_async``,
+    ``get_response`` returns an awaitable, and ``__call__`` has to return one, too.
+    """
+
+    sync_capable = async_capable = True
+
+    def __init__(self, get_response: Next) -> None:
+        self.get_response = get_response
+        self.is_async = iscoroutinefunction(get_response)
+        if self.is_async:
+            markcoroutinefunction(self)
