@@ -1,1 +1,1 @@
-"""What happens to a workload, written down and told: events, causes, changes."""
+"""Record what happens to workloads, and tell those who listen: events, causes, changes."""

@@ -1,4 +1,4 @@
-"""Keeping what a workload waits for: one row for each change of cause. And its picture."""
+"""Record what a workload waits for, one row per change of cause, and draw it as a bar."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from engines.base import Observation
 from spec.problems.causes import Cause
 from workloads.models import CausePeriod, Workload
 
-MOST = 200  # causes kept of one run; the last one stays open, the oldest go
+MOST = 200  # causes kept per run; the open one stays, the oldest go
 LONGEST_TITLE = 300
-MOST_SHARES = 8  # of a bar; the rest is one share
+MOST_SHARES = 8  # in a bar; the rest is one share
 
 
 def note(workload: Workload, observation: Observation) -> None:
-    """Write down what the observation gives as the cause. Call it in a transaction."""
+    """Record the cause in an observation. Call it in a transaction."""
     keep(workload, observation.cause if workload.is_active else None)
 
 
 def keep(workload: Workload, cause: Cause | None) -> None:
-    """The same cause goes on, with the newest evidence; another one ends it and begins. Call it in
-    a transaction."""
+    """Record a cause: update the open row if it is the same cause, else end that one and add a new
+    row. Call it in a transaction."""
     open_one = next(iter(_open(workload.pk)), None)
     if cause and open_one and _is_same(open_one, cause, workload.run):
         if _has_news(open_one, cause):
@@ -40,12 +40,12 @@ def keep(workload: Workload, cause: Cause | None) -> None:
 
 @prepared
 def _open(workload_id: UUID) -> QuerySet[CausePeriod]:
-    """The one that it waits for now, if there is one: each change of a workload asks."""
+    """The workload's open cause, as a list of at most one; each observation asks for it."""
     return CausePeriod.objects.filter(workload=workload_id, until=None)[:1]
 
 
 def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
-    """Whether ``rows``, the open cause if there is one, say what the observation does."""
+    """Whether the open cause, ``rows``, says the same as the observation."""
     if not rows or observation.cause is None:
         return not rows and observation.cause is None
     return _is_same(rows[0], observation.cause, observation.run) and not _has_news(
@@ -54,7 +54,7 @@ def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
 
 
 def end(workload: Workload) -> None:
-    """It waits for nothing any more: it runs, was stopped or is over."""
+    """End the open cause: the workload runs, was stopped or is over."""
     workload.causes.filter(until=None).update(until=timezone.now())
 
 
@@ -86,7 +86,7 @@ def _forget_oldest(workload: Workload) -> None:
 
 @dataclass(frozen=True)
 class BarShare:
-    """A piece of a bar, which is 100 wide in all: so many nodes that one reason rules out."""
+    """A segment of a bar with a total width of 100: the number of nodes that a reason excludes."""
 
     label: str
     nodes: int
@@ -95,7 +95,8 @@ class BarShare:
 
 
 def bar(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
-    """Nodes may be ruled out by more than one reason; the bar then shows the reasons' parts."""
+    """The segments of a bar. If nodes are excluded for several reasons, the bar shows the reasons'
+    shares instead."""
     shown, rest = list(counted[:MOST_SHARES]), counted[MOST_SHARES:]
     if rest:
         shown.append(("other reasons", sum(nodes for _, nodes in rest)))

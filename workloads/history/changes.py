@@ -1,4 +1,4 @@
-"""How workloads stand after a change: read once for all who are told of it."""
+"""The state of workloads after a change, read once for all listeners."""
 
 import asyncio
 from collections.abc import Collection, Iterable
@@ -17,14 +17,14 @@ from core.database.connections import let_go
 from core.web.query import whole_number
 from workloads.models import Event, Workload
 
-MOST_REPLAYED = 1000  # whoever missed more reads the list again
-# Events get their numbers before they are committed, so some of lower numbers come later.
+MOST_REPLAYED = 1000  # whoever missed more has to list everything again
+# Event ids are assigned before the commit, so lower ids may appear later.
 LATE_EVENTS, LATE = 1000, timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
 class WorkloadChange:
-    """``version`` grows with each event of the workload."""
+    """The state of a workload; ``version`` grows with each of its events."""
 
     pk: UUID
     name: str
@@ -34,7 +34,7 @@ class WorkloadChange:
     version: int
 
     def said(self) -> dict[str, Any]:
-        """As programs get it."""
+        """The change as JSON for programs."""
         return {
             "id": str(self.pk),
             "name": self.name,
@@ -47,7 +47,7 @@ class WorkloadChange:
 
 @dataclass(frozen=True)
 class Cursor:
-    """Up to which event somebody was told of what changed, and when."""
+    """The last event that a listener was told of, and when."""
 
     event: int
     at: datetime
@@ -57,7 +57,7 @@ class Cursor:
 
     @classmethod
     def of(cls, text: str) -> Self | None:
-        """``None`` for what is none."""
+        """Parse a cursor; ``None`` if ``text`` is not one."""
         event, at = map(whole_number, text.partition("-")[::2])
         if event is None or at is None or at > datetime(9999, 1, 1, tzinfo=UTC).timestamp():
             return None
@@ -76,8 +76,8 @@ def newest() -> Cursor:
 
 
 def since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
-    """Workloads that changed since, which ``user`` may see, and perhaps some that changed shortly
-    before. ``None`` when they are too many, or ``then`` is not from here."""
+    """Workloads visible to ``user`` that changed since ``then``, and perhaps some from shortly
+    before. ``None`` if there are too many, or ``then`` is from another database."""
     late = Q(pk__gt=then.event - LATE_EVENTS, at__gte=then.at - LATE)
     rows = Event.objects.filter(
         Q(pk__gt=then.event) | late, workload__in=Workload.objects.within_reach(user)
@@ -88,7 +88,7 @@ def since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
 
 
 async def of(ids: Collection[UUID]) -> list[WorkloadChange]:
-    """How they stand now, without those that are not there."""
+    """The present state of these workloads, without those that no longer exist."""
     if not ids:
         return []
     reading = _readings.setdefault(asyncio.get_running_loop(), SharedReading())
@@ -98,8 +98,11 @@ async def of(ids: Collection[UUID]) -> list[WorkloadChange]:
 
 @dataclass
 class SharedReading:
-    """A change is told to many at once, who all ask for it. Whoever comes during a reading waits
-    for the next one, because the one that runs may have begun before their change."""
+    """Combines simultaneous reads: many listeners are told of a change at once, and all ask for it.
+
+    Whoever comes during a read waits for the next one, because the present one may have started
+    before their change.
+    """
 
     wanted: set[UUID] = field(default_factory=set)
     answer: "asyncio.Future[dict[UUID, WorkloadChange]] | None" = None

@@ -1,4 +1,4 @@
-"""Writing an event down, and telling the pages that look at the workload."""
+"""Write events, and tell the pages that show the workload."""
 
 from collections.abc import Callable, Sequence
 
@@ -13,33 +13,35 @@ from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 
 EVERY_CHANNEL = "project:*"
-#: The task that tells others of changes of phase; it reads them from the events.
+#: The task that sends notifications of phase changes, which it reads from the events.
 NOTIFY = "notifications.deliver"
 TO_NOTIFY = Look(NOTIFY, None, PERIODIC)
 
 
 def channel(project_id: int) -> str:
-    """Live updates travel by project, because that is what a person may or may not see."""
+    """The channel of a project's live updates. They are grouped by project because
+    permissions are."""
     return f"project:{project_id}"
 
 
 def announce(workload: Workload) -> None:
-    """After the commit, tell open pages to fetch this workload again."""
+    """After the commit, have open pages reload this workload."""
     name, where = f"w-{workload.pk}", channel(workload.project_id)
     transaction.on_commit(lambda: stream.publish(where, name))
 
 
 def nobody_yet(workload: Workload) -> None:
-    """For whoever tells it with the rest that changes."""
+    """Announce nothing, for callers that announce several changes at once."""
 
 
 def announce_output(workload: Workload) -> None:
-    """Tell pages that follow logs and metrics that there is more."""
+    """Tell pages that show logs or metrics that there is more."""
     stream.publish(channel(workload.project_id), f"o-{workload.pk}")
 
 
 def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
-    """That these were made. Who has to know of them is told in one go (``news_of``)."""
+    """Write the submission events of new workloads. The caller announces them with
+    :func:`news_of`."""
     insert_values(
         Event,
         (
@@ -50,7 +52,7 @@ def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
 
 
 def news_of(workloads: Sequence[Workload]) -> News:
-    """For open tables: there are more workloads of their one project."""
+    """News for open tables about new workloads, all of one project."""
     return News(channel(workloads[0].project_id), [f"new-{it.pk}" for it in workloads])
 
 
@@ -63,7 +65,7 @@ def phase(
     verb: str = "",
     tell: Callable[[Workload], None] = announce,
 ) -> None:
-    """The workload's present phase as an event; ``tell`` says what open pages do about it."""
+    """Write the workload's present phase as an event, and announce it by ``tell``."""
     event = Event(
         workload=workload,
         phase=workload.phase,
@@ -78,20 +80,20 @@ def phase(
 
 
 def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:
-    """Something that a person did without a change of phase."""
+    """Write an event about what a person did, without a change of phase."""
     insert([Event(workload=workload, message=message, actor=actor, verb=verb)])
     announce(workload)
 
 
 def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> None:
-    """Something that happened without a change of phase."""
+    """Write an event about something that happened, without a change of phase."""
     insert([Event(workload=workload, message=message, source=source, reason=reason)])
     announce(workload)
 
 
 def end_before_deletion(workload: Workload) -> dict[str, str]:
-    """How it had ended when it was deleted, which is what people want to know of it then. One that
-    had not ended was stopped by its deletion."""
+    """The columns that show how a deleted workload had ended. One that had not ended was stopped by
+    its deletion."""
     phases = workload.events.exclude(phase__in=["", Phase.DELETING]).order_by("-pk")
     last = phases.first()
     if last is None or last.phase not in ENDED:

@@ -1,4 +1,4 @@
-"""What an observation means to people, who follow a workload from its start to its end."""
+"""Adapt observations to what people expect: within a run a workload only moves forward."""
 
 from dataclasses import replace
 
@@ -12,11 +12,14 @@ ITS_PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
 
 
 def forward(row: Workload, observation: Observation) -> Observation:
-    """As people are told it: no phase goes back within a run. What once ran and gathers its ranks
-    again is Degraded until all of them run, what began to start is starting while a rank looks for
-    another node; only what was preempted is Pending again. What was never seen whole has lost no
-    rank yet, whatever its first ranks do meanwhile: it is Pending. What never completes is stopped
-    where its program ends."""
+    """The observation as it is shown; no phase goes back within a run.
+
+    A workload that ran and gathers its ranks again is Degraded until all of them run. One that was
+    starting stays Initializing while a rank looks for another node. Only a preempted one is Pending
+    again. One that was never complete has lost no rank yet: it stays Pending, whatever its first
+    ranks do. One of a kind that never completes, such as a workspace, is Stopped when its program
+    ends.
+    """
     if observation.phase is Phase.COMPLETED and not WorkloadKind(row.kind).traits.completes:
         return replace(
             observation, phase=Phase.STOPPED, message=observation.message or ITS_PROGRAM_ENDED
@@ -32,7 +35,7 @@ def forward(row: Workload, observation: Observation) -> Observation:
 
 
 def _gathering(observation: Observation) -> Observation:
-    """Some ranks run, or did, and others have yet to get a place."""
+    """The observation as Pending, if some ranks have no place yet."""
     few = sum(it.phase is RankPhase.PENDING and not it.node for it in observation.ranks)
     if not few:
         return observation

@@ -1,1 +1,1 @@
-"""What runs in the worker: watching clusters and bringing rows up to date."""
+"""What runs only in the worker: watching clusters, and bringing rows up to date."""

@@ -1,4 +1,4 @@
-"""What the cluster says about workloads, as lines of their event history."""
+"""Store the cluster's events in the history of workloads."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -11,13 +11,13 @@ from workloads.history import events
 from workloads.models import Event, Workload
 
 SOURCE = "cluster"
-MOST = 300  # lines of one workload; the oldest go first
+MOST = 300  # events kept of one workload; the oldest go first
 
 Key = tuple[UUID, str]
 
 
 def note(cluster: Cluster, reported: Iterable[ClusterEvent]) -> None:
-    """Keep what is new. What is said again makes its line newer; twice the same changes nothing."""
+    """Store new events. A repeated one updates its row, so running this twice changes nothing."""
     latest: dict[Key, ClusterEvent] = {}
     for event in sorted(reported, key=lambda event: event.at):
         latest[event.workload_id, event.key] = event
@@ -37,7 +37,7 @@ def _workloads(cluster: Cluster, uids: set[UUID]) -> dict[UUID, Workload]:
 
 
 def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> set[UUID]:
-    """The workloads of which anything is new."""
+    """Insert and update rows; returns the workloads with news."""
     present = Event.objects.filter(workload__in=workloads, key__in=[key for _, key in latest])
     rows = {(row.workload_id, row.key): row for row in present}
     created, changed = [], []

@@ -1,4 +1,4 @@
-"""Bringing output and usage of running ranks into our own store, a bounded piece at a time."""
+"""Collect the output and usage of running ranks into our own store, in bounded pieces."""
 
 import itertools
 import logging
@@ -29,16 +29,16 @@ from workloads.models.history.sample import newest_usage
 log = logging.getLogger(__name__)
 
 PIECE_BYTES = 256 * 1024
-ROUND_SECONDS = 0.3  # a long log must not keep phase changes waiting
-MOST_AT_ONCE = 500  # workloads of one round
-SWEEP_SECONDS = 60.0  # between two looks at all that ended and is not here in full
-AFTER_DELETION = timedelta(minutes=5)  # for which output of pods is waited for
+ROUND_SECONDS = 0.3  # long logs must not delay phase changes
+MOST_AT_ONCE = 500  # workloads per round
+SWEEP_SECONDS = 60.0  # seconds between two rounds over ended workloads whose logs are not complete
+AFTER_DELETION = timedelta(minutes=5)  # how long to wait for more output of pods
 SEEN = Q(observed_run__gt=0)
 rounds = itertools.count()
 
 
 class Waiting:
-    """Workloads of one cluster to look at, those first that wait longest."""
+    """A queue of a cluster's workloads to collect, longest waiting first."""
 
     def __init__(self) -> None:
         self.swept = 0.0
@@ -48,7 +48,7 @@ class Waiting:
         self._ids |= dict.fromkeys(ids)
 
     def pop(self) -> list[UUID]:
-        """Some, which are no longer waiting."""
+        """Take up to ``MOST_AT_ONCE`` workloads off the queue."""
         uids = list(islice(self._ids, MOST_AT_ONCE))
         for uid in uids:
             del self._ids[uid]
@@ -59,10 +59,10 @@ waiting: dict[UUID, Waiting] = defaultdict(Waiting)
 
 
 def collect(cluster: Cluster) -> None:
-    """One round over the workloads whose output is not all here yet, as far as its time allows.
+    """One round over workloads whose output is not complete, within ``ROUND_SECONDS``.
 
-    An engine may know which have news; else all are looked at. Each round begins with another
-    workload, so that one that prints without end starves none.
+    If the engine knows which have news, only these are looked at; else all. Each round starts with
+    another workload, so that one that prints without end does not starve others.
     """
     deadline = time.monotonic() + ROUND_SECONDS
     engine, queue = engine_for(cluster), waiting[cluster.pk]
@@ -73,16 +73,16 @@ def collect(cluster: Cluster) -> None:
     left = dict.fromkeys(workload.pk for workload in pending)
     for workload in pending[first:] + pending[:first]:
         if time.monotonic() > deadline:
-            break  # the lease of the watch must not run out meanwhile
+            break  # the watch has to extend its lease
         try:
             if collect_one(engine, workload, deadline).read:
                 del left[workload.pk]
         except EngineUnavailable as error:
-            # One node that is away must not keep back the output of the others.
+            # One unreachable node must not hold back the output of others.
             log.warning("The output of workload %s waits: %s", workload.pk, error)
         except Exception as error:
-            # A full disk, or output that nothing here foresaw, must not stop the phases from being
-            # followed, nor the output of the others; the next round tries again.
+            # A full disk, or output that breaks our parsing, must not stop the watch or the other
+            # workloads. The next round tries again.
             met = storage.of(error)
             trace = None if met else error
             words = "Could not keep the output of workload %s: %s"
@@ -91,8 +91,8 @@ def collect(cluster: Cluster) -> None:
 
 
 def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
-    """Those with news, and now and then those that ended, for an end need not print anything; an
-    empty one stands for none."""
+    """A filter for workloads to look at: those with news, and now and then those that ended,
+    because an end need not print anything. An empty filter stands for none."""
     queue.add(news)
     uids = queue.pop()
     due = Q(pk__in=uids) if uids else Q()
@@ -103,7 +103,8 @@ def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
 
 
 def _pending(cluster: Cluster, due: Q) -> list[Workload]:
-    """A pod that is being deleted may still have something to say."""
+    """The workloads in the filter with output to collect, including recently deleted ones, whose
+    pods may still print."""
     here = Q(deleted_at=None) & ~Q(phase=Phase.DELETING)
     rows = (
         Workload.objects.filter(due, cluster=cluster, logs_complete=False)
@@ -119,13 +120,13 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
 
 
 def last_words(cluster: Cluster, observation: Observation, deadline: float) -> bool:
-    """Collect what is left of a run that ended before its end is told; ``True`` when all is here
-    that may come soon. Its last attempt may be one that nobody has heard of yet."""
+    """Collect the rest of a run before its end is reported. ``True`` if nothing more is expected
+    soon. The run's last attempt may not be known yet."""
     rows = Workload.objects.filter(pk=observation.workload_id, run=observation.run)
     ending = rows.filter(phase__in=HANDED_OVER, logs_complete=False, deleted_at=None)
     workload = ending.exclude(phase=Phase.DELETING).select_related("project", "cluster").first()
     if workload is None:
-        return True  # there is nothing to tell, or nothing to wait for
+        return True  # nothing to report, or nothing to wait for
     try:
         reconcile.attempt_starts(workload, observation.attempt)
         progress = collect_one(engine_for(cluster), workload, deadline, last=True)
@@ -137,8 +138,8 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
 
 @dataclass
 class Progress:
-    """``read``: nothing is left for now. ``ended``: nothing more will come. ``awaited``: it may,
-    within moments. ``late``: why not."""
+    """What a round achieved. ``read``: nothing is left for now. ``ended``: nothing more will come.
+    ``awaited``: more may come within moments. ``late``: why nothing comes."""
 
     grew: bool = False
     read: bool = True
@@ -155,8 +156,8 @@ class Progress:
 def collect_one(
     engine: Engine, workload: Workload, deadline: float, *, last: bool = False
 ) -> Progress:
-    """From every rank of every attempt whose output is not all here, as far as the time allows.
-    ``last``: its ranks have ended, whatever its phase says yet."""
+    """Collect from every rank of every incomplete attempt, until the deadline. ``last``: the ranks
+    have ended, even if the phase does not say so yet."""
     by_attempt = _logs(engine, workload)
     over, complete, total = workload.phase not in ACTIVE, True, Progress()
     for attempt in workload.attempts.order_by("run", "attempt"):
@@ -187,7 +188,7 @@ def collect_one(
 
 
 def _settle(workload: Workload) -> bool:
-    """Note that all of its output is here; whether that was not noted yet."""
+    """Mark the workload's logs as complete; ``True`` if they were not before."""
     now = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=workload.phase)
     return now.filter(logs_complete=False).update(logs_complete=True) > 0
 
@@ -195,7 +196,7 @@ def _settle(workload: Workload) -> bool:
 def _logs(
     engine: Engine, workload: Workload
 ) -> dict[tuple[int, int], list[tuple[Log, logs.Stream]]]:
-    """By run and attempt. Where the engine counts no attempts, what is found counts them."""
+    """Logs by run and attempt. If the engine counts no attempts, starts of its pods do."""
     left = workload.attempts.filter(complete=False).values_list("run", flat=True)
     by_attempt: dict[tuple[int, int], list[tuple[Log, logs.Stream]]] = defaultdict(list)
     for run in sorted({*left, workload.run}):
@@ -217,7 +218,8 @@ def _collect_attempt(
     *,
     ended: bool,
 ) -> Progress:
-    """A piece of each log in turn; of ranks that ``ended`` the last line needs no newline."""
+    """Read a chunk of each log in turn. If the ranks have ``ended``, the last line needs no
+    newline."""
     met = Progress()
     while left and time.monotonic() < deadline:
         more = []
@@ -237,7 +239,7 @@ def _collect_attempt(
 
 
 def _pull(engine: Engine, workload: Workload, one: Log, stream: logs.Stream) -> LogChunk:
-    """Bring one piece. Someone whose lease ran out may be here as well."""
+    """Read and store one chunk. Another process whose lease just ran out may do the same."""
     offset = logs.size(stream)
     piece = engine.read_log(
         workload.handle, one, offset=offset, cursor=logs.resume(stream), limit=PIECE_BYTES
@@ -266,7 +268,7 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
 
 
 def _attempt_of(workload: Workload, usage: UsageSample) -> int:
-    """That whose output was printed meanwhile."""
+    """The attempt during which a sample was taken."""
     started = Log(workload.run, usage.rank, usage.attempt, usage.origin)
     return logs.place(workload.pk, started).attempt
 
@@ -282,6 +284,7 @@ def _values(usage: UsageSample) -> dict[str, float]:
 
 
 def _last_usage(workload: Workload) -> datetime | None:
-    """The latest sample of this run; the newest sample is of the newest run that has any."""
+    """Time of this run's last sample, or ``None``. The newest sample belongs to the newest run that
+    has any."""
     latest = next(iter(newest_usage(workload.pk)), None)
     return latest.at if latest and latest.run == workload.run else None

@@ -1,8 +1,8 @@
-"""Taking up what was asked to run, many at once and on level: clusters that queue for themselves
-get it, on others it joins our own queue.
+"""Take up workloads that were asked to run: hand them to clusters that have a queue, or add them to
+ours.
 
-The rows say what there is to do, a message only says "look". So a thousand submissions need a few
-messages, and a message that is lost costs the seconds until the next sweep.
+The rows say what there is to do; a message only says "look". So a thousand submissions need few
+messages, and a lost message only costs the time until the next sweep.
 """
 
 import logging
@@ -32,24 +32,25 @@ from workloads.scheduling.fit.foresight import FEW, judge_unasked
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 64  # workloads between two looks at the database
-GATHER_SECONDS = 0.2  # in which more come where some came, so that many take few looks
-# Given and never seen there: once more, for twice is once. Later than an engine tells of a new job.
+AT_ONCE = 64  # workloads per query
+GATHER_SECONDS = 0.2  # wait for more submissions in a burst, which then need fewer rounds
+# Submit again what was handed over and never observed; submitting is idempotent. Must be longer
+# than an engine holds back a new job.
 UNSEEN = timedelta(seconds=30)
 NOT_TAKEN, SOON = "The cluster has not accepted it yet", "Retrying every few seconds."
-LEASE_SECONDS = 10.0  # so soon somebody else goes on when its holder dies; twice is once
+LEASE_SECONDS = 10.0  # if its holder dies, another process continues after this time
 
 
 def hand_over(cluster: Cluster) -> None:
-    """Give the cluster every workload that it should have.
+    """Submit every workload that the cluster should have.
 
-    ``EngineUnavailable`` when some of them have to wait; the others are there then.
+    ``EngineUnavailable`` if some have to wait; the others have been submitted then.
     """
     more = True
     while more and not ending.is_set():
         with lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
-                return  # who holds it looks once more after giving it back
+                return  # its holder looks once more after releasing it
             _give_all(cluster, extend)
             looked(enqueue.HAND_OVER, cluster.pk)
         more = waiting(cluster).exists()
@@ -57,9 +58,9 @@ def hand_over(cluster: Cluster) -> None:
 
 
 def queue_up(cluster: Cluster) -> None:
-    """Queue what was submitted or resumed on a cluster that has no queue of its own, and start what
-    may. Whoever is at it as well moves no workload a second time."""
-    looked(enqueue.QUEUE_UP, cluster.pk)  # first: what is committed after our look asks for another
+    """Queue submitted and resumed workloads of a cluster without a queue of its own, and start
+    those that may. Processes that do this at the same time do no harm."""
+    looked(enqueue.QUEUE_UP, cluster.pk)  # what is committed later needs a message of its own
     rows = Workload.objects.filter(cluster=cluster, phase__in=ASKED_TO_RUN, deleted_at=None)
     asked = rows.order_by("queued_at", "pk")
     left = list(asked.values_list("pk", flat=True))
@@ -84,17 +85,19 @@ def _queue(workload: Workload, *, judges: bool) -> None:
 
 
 def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
-    """Round after round. What has to wait keeps nobody back, unless nothing gets through."""
+    """Submit in rounds. Workloads that have to wait do not hold up others, unless nothing gets
+    through."""
     late: dict[UUID, EngineUnavailable] = {}
     with ThreadPoolExecutor(cluster.definition.calls) as pool:
         while extend():
-            # Whether there are any costs less than to look for them, which the sweep has us do.
+            # ``exists`` is cheaper than the query below, and the sweep causes many calls with
+            # nothing to do.
             left = waiting(cluster).exclude(pk__in=late)
             some = list(_to_launch(left)[:AT_ONCE]) if left.exists() else []
             late |= (now := _give(cluster, some, pool, extend))
             if len(now) == len(some):
                 break
-            if len(some) < AT_ONCE and not late:  # what is late is told soon, and tried again
+            if len(some) < AT_ONCE and not late:  # delays are reported soon, and retried
                 ending.wait(GATHER_SECONDS)
     for error in late.values():
         log.warning("%s does not accept %d workloads for now: %s", cluster, len(late), error)
@@ -102,7 +105,8 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
 
 
 def waiting(cluster: Cluster) -> WorkloadQuerySet:
-    """What was asked to run and is not known to be there, first come first."""
+    """Workloads that were asked to run and are not known to be on the cluster, in order of
+    submission."""
     unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
     return (
         Workload.objects.filter(Q(handed_over_at=None) | unseen, cluster=cluster, deleted_at=None)
@@ -112,7 +116,7 @@ def waiting(cluster: Cluster) -> WorkloadQuerySet:
 
 
 def _to_launch(waiting: WorkloadQuerySet) -> WorkloadQuerySet:
-    """With all that a launch tells of each, for what is left out is a question of each row."""
+    """Load everything a launch needs, because each column left out would cost a query per row."""
     rows = waiting.select_related("project", "created_by")
     own = ("name", "spec_json", "verdict", "running_seconds", "created_by__username")
     return rows.standing(*own, "project__name", "project__department", "project__cluster")
@@ -124,7 +128,8 @@ def _give(
     pool: ThreadPoolExecutor,
     extend: Callable[[], bool],
 ) -> dict[UUID, EngineUnavailable]:
-    """One round; returns what has to wait, and why. The threads leave the database alone."""
+    """Submit one round of workloads; returns those that have to wait, with the reason. The threads
+    do not use the database."""
     launches, engines = dict[Workload, Launch](), list[Engine]()
     for workload in workloads:
         workload.cluster = cluster
@@ -134,7 +139,7 @@ def _give(
             engines.append(engine)
         except EngineRefused as refusal:
             reconcile.refused(workload, refusal)
-        except ValueError:  # a row that cannot be read must not stop the others
+        except ValueError:  # an unreadable row must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
     judge_unasked(cluster, launches)
     answers = pool.map(_submit, engines, launches.values())
@@ -155,7 +160,7 @@ def _give(
 
 
 def _delayed(workload: Workload, why: EngineUnavailable) -> None:
-    """The cluster does not accept it at the moment: it waits, and shows for what."""
+    """Show on a workload why its cluster does not accept it at the moment."""
     cause = why.cause or Cause(
         CauseKind.OTHER, NOT_TAKEN, SOON, said=str(why), own_reason=Reason.CLUSTER_UNAVAILABLE
     )
@@ -167,7 +172,7 @@ def _delayed(workload: Workload, why: EngineUnavailable) -> None:
 
 
 def _taken(given: list[UUID]) -> None:
-    """What any of them waited for is past."""
+    """Clear what submitted workloads waited for."""
     waited = Workload.objects.filter(
         pk__in=given, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
     )

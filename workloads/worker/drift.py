@@ -1,4 +1,4 @@
-"""What somebody does to a workload on its cluster, past Trainyard."""
+"""Follow what somebody does to a workload directly on its cluster."""
 
 from django.db import transaction
 
@@ -17,9 +17,10 @@ TAKEN_AWAY = "Removed: the workload was scaled down on the cluster."
 
 
 def is_resumed(workload: Workload, observation: Observation) -> bool:
-    """Whether a run that was seen stopped goes on, although nobody asked Trainyard for it.
+    """Whether a stopped run was resumed on the cluster.
 
-    What was given up before it was ever seen, and starts late, is not resumed: it has to end.
+    A workload that was given up before it was ever observed, and starts late, does not count: it
+    has to end.
     """
     return (
         workload.phase == Phase.STOPPED
@@ -32,25 +33,26 @@ def is_resumed(workload: Workload, observation: Observation) -> bool:
 
 
 def follow(workload: Workload) -> None:
-    """The next run, as Run would have made it: what it prints is kept apart from what was."""
+    """Start the next run, as Run would have done, so that its output is kept apart from the earlier
+    one's."""
     try:
         services.resume(workload, by=None, message=RESUMED)
         engine_by(workload.cluster, workload.created_by_id).submit(launch_of(workload))
     except services.NotPossible:
-        return  # somebody pressed Run at this very moment
+        return  # somebody pressed Run at the same moment
     except EngineRefused as refusal:
         reconcile.refused(workload, refusal)
 
 
 def note_gone(workload: Workload, observation: Observation) -> None:
-    """Its cluster has just lost it."""
+    """Note that the cluster lost a stopped workload, if this observation says so."""
     if observation.phase is None and workload.phase == Phase.STOPPED and not workload.deleted_at:
         say_gone(workload, observation.run, observation.message)
 
 
 def say_gone(workload: Workload, run: int, why: str = "") -> None:
-    """A stopped workload stays one when the cluster loses it, for it can run again: that is said,
-    with what it lost."""
+    """Say on a stopped workload that its job is gone. It stays stopped, because it can run
+    again."""
     text = f"{why or f'{workload.cluster.name} no longer has its job.'} {RUNS_ANEW}"
     stopped = Workload.objects.filter(pk=workload.pk, run=run, phase=Phase.STOPPED)
     with transaction.atomic():
@@ -59,7 +61,7 @@ def say_gone(workload: Workload, run: int, why: str = "") -> None:
 
 
 def follow_size(workload: Workload, observation: Observation) -> None:
-    """A gang that somebody made larger or smaller there asks for as many ranks as it has now."""
+    """Adopt the number of ranks of a gang that somebody scaled on the cluster."""
     size = len(observation.ranks)
     if not is_resized(workload, observation):
         return
@@ -84,8 +86,7 @@ def follow_size(workload: Workload, observation: Observation) -> None:
 
 
 def is_resized(workload: Workload, observation: Observation) -> bool:
-    """Whether this observation, the latest of its run, shows more or fewer ranks than it asks for
-    by now."""
+    """Whether the observation, if it is the latest of its run, shows another number of ranks."""
     latest = (workload.observed_run, workload.observed_sequence)
     return (
         observation.phase in HANDED_OVER
@@ -97,7 +98,7 @@ def is_resized(workload: Workload, observation: Observation) -> bool:
 
 
 def _demand(workload: Workload, observation: Observation) -> dict[str, float]:
-    """What its ranks ask for together; nothing where its document can no longer be read."""
+    """Resources that all ranks request together; empty if the spec can no longer be read."""
     if workload.spec_fault:
         return {}
     spec = workload.spec

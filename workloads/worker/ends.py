@@ -1,8 +1,7 @@
-"""The end of a run is told when the last that it printed is here, numbers included.
+"""Hold back the end of a run until its last output is stored.
 
-Who saw it end looks at its numbers now, and not again. A log that is long in coming keeps the end
-back for a moment only, and one that nobody can read not at all: then the row says that there is
-more to come, see ``Workload.is_settled``.
+So whoever sees a workload end sees its final numbers, too. A slow log only delays the end briefly,
+and an unreadable one not at all: then the page says that more is to come (``Workload.is_settled``).
 """
 
 import logging
@@ -21,16 +20,16 @@ from workloads import reconcile
 from workloads.models import Workload
 from workloads.worker import collect
 
-LONGEST_SECONDS = 3.0  # that an end is kept back
-AGAIN_SECONDS = (0.02, 0.2)  # between two looks, for each that is kept back, and at most
-ROUND_SECONDS = 0.3  # of one look, so that other phases do not wait for it
-REST_SECONDS = 2.0  # of one look at what is about to be removed
+LONGEST_SECONDS = 3.0  # an end is held back at most this long
+AGAIN_SECONDS = (0.02, 0.2)  # seconds between two checks: per end that is held back, and at most
+ROUND_SECONDS = 0.3  # per check, so that other phase changes do not wait
+REST_SECONDS = 2.0  # for output that is about to be removed
 
 log = logging.getLogger(__name__)
 
 
 class Ends:
-    """Ends on one cluster whose last output is still on its way."""
+    """The ends on one cluster that wait for output. ``tell`` stores an observation."""
 
     def __init__(self, cluster: Cluster, tell: Callable[[Observation], None]) -> None:
         self.cluster, self.tell = cluster, tell
@@ -38,8 +37,8 @@ class Ends:
         self._looked = 0.0
 
     def take(self, observation: Observation) -> None:
-        """Tell it now, unless it is an end that something is missing of. What comes after such an
-        end is another look at it, or the next run."""
+        """Store the observation, unless it is an end whose output is missing. A later one about the
+        same workload is another look at that end, or the next run."""
         kept, since = self._kept.pop(observation.workload_id, (None, time.monotonic()))
         if not _is_end(observation):
             if kept:
@@ -51,7 +50,7 @@ class Ends:
             self._kept[observation.workload_id] = (observation, since)
 
     def go_on(self) -> None:
-        """Tell those whose last output came by now, and those that waited long enough."""
+        """Store the ends whose output has arrived, or that have waited long enough."""
         now = time.monotonic()
         rest = min(AGAIN_SECONDS[0] * len(self._kept), AGAIN_SECONDS[1])
         if not self._kept or now - self._looked < rest:
@@ -60,7 +59,7 @@ class Ends:
             if now - since > LONGEST_SECONDS:
                 self._end(observation)
             elif time.monotonic() - now < ROUND_SECONDS:
-                del self._kept[uid]  # those at whom nobody looked in this round come first
+                del self._kept[uid]  # ends not checked in this round come first in the next
                 if collect.last_words(self.cluster, observation, now + ROUND_SECONDS):
                     self._end(observation)
                 else:
@@ -68,7 +67,7 @@ class Ends:
         self._looked = time.monotonic()
 
     def tell_all(self) -> None:
-        """Whoever watches next would not hear of them."""
+        """Store all ends that are held back; the next watch would not report them."""
         for observation, _ in list(self._kept.values()):
             self._end(observation)
 
@@ -79,16 +78,16 @@ class Ends:
 
 
 def is_collected(workload: Workload, observation: Observation) -> bool:
-    """Whether it may be told now: it is no end, or a look shows that all of its output is here."""
+    """Whether the observation may be stored now: it is no end, or all output is here."""
     until = time.monotonic() + ROUND_SECONDS
     return not _is_end(observation) or collect.last_words(workload.cluster, observation, until)
 
 
 def collect_rest(workload: Workload) -> str:
-    """Bring what is left of its output here, for it is about to be removed; why some of it cannot
-    be had. ``EngineUnavailable`` while there is more of it than a moment suffices for.
+    """Collect the remaining output before it is removed; returns why some is lost, or an empty
+    string. ``EngineUnavailable`` if there is more than can be read in a moment.
 
-    A full disk does not hold a deletion back: it makes room.
+    A full disk does not stop a deletion, which makes room.
     """
     engine = engine_for(workload.cluster)
     try:
@@ -99,7 +98,7 @@ def collect_rest(workload: Workload) -> str:
         progress = collect.collect_one(engine, workload, until, last=True)
     except (EngineError, OSError, ValueError, DatabaseError) as error:
         if isinstance(error, DatabaseError) and storage.of(error) is None:
-            raise  # somebody else writes; there is another look soon
+            raise  # the database is busy; the task is retried
         log.warning("The last output of workload %s is lost: %s", workload.pk, error)
         return str(error)
     if not progress.read:

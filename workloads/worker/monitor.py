@@ -1,4 +1,5 @@
-"""Watching a cluster: one holder of the lease lists, then applies changes for a minute."""
+"""Watch a cluster. The holder of its lease lists everything, then applies changes for a minute;
+then the next turn begins."""
 
 import logging
 import time
@@ -30,21 +31,21 @@ log = logging.getLogger(__name__)
 
 TURN_SECONDS = 60.0
 LEASE_SECONDS = 5.0
-REFRESH_SECONDS = 30.0  # what a cluster may take to answer all questions before it is watched
+REFRESH_SECONDS = 30.0  # for the refresh before the watch, in which the lease is not extended
 COLLECT_EVERY_SECONDS = 0.4
 EXTEND_EVERY_SECONDS = 1.0  # the lease
 OUTAGES_EVERY_SECONDS = 5.0
-TOLD = 500  # workloads whose open pages hear of a change of their cluster
-ANEW_SECONDS = 2.0  # between two looks whether the cluster is reached in another way by now
-RELIST_SECONDS = 300.0  # a watch that misses nothing is not proof that nothing was missed
+TOLD = 500  # workloads whose pages are told of a change of their cluster
+ANEW_SECONDS = 2.0  # seconds between two checks for a changed connection
+RELIST_SECONDS = 300.0  # list again from time to time: a watch cannot prove that it missed nothing
 
 
 @dataclass
 class Watch:
-    """A watch that may go on in the next turn. ``listed`` gathers its list, and is then ``None``;
-    ``agreed`` is what lists showed to be as the rows say.
+    """A watch that can continue in the next turn.
 
-    Another process may have had turns in between; what changed meanwhile waits here all the same.
+    ``listed`` collects its initial list, and is ``None`` after that. ``agreed`` is what earlier
+    lists showed to agree with the rows. If another process has turns in between, changes wait here.
     """
 
     engine: Engine
@@ -65,9 +66,9 @@ class Watch:
         return time.monotonic() - self.began > RELIST_SECONDS
 
 
-#: Watches of this process that wait for their cluster's next turn.
+#: Paused watches of this process, by cluster, until its next turn.
 resting: dict[UUID, Watch] = {}
-#: Held by the thread of this process that has a cluster's turn, or finds out who has it.
+#: Held by the thread of this process that has a cluster's turn, or tries to get it.
 turns: dict[UUID, Lock] = {}
 
 
@@ -76,7 +77,7 @@ def lease_name(cluster_id: UUID) -> str:
 
 
 def turn(cluster: Cluster) -> bool:
-    """Watch for a minute. ``False`` when someone else watches, or nobody answers any more."""
+    """Watch for a minute. ``False`` if someone else watches, or the cluster does not answer."""
     lock = turns.setdefault(cluster.pk, Lock())
     if not lock.acquire(blocking=False):
         return False
@@ -87,12 +88,12 @@ def turn(cluster: Cluster) -> bool:
 
 
 def _turn(cluster: Cluster) -> bool:
-    """The lease expires on its own when this process dies, and the next sweep starts another
-    turn."""
+    """Take the lease, refresh the cluster, and watch. If this process dies the lease expires, and
+    the next sweep starts another turn."""
     name = lease_name(cluster.pk)
     with lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
         if extend is None:
-            put_away(cluster.pk)  # another process watches now
+            put_away(cluster.pk)
             return False
         wanted = partial(queues.wanted, cluster)
         before = cluster.state
@@ -104,13 +105,13 @@ def _turn(cluster: Cluster) -> bool:
         try:
             _follow(cluster, extend)
         except EngineError as error:
-            log.warning("%s: %s", cluster, error)  # the next refresh writes down what it meets
+            log.warning("%s: %s", cluster, error)  # the next refresh records the state
             return False
     return True
 
 
 def _tell_pages(cluster: Cluster) -> None:
-    """What is active there shows whether its cluster can be heard."""
+    """Have open pages reload active workloads, which show whether their cluster answers."""
     active = Workload.objects.filter(cluster=cluster, phase__in=ACTIVE, deleted_at=None)
     for workload in active.only("pk", "project_id")[:TOLD]:
         events.announce(workload)
@@ -122,7 +123,7 @@ def put_away(cluster_id: UUID) -> None:
 
 
 def _take_up(cluster: Cluster) -> Watch:
-    """The watch of the last turn here, unless it is old or of an engine that was replaced."""
+    """The paused watch, unless it is outdated or its engine was replaced; else a new one."""
     engine, watch = engine_for(cluster), resting.pop(cluster.pk, None)
     if watch and watch.engine is engine and not watch.is_old:
         return watch
@@ -146,7 +147,7 @@ def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
 
 @dataclass
 class Turn:
-    """One minute of a watch."""
+    """A minute of watching."""
 
     cluster: Cluster
     watch: Watch
@@ -161,8 +162,8 @@ class Turn:
         self.ends = Ends(self.cluster, observed)
 
     def follow(self) -> None:
-        """Apply what comes until the minute is over or the lease is lost, or until the cluster is
-        reached in another way, which the next turn takes at once."""
+        """Apply observations until the minute is over, the lease is lost, or the connection
+        changed."""
         self._follow()
         if self.extend():
             self.ends.tell_all()
@@ -184,7 +185,8 @@ class Turn:
                 return
 
     def _catch_up(self, listed: list[Observation]) -> bool:
-        """The list is whole: apply what it changes, and give up what it lacks."""
+        """The list is complete: apply its changes, and give up workloads that it lacks. ``False``
+        if the lease was lost."""
         for observation in relist.changed(self.cluster, listed, self.watch.agreed):
             self.ends.take(observation)
             if not self._beat():
@@ -193,16 +195,16 @@ class Turn:
         return True
 
     def _is_reached_anew(self) -> bool:
-        """Whether its kubeconfig was replaced, because its token ended for instance. A cluster that
-        was deleted is reached no more."""
+        """Whether the connection was changed, for example by a new kubeconfig, or the cluster was
+        deleted."""
         if time.monotonic() - self.looked < ANEW_SECONDS:
             return False
         self.looked = time.monotonic()
         return not _reached_by(self.cluster.pk, self.cluster.connection_version)
 
     def _beat(self) -> bool:
-        """Now and then: collect output, keep the lease, and look at the nodes. ``False`` when the
-        lease is lost."""
+        """Periodic work: collect output, extend the lease, read nodes, report outages. ``False`` if
+        the lease is lost."""
         if time.monotonic() - self.collected < COLLECT_EVERY_SECONDS:
             return True
         collect.collect(self.cluster)
@@ -229,8 +231,8 @@ def _standing(workload_id: UUID) -> QuerySet[Workload]:
 
 
 def observed(observation: Observation) -> None:
-    """Apply one observation. A row that cannot be read, or something seen that no column holds,
-    must not stop the others."""
+    """Apply one observation. An unreadable row, or values that no column holds, must not stop
+    others."""
     workload = next(iter(_standing(observation.workload_id)), None)
     if workload is None:
         return

@@ -1,6 +1,7 @@
-"""What keeps workloads from running and is the cluster's own fault: its page tells it as well.
+"""Report on the cluster's page what keeps its workloads from running, if that is the cluster's
+fault.
 
-An operator, a webhook or a scheduler that is away shows in nothing but what waits for it.
+A missing operator, webhook or scheduler shows only in the workloads that wait for it.
 """
 
 from datetime import timedelta
@@ -14,22 +15,22 @@ from engines.findings import Finding, Level
 from spec.problems.causes import CauseKind
 from workloads.models import CausePeriod
 
-BRIEF = timedelta(seconds=5)  # an operator may take so long for a new job
+BRIEF = timedelta(seconds=5)  # an operator may take this long for a new job
 MOST = 5  # findings
 
 
 def tell(cluster: Cluster) -> None:
-    """Where it changed what is away, all of the cluster is looked at anew."""
+    """Store the findings. If they changed, have the whole cluster checked again."""
     if services.tell(cluster, findings(cluster)):
         services.ask(cluster)
 
 
 def findings(cluster: Cluster) -> tuple[Finding, ...]:
-    """One for each thing that workloads wait for, first what most of them do."""
+    """A finding for each such cause, the most frequent first."""
     since = timezone.now() - BRIEF
     open_ones = CausePeriod.objects.filter(until=None, kind=CauseKind.OPERATOR, since__lt=since)
     if not open_ones.exists():
-        return ()  # mostly; with their workloads the database would look at all of these instead
+        return ()  # the usual case; the join below would be slower
     waits = open_ones.filter(workload__cluster=cluster, workload__deleted_at=None)
     rows = waits.values("title").annotate(number=Count("pk"), todo=Max("todo"))
     return tuple(

@@ -1,4 +1,4 @@
-"""Catching up with a whole list of what a cluster has, at the price of what changed in it."""
+"""Compare a full list of a cluster's workloads with the rows, at the cost of what changed."""
 
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
@@ -17,12 +17,12 @@ from workloads.models import CausePeriod, Workload
 from workloads.worker import drift
 
 AT_ONCE = 500  # rows of one query
-#: Whatever changes a row, its ranks or its causes changes one of these as well.
+#: Columns of which at least one changes whenever a row, its ranks or its causes change.
 SIGNS = (
     *("phase", "reason", "message", "run", "attempt"),
     *("observed_run", "observed_sequence", "num_pods", "deleted_at"),
 )
-#: What was seen of a workload when its row said the same, and the signs of the row then.
+#: An observation that agreed with its row, and the row's ``SIGNS`` at that time.
 Agreed = dict[UUID, tuple[Observation, tuple[Any, ...]]]
 signs_of = attrgetter(*SIGNS)
 
@@ -30,9 +30,8 @@ signs_of = attrgetter(*SIGNS)
 def changed(
     cluster: Cluster, listed: Sequence[Observation], agreed: Agreed | None = None
 ) -> Iterator[Observation]:
-    """What of the list says something that the rows do not: a query for many, not one for each.
-    ``agreed`` is what the last list showed. What agreed then, and is on both sides as it was, still
-    agrees: it is not compared again."""
+    """Yield observations that differ from their rows, with one query for many. ``agreed`` remembers
+    those that did not: while both sides are unchanged they are not compared again."""
     before, now = agreed or {}, Agreed()
     for start in range(0, len(listed), AT_ONCE):
         some = listed[start : start + AT_ONCE]
@@ -67,8 +66,8 @@ def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed)
 
 
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
-    """What was handed over in this run and is not there any more is lost. A stopped workload, whose
-    job may have been deleted while nobody watched, stays one and says so."""
+    """Mark workloads as lost that are missing from the list. A stopped one stays stopped, and says
+    that its job is gone."""
     phases = KEPT_THERE if cluster.definition.keeps_stopped else HANDED_OVER
     rows = Workload.objects.filter(
         cluster=cluster,
@@ -88,7 +87,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
 
 
 def is_known(row: Workload, observation: Observation) -> bool:
-    """Whether applying ``seen`` would change nothing that people see."""
+    """Whether applying the observation would change nothing that people see."""
     observation = progress.forward(row, observation)
     if not (row.run == row.observed_run == observation.run and row.phase == observation.phase):
         return False

@@ -1,6 +1,6 @@
-"""Every few seconds: look at the rows on level, and ask again for whatever is overdue.
+"""Look at all rows every few seconds, and ask again for whatever is overdue.
 
-This is what makes a lost message, a killed worker or a dead broker harmless.
+This makes lost messages, killed workers and broker outages harmless.
 """
 
 from datetime import timedelta
@@ -21,8 +21,8 @@ from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
 OVERDUE = timedelta(seconds=5)
-LOGS_LATE = timedelta(minutes=10)  # for which an auto-deletion waits for the last output
-AT_ONCE = 100  # rows of one sweep; the next one goes on
+LOGS_LATE = timedelta(minutes=10)  # how long an auto-deletion waits for the last output
+AT_ONCE = 100  # rows per sweep; the next one continues
 DECISIONS_SECONDS = 60
 IDLE_SECONDS = 30
 LIMITS_SECONDS = 300
@@ -51,9 +51,9 @@ def sweep() -> None:
 
 
 def _ask_again() -> None:
-    """Not of a cluster that is known to be silent: each call would hold a thread until it times
-    out, and the monitor, which notices that the cluster is back, needs one. What waits to be taken
-    up was asked for by cluster, however many that are."""
+    """Send overdue tasks again, except for disconnected clusters: such calls would block threads
+    until they time out, and the monitor needs one to notice that the cluster is back. Dispatch was
+    already requested for each cluster."""
     overdue = Workload.objects.filter(
         phase_updated_at__lt=timezone.now() - OVERDUE, deleted_at=None
     ).exclude(cluster__state=State.DISCONNECTED)
@@ -67,7 +67,8 @@ def _ask_again() -> None:
 
 
 def _delete_due() -> None:
-    """When the output is here; where that is long in coming, all the same."""
+    """Delete workloads that are due, once their output is stored or has been waited for long
+    enough."""
     now = timezone.now()
     due = Workload.objects.filter(auto_delete_at__lte=now, deleted_at=None)
     here = Q(logs_complete=True) | Q(auto_delete_at__lte=now - LOGS_LATE)
@@ -76,8 +77,8 @@ def _delete_due() -> None:
 
 
 def prune() -> None:
-    """Forget deleted workloads whose time is over, with their output, events and samples, and old
-    tests of connections."""
+    """Remove deleted workloads whose retention is over, with all their data, and old connection
+    tests."""
     now = timezone.now()
     collected = Workload.objects.filter(deleted_at__lte=now - collect.AFTER_DELETION)
     collected.filter(logs_complete=False).update(logs_complete=True)
@@ -88,7 +89,7 @@ def prune() -> None:
 
 
 def refresh_statistics() -> None:
-    """Tell SQLite how its rows are spread, or it picks indexes blindly."""
+    """Update SQLite's statistics; without them it chooses indexes blindly."""
     if connection.vendor != "sqlite":
         return
     with connection.cursor() as cursor:

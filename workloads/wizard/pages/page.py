@@ -45,11 +45,12 @@ def answer(
     overtaken: bool = False,
     whole: bool = False,
 ) -> HttpResponse:
-    """The whole page; for htmx what it asked to swap, and with it all that follows from it.
+    """Render a page of the wizard: all of it, or for htmx the part it asked for and everything that
+    depends on it.
 
-    ``made`` is the plan of the draft, where there is one. ``focus``: ``problem`` for the first bad
-    field, or the name of a list whose rows changed. ``overtaken``: what was posted is not in it.
-    ``whole``: htmx gets all the fields, whatever it asked to swap.
+    ``planned`` is the plan of the draft, if there is one already. ``focus`` is ``problem`` for the
+    first invalid field, or the name of a list whose rows changed. ``overtaken``: the draft does not
+    contain what was posted. ``whole``: htmx gets all fields, whatever it asked for.
     """
     planned = planned or plan(draft.content, by=request.user)
     screen = screen_of(draft, planned, page, focus=focus)
