@@ -1,5 +1,5 @@
-"""The engines by which this process talks to clusters, one a connection, and what launches need to
-know of theirs."""
+"""This process's engines, one per cluster connection, and what launches need to know of
+clusters."""
 
 from collections.abc import Iterator
 from threading import Lock
@@ -18,9 +18,10 @@ _engines: dict[UUID, tuple[int, Engine]] = {}
 
 
 def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
-    """What the cluster's last discovery and its administrators say of it, as far as the spec asks.
+    """What the last discovery and the administrators' settings say about a cluster, as far as the
+    spec needs it.
 
-    Where one node pool is named all are told: the default one is what the others are not.
+    If the spec names a node pool, all are included: the default pool is what is in no other.
     """
     offer = cluster.capabilities
     pools = cluster.pools.all() if spec.node_pools else ()
@@ -36,29 +37,29 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
     )
     try:
         return cluster.settings.on(site)
-    except ValidationError:  # nothing is launched there until they are changed
+    except ValidationError:  # nothing can be launched until they are corrected
         return site
 
 
 def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
-    """All that the engine would refuse at submission, as far as that is known without asking the
+    """Everything the engine would refuse at submission, as far as that is known without asking the
     cluster."""
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
     return cluster.definition.complaints(cluster, launch)
 
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
-    """What of the spec makes no difference there, or is to be made yet, and why."""
+    """What in the spec has no effect on the cluster, or is still to be created, and why."""
     if tell := cluster.definition.warnings:
-        site = Site(containers=cluster.capabilities.containers)  # more of it makes no difference
+        site = Site(containers=cluster.capabilities.containers)  # warnings depend on nothing else
         yield from tell(cluster, Launch(handle, 1, spec, site=site))
 
 
 def engine_for(cluster: Cluster) -> Engine:
-    """The engine of a cluster, one a process and connection.
+    """The engine of a cluster, cached per process and connection.
 
-    A row that was read before the connection changed gets the engine of the newer one.
-    ``EngineUnavailable`` when it is switched off.
+    A row that was loaded before the connection changed gets the newer engine. ``EngineUnavailable``
+    if the engine is switched off.
     """
     kept = _engines.get(cluster.pk)
     if kept is None or kept[0] < cluster.connection_version:
@@ -70,7 +71,7 @@ def _keep(cluster: Cluster) -> tuple[int, Engine]:
     if cluster.settings_fault:
         raise EngineUnavailable(cluster.silence)
     new = cluster.connection_version, cluster.definition.connect(cluster)
-    with _lock:  # connecting may take seconds; of two threads the first one's is used by both
+    with _lock:  # connecting may take seconds: the first of two threads wins
         kept = _engines.get(cluster.pk)
         if kept is None or kept[0] < new[0]:
             _engines[cluster.pk] = kept = new
@@ -78,5 +79,5 @@ def _keep(cluster: Cluster) -> tuple[int, Engine]:
 
 
 def forget() -> None:
-    """Connect anew from now on."""
+    """Drop all engines, so that the next call connects again."""
     _engines.clear()

@@ -1,7 +1,7 @@
-"""How the nodes of a cluster are, between two whole looks at it.
+"""Poll a cluster's nodes between two full checks.
 
-So a node that falls silent shows soon. They are read beside the watch, for a large cluster takes
-seconds to tell of its nodes.
+So a node that fails shows soon. They are read beside the watch, because reading the nodes of a
+large cluster takes seconds.
 """
 
 import logging
@@ -18,12 +18,12 @@ from engines.nodes import NodeInfo
 log = logging.getLogger(__name__)
 
 EVERY_SECONDS = 10.0
-SHARE = 0.01  # of the time, at most, goes into it: less often where a cluster has thousands
+SHARE = 0.01  # share of the time that may go into it: less often for thousands of nodes
 
 
 class Reading(Thread):
-    """``found`` stays ``None`` where the cluster told nothing; the next whole look says why.
-    ``took`` is in seconds."""
+    """Reads the nodes in a thread. ``nodes`` stays ``None`` if the cluster did not answer; the next
+    full check says why. ``took`` is in seconds."""
 
     def __init__(self, engine: Engine, cluster: str) -> None:
         super().__init__(daemon=True, name=f"nodes of {cluster}")
@@ -42,7 +42,7 @@ class Reading(Thread):
 
 
 class Glances:
-    """Those of one watch, which begins after a whole look."""
+    """The polls of one watch, which starts after a full check."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -50,7 +50,7 @@ class Glances:
         self._reading: Reading | None = None
 
     def go_on(self, cluster: Cluster) -> None:
-        """Begin one that is due, or write down what one found. Never waits for the cluster."""
+        """Start a poll that is due, or store the result of one. Never waits for the cluster."""
         now = time.monotonic()
         if self._reading is None:
             if now >= self._due:
@@ -64,7 +64,7 @@ class Glances:
 
 
 def keep(cluster: Cluster, nodes: tuple[NodeInfo, ...]) -> None:
-    """Unless the cluster is reached in another way since, or was deleted."""
+    """Store the nodes, unless the cluster's connection changed or it was deleted meanwhile."""
     version = cluster.connection_version
     same = Cluster.objects.filter(pk=cluster.pk, connection_version=version)
     with transaction.atomic():
