@@ -1,1 +1,1 @@
-"""From a launch to the objects of the cluster. Pure."""
+"""Turn a launch into the objects of the cluster. Pure."""

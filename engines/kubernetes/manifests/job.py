@@ -1,4 +1,4 @@
-"""From a launch to the objects of the cluster. Small pure functions, held by golden files."""
+"""Turn a launch into manifests, by small pure functions that golden files cover."""
 
 from copy import deepcopy
 
@@ -27,13 +27,13 @@ from spec.values.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 
 IMAGES = Images()
-#: What keeps service meshes from adding a container to each pod, which would outlive the program
-#: and keep its pod and devices for ever. A workload that names one of them decides for itself.
+#: Keeps service meshes from adding a container to each pod: it would outlive the program, and keep
+#: its pod and devices for ever. A workload that sets one of these decides for itself.
 INJECT = "sidecar.istio.io/inject"
 MESHES = {INJECT: "false", "linkerd.io/inject": "disabled"}
-#: On a node's own network, ranks find each other by the cluster's names only with this.
+#: With the host's network, ranks resolve the cluster's names only with this policy.
 HOST_DNS = "ClusterFirstWithHostNet"
-#: A pod that had to give way is no failure of its program. Servers before 1.26 drop this.
+#: A preempted pod does not count as a failure. Servers before 1.26 drop this field.
 GIVING_WAY = {
     "rules": [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -44,10 +44,10 @@ GIVING_WAY = {
 def manifests(
     launch: Launch, *, prefix: str, images: Images = IMAGES, installation: str = ""
 ) -> list[Manifest]:
-    """All objects in the order in which they are made: the namespace first, the job last. Both bear
-    the mark of the ``installation`` that made them.
+    """All objects in the order of creation: the namespace first, the job last. Both carry the mark
+    of ``installation``.
 
-    ``EngineRefused`` says all that cannot be had.
+    ``EngineRefused`` lists everything that cannot be provided.
     """
     refuse(complaints(launch))
     kind = job_for(launch.spec, plain=launch.site.plain_jobs)
@@ -87,7 +87,7 @@ def job(
 
 
 def gang(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
-    """The spec of an operator's job."""
+    """The ``spec`` of an operator's job."""
     spec = launch.spec
     roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
     if spec.has_master:
@@ -96,8 +96,8 @@ def gang(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -
 
 
 def plain(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
-    """The spec of a Job of Kubernetes: one pod, whose container restarts up to the backoff limit.
-    A policy for failed pods is only for those that never restart."""
+    """The ``spec`` of a batch/v1 Job with one pod, whose container restarts up to the backoff
+    limit. A pod failure policy is only allowed if it never restarts."""
     one = replica(launch, kind, Role.WORKER, images, marks)
     policy = one["restartPolicy"]
     template = one["template"]
@@ -112,14 +112,14 @@ def plain(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) 
 
 
 def labels_for(launch: Launch, prefix: str) -> dict[str, str]:
-    """Of the job and of its pods."""
+    """Labels of the job and its pods."""
     return scheduling.labels(launch, prefix) | labels.labels(launch)
 
 
 def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
-    """Without a backoff limit the replicas never restart, and the training operator must not be
-    told so: at a limit of 0 it deletes the very pod that failed, with its exit code and its output.
-    The MPI operator must, or its launcher is tried six times."""
+    """The run policy. A backoff limit of 0 is left out: replicas then never restart, and the
+    training operator would delete the failed pod with its exit code and output. The MPI operator
+    needs it, or it tries the launcher six times."""
     policy = spec.clean_pod_policy or CleanPodPolicy.RUNNING
     limited = spec.backoff_limit or kind is MPI
     manifest: Manifest = {"cleanPodPolicy": str(policy), "suspend": False}
@@ -127,7 +127,7 @@ def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
 
 
 def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
-    """What only one kind has."""
+    """Fields that only one kind of job has."""
     if kind in (PYTORCH, SINGLE):
         return {"nprocPerNode": processes(spec), **elasticity(spec)}
     if kind is MPI:
@@ -138,12 +138,12 @@ def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
             **({"launcherCreationPolicy": str(policy)} if policy else {}),
         }
     if kind is TENSORFLOW and not spec.has_master:
-        return {"successPolicy": "AllWorkers"}  # else the others end when worker 0 does
+        return {"successPolicy": "AllWorkers"}  # otherwise the others end when worker 0 does
     return {}
 
 
 def elasticity(spec: WorkloadSpec) -> Manifest:
-    """torchrun goes on with any number of workers between the two."""
+    """The elastic policy: torchrun runs with any number of workers between the two bounds."""
     if not spec.is_elastic:
         return {}
     policy = {
@@ -182,9 +182,9 @@ def replica(
 
 
 def restart_policy(spec: WorkloadSpec, kind: JobKind, source: Replica, role: Role) -> str:
-    """``OnFailure`` restarts a container whatever its exit code, up to the job's backoff limit;
-    the operator's own ``ExitCode`` would take a plain ``exit 1`` for permanent. The workers of MPI
-    only wait for the launcher, whose restarts alone are counted."""
+    """The restart policy of a replica. ``OnFailure`` restarts a container after any exit code, up
+    to the job's backoff limit; the operator's ``ExitCode`` would treat a plain ``exit 1`` as
+    permanent. MPI workers only wait for the launcher, whose restarts alone are counted."""
     if not spec.backoff_limit or (kind is MPI and role is Role.WORKER):
         return str(RestartPolicy.NEVER)
     return str(source.restart_policy or RestartPolicy.ON_FAILURE)
@@ -213,7 +213,7 @@ def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Imag
 
 
 def masked(documents: list[Manifest]) -> list[Manifest]:
-    """As documents for people: what is handed over, but without secrets."""
+    """A copy to show to people, without secret values."""
     shown = deepcopy(documents)
     for document in shown:
         if document["kind"] == "Secret":
@@ -225,7 +225,7 @@ def masked(documents: list[Manifest]) -> list[Manifest]:
 
 
 def _env_entries(node: object) -> list[Manifest]:
-    """Every entry of every ``env`` below."""
+    """All entries of all ``env`` lists within ``node``."""
     if isinstance(node, list):
         return [entry for item in node for entry in _env_entries(item)]
     if not isinstance(node, dict):

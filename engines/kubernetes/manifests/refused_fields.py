@@ -1,11 +1,11 @@
-"""From the fields of a job, in an API server's refusal, to those of the spec."""
+"""Map the field in an API server's refusal of a job to the field of the spec."""
 
 import re
 
 from engines.kubernetes.jobs import JobKind
 
 REPLICA = r"(?:\.|\[)(?P<role>\w+)\]?"
-#: The end of a path below a replica → the field of ours; the first match wins.
+#: End of a path below a replica → our field; the first match wins.
 BELOW = (
     (r"containers(?:\[0\])?\.image\b", "image"),
     (r"containers(?:\[0\])?\.imagePullPolicy", "imagePullPolicy"),
@@ -35,9 +35,10 @@ IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[\w+\])+")
 
 
 def ours(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
-    """``worker.image`` for ``spec.pytorchReplicaSpecs.Worker…containers[0].image``.
+    """The spec's field: ``worker.image`` for
+    ``spec.pytorchReplicaSpecs.Worker…containers[0].image``.
 
-    Webhooks name the field in their text alone. Empty where it is none of the spec's.
+    Webhooks name the field only in their message. Empty if the field is not from the spec.
     """
     named = field or next(iter(IN_TEXT.findall(message)), "")
     for pattern, whole in WHOLE:

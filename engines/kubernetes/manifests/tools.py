@@ -1,4 +1,4 @@
-"""How tools are reached: a Service for each, an Ingress for those with an external URL. Pure."""
+"""Expose tools: a Service for each, and an Ingress for those with an external URL. Pure."""
 
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -21,7 +21,7 @@ from spec.values.names import object_name
 from spec.workload import Role
 
 TOOL = "trainyard.io/tool"  # label
-FIELD = "trainyard.io/field"  # annotation: where the spec has it
+FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
 NGINX = "nginx.ingress.kubernetes.io"
 PATIENCE = "3600"  # seconds that a websocket may be silent
 
@@ -36,7 +36,7 @@ def exposed(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
 
 
 def complaints(launch: Launch) -> Iterator[Problem]:
-    """External URLs that cannot be had."""
+    """External URLs that cannot be provided."""
     site = launch.site
     for tool in tools_of(launch.spec):
         if tool.connection.connection_type is not ConnectionType.EXTERNAL_URL:
@@ -60,7 +60,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
 
 
 def _is_free(launch: Launch, name: str) -> bool:
-    """Nobody takes a host outside the domain, and nobody ours."""
+    """Whether a host is within the cluster's domain and not Trainyard's own."""
     _, _, rest = name.partition(".")
     return rest == launch.site.ingress_domain and name != urlsplit(launch.site.public_url).hostname
 
@@ -95,27 +95,28 @@ def service(launch: Launch, kind: JobKind, space: str, tool: Tool) -> Manifest:
 
 
 def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
-    """The one pod that serves the tool."""
+    """Labels that select the pod that serves the tool."""
     if kind.is_plain:
         return {WORKLOAD: str(launch.handle.workload_id)}
     leads = tool.pod.role is Role.MASTER
     role = (kind.master if leads else kind.worker).lower()
     values = {WORKLOAD: str(launch.handle.workload_id)}
     values[JOB_ROLE if kind is MPI else REPLICA_TYPE] = role
-    if not (leads and kind is MPI):  # a launcher has no number
+    if not (leads and kind is MPI):  # a launcher has no index
         values[REPLICA_INDEX] = str(tool.pod.index)
     return values
 
 
 def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
-    """The annotations have ingress-nginx ask Trainyard about each request."""
+    """The Ingress of a tool, annotated so that ingress-nginx has Trainyard authorize each
+    request."""
     site, name, address = launch.site, host(launch, tool), tool.port
     meta = metadata(launch, space, tool)
     here = f"{launch.handle.workload_id}/{tool.slug}/"
     meta["annotations"] |= {
         f"{NGINX}/auth-url": f"{site.public_url}/tools/auth/{here}",
         f"{NGINX}/auth-signin": f"{site.public_url}/tools/signin/{here}",
-        f"{NGINX}/auth-always-set-cookie": "true",  # also where the tool answers with an error
+        f"{NGINX}/auth-always-set-cookie": "true",  # even if the tool answers with an error
         f"{NGINX}/proxy-read-timeout": PATIENCE,
     }
     backend = {"service": {"name": meta["name"], "port": {"number": address}}}
@@ -143,7 +144,7 @@ def metadata(launch: Launch, space: str, tool: Tool) -> Manifest:
 
 
 def host(launch: Launch, tool: Tool) -> str:
-    """``<workload>-<project>`` with characters of the id, so that no two workloads share one."""
+    """The tool's host: ``<workload>-<project>`` with a part of the id, so that it is unique."""
     handle = launch.handle
     if tool.connection.external_url:
         return urlsplit(tool.connection.external_url).hostname or ""

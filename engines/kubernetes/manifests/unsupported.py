@@ -1,4 +1,4 @@
-"""What this engine cannot honour, and says so instead of leaving it out."""
+"""Find what this engine cannot provide, so that it is refused instead of left out."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 
 
 def complaints(launch: Launch) -> Iterator[Problem]:
-    """Everything in the spec that cannot be had, by its place."""
+    """Everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
     for place, message in _whole(launch, job_for(spec, plain=launch.site.plain_jobs)):
         yield Problem(path_of(place), message)

@@ -1,1 +1,1 @@
-"""A pod of a workload, part by part. Pure."""
+"""Build the pods of a workload, part by part. Pure."""

@@ -1,5 +1,5 @@
-"""What opens the repositories and buckets of a pod: keys of a Secret that is in the namespace, or
-of the workload's own, which has the values of credentials."""
+"""Credentials for a pod's repositories and buckets: keys of a Secret in the namespace, or of the
+workload's own Secret, which holds the values of credentials."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
 
 @dataclass(frozen=True)
 class SecretKeys:
-    """A Secret and its ``keys``: of user and password, of an access key's two parts, or of a
-    private key. ``hosts`` is the key that says which hosts to trust, where the Secret has it."""
+    """A Secret and its ``keys``: user and password, the parts of an access key, or a private key.
+    ``hosts`` is the key with the trusted hosts, if there is one."""
 
     secret: str
     keys: tuple[str, ...]
@@ -26,7 +26,7 @@ class SecretKeys:
 
 
 def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
-    """``role`` is that of the pod; ``None`` for a repository that everyone can read."""
+    """The Secret that opens a repository; ``None`` if it is public. ``role`` is the pod's."""
     if git.credential:
         kind = opens("git", git.repository)
         own = _own(source_of(launch, role), f"git-{number}", kind)
@@ -53,8 +53,7 @@ def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | N
 
 
 def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, str]]:
-    """Key and value of all that the workload's own Secret has for them; ``role`` is that of the
-    part of the spec."""
+    """Keys and values for the workload's own Secret. ``role`` is that of the part of the spec."""
     for name, credential, kind in _named(storage):
         values = (launch.value_of(credential, key) for key in KEYS[kind])
         yield from zip(_own(role, name, kind), values, strict=True)
@@ -65,7 +64,7 @@ def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, 
 
 
 def mounted(launch: Launch, role: Role, name: str) -> Manifest:
-    """The files of a volume that are in the workload's own Secret; ``role`` is that of the pod."""
+    """A volume with files from the workload's own Secret. ``role`` is the pod's."""
     source = source_of(launch, role)
     replica = launch.spec.master if source is Role.MASTER else launch.spec.worker
     files = dict(_files(launch, replica.storage))[name] if replica else {}
@@ -74,7 +73,7 @@ def mounted(launch: Launch, role: Role, name: str) -> Manifest:
 
 
 def _files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, str]]]:
-    """The name of each such volume, and its files."""
+    """Name and files of each volume that is kept in the workload's own Secret."""
     for number, conf in enumerate(storage.config_map_volume):
         if conf.files:
             yield f"config-map-{number}", conf.texts

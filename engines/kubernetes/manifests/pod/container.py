@@ -1,4 +1,4 @@
-"""A replica's container: resources, rights and probes. Pure functions from spec to manifest."""
+"""Build a replica's container: resources, security and probes. Pure."""
 
 import shlex
 
@@ -32,8 +32,8 @@ def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Ma
 
 
 def _program(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
-    """With MPI one program serves both only by name: it is the launcher's, which starts it on the
-    workers by ssh. They run what the operator gives them, sshd."""
+    """The command. If MPI has one program for both roles, it is the launcher's, which starts it on
+    the workers by ssh. The workers run the operator's default, sshd."""
     if kind is MPI and role is Role.WORKER and launch.spec.master is None:
         return {}
     return {"command": shlex.split(replica.command or ""), "args": shlex.split(replica.args or "")}
@@ -49,9 +49,9 @@ def probe(asked: Probe | None) -> Manifest:
 
 
 def resources(compute: Compute) -> Manifest:
-    """Requests and limits. GPUs and extended resources cannot be overcommitted: both are equal.
+    """Requests and limits. GPUs and extended resources cannot be overcommitted, so both are equal.
 
-    A part of a GPU is no resource of Kubernetes: ``scheduling.shares`` asks KAI for it.
+    A part of a GPU is not a resource of Kubernetes: ``scheduling.shares`` requests it from KAI.
     """
     whole = {item.resource: item.quantity for item in compute.extended_resources}
     if compute.gpu_devices_request and not compute.shares_gpu:
@@ -70,7 +70,7 @@ def resources(compute: Compute) -> Manifest:
 
 
 def cores(count: float) -> str:
-    """``0.1`` is ``100m``: a thousandth of a core is the least that Kubernetes knows."""
+    """CPU cores as a quantity: ``0.1`` is ``100m``. The smallest unit is a thousandth of a core."""
     return str(int(count)) if float(count).is_integer() else f"{max(round(count * 1000), 1)}m"
 
 

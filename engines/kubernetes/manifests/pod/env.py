@@ -1,4 +1,4 @@
-"""The variables of a container, and the Secret that holds those which nobody should read."""
+"""Build a container's environment variables, and the Secret with those that nobody should read."""
 
 from base64 import b64encode
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ Variable = dict[str, object]
 
 
 def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> list[Variable]:
-    """The platform's, and the user's over them. The operator adds its own, which win."""
+    """Trainyard's variables, overridden by the user's. The operator adds its own, which win."""
     platform = _platform(launch, kind, replica)
     by_name: dict[str, Variable] = {
         name: {"name": name, "value": value} for name, value in platform.items()
@@ -32,7 +32,8 @@ def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> li
 
 
 def secret(launch: Launch, space: str) -> Manifest | None:
-    """The values of credentials and those that look secret; ``None`` without any."""
+    """The workload's Secret with values of credentials and those that look secret; ``None`` if
+    there are none."""
     data = {key: b64encode(value.encode()).decode() for key, value in _hidden(launch)}
     if not data:
         return None
@@ -51,7 +52,7 @@ def _hidden(launch: Launch) -> Iterator[tuple[str, str]]:
 
 
 def is_hidden(variable: EnvironmentVariable) -> bool:
-    """Whether its value is in the workload's own Secret."""
+    """Whether the value goes into the workload's own Secret."""
     is_secret = variable.value is not None and looks_secret(variable.name)
     return is_secret or variable.credential is not None
 
@@ -69,7 +70,7 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
         "RUNAI_NUM_OF_GPUS": f"{replica.compute.gpus():g}",
         "JOB_NAME": handle.name,
         "JOB_UUID": str(handle.workload_id),
-        # Else a program's progress comes after its traceback, which then looks survived.
+        # Without this, buffered output appears after a traceback, which then looks survived.
         "PYTHONUNBUFFERED": "1",
     }
     if kind is MPI:
@@ -80,8 +81,8 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
 
 
 def alone(spec: WorkloadSpec) -> dict[str, str]:
-    """Of what the operator of PyTorch would add, a pod without one gets what serves any program:
-    what a bare torchrun has to know."""
+    """Variables that the PyTorch operator would add, as far as a single program needs them: those
+    of a bare torchrun."""
     return {
         "PET_NNODES": "1",
         "PET_NODE_RANK": "0",
@@ -92,9 +93,9 @@ def alone(spec: WorkloadSpec) -> dict[str, str]:
 
 
 def processes(spec: WorkloadSpec) -> str:
-    """For a bare torchrun: one process for each GPU. ``auto`` would start one for each CPU core
-    of the node where there are no GPUs; a number above 1 that nobody asked for would make
-    WORLD_SIZE lie to programs that do not go through torchrun."""
+    """Processes per pod for a bare torchrun: one per GPU. ``auto`` without GPUs would start one per
+    CPU core of the node; an unrequested number above 1 would make WORLD_SIZE wrong for programs
+    that do not use torchrun."""
     if spec.processes_per_pod:
         return str(spec.processes_per_pod)
     most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
@@ -102,9 +103,10 @@ def processes(spec: WorkloadSpec) -> str:
 
 
 def rendezvous(launch: Launch) -> list[Variable]:
-    """What the operator tells only the ranks of a job with a master: worker 0 stands in for it.
+    """Rendezvous variables of a job without a master, to which the operator gives none: worker 0
+    takes the master's place.
 
-    ``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too.
+    ``MASTER_ADDR`` and so on are for ``env://``, ``PET_*`` for a bare ``torchrun program.py``.
     """
     values = {
         "MASTER_ADDR": f"{job_name(launch.handle)}-worker-0",
@@ -118,7 +120,8 @@ def rendezvous(launch: Launch) -> list[Variable]:
 
 
 def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> Variable:
-    """An optional one is not set where the Secret has no such key."""
+    """A variable from a Secret. If it is ``optional``, it is unset if the Secret has no
+    such key."""
     where: dict[str, object] = {"name": secret, "key": key}
     return {
         "name": name,
@@ -131,7 +134,7 @@ def _field(name: str, path: str) -> Variable:
 
 
 def _given(variable: EnvironmentVariable, secret: str, key: str) -> Variable:
-    """``secret`` and ``key`` are where the value is, if it looks secret."""
+    """A variable as the user gave it; ``secret`` and ``key`` hold its value, if that is hidden."""
     name = variable.name
     if variable.pod_field_ref:
         return _field(name, variable.pod_field_ref.path)

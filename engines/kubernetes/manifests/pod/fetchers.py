@@ -1,6 +1,6 @@
-"""Init containers that bring data into a pod: a Git repository, an S3 bucket.
+"""Init containers that fetch data: from a Git repository or an S3 bucket.
 
-What the user wrote reaches the scripts as variables, never as part of their text.
+Values from users reach the scripts only as variables, never as part of their text.
 """
 
 from dataclasses import dataclass
@@ -14,15 +14,16 @@ from spec.data.credential import CredentialKind, opens
 from spec.data.storage import S3, Git
 from spec.workload import Replica, Role
 
-FETCHER = "fetch-"  # what the names of these containers begin with
+FETCHER = "fetch-"  # start of these containers' names
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
-HOME = "/etc/trainyard-home"  # where ssh keeps what it writes, for the image may be read-only
-USERS = "trainyard.io/passwd"  # annotation: who runs ssh, which serves nobody it has no name of
+HOME = "/etc/trainyard-home"  # where ssh writes, because the image may be read-only
+USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
 
-#: Starts from nothing, for a try that was cut short leaves pieces. The folder is root's: whoever
-#: else runs git has to say where the repository is, for git suspects a trap in one that it finds.
-#: A key pasted without its last line break is none to ssh. Where the Secret says nothing of hosts,
-#: the one that answers is believed: each pod meets it for the first time.
+#: Starts from an empty folder, because an interrupted try leaves pieces. The folder belongs to
+#: root, so git, run by another user, does not trust the repository it finds there and has to be
+#: told where it is. ssh rejects a key without its final line break, which is easily lost when
+#: pasting. If the Secret has no known hosts, the first key is trusted: each pod meets the host for
+#: the first time.
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
@@ -52,7 +53,7 @@ fi
 
 @dataclass(frozen=True)
 class Images:
-    """What fetches data: one image with a shell and git, one with the AWS command line."""
+    """Images that fetch data: one with a shell and git, one with the AWS command line."""
 
     git: str = "docker.io/alpine/git:2.47.2"
     s3: str = "docker.io/amazon/aws-cli:2.27.9"
@@ -71,8 +72,8 @@ def fetchers(launch: Launch, replica: Replica, role: Role, images: Images) -> li
 
 
 def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
-    """The Secrets with ssh keys, readable by all in the pod, and where ssh gets a copy of its own.
-    ``git-passwd`` names the user."""
+    """Volumes for ssh: Secrets with keys, readable by everyone in the pod, folders that ssh writes
+    to, and ``git-passwd``, which names the user."""
     volumes: list[Manifest] = []
     for number, git in enumerate(replica.storage.git):
         access = of_git(launch, role, number, git)
@@ -90,8 +91,8 @@ def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
 
 
 def passwd(replica: Replica) -> dict[str, str]:
-    """The annotation that becomes ``/etc/passwd`` of what fetches by ssh, where the user that the
-    spec names may be none of the image's."""
+    """The annotation that becomes ``/etc/passwd`` for fetching by ssh, since the user in the spec
+    may not exist in the image."""
     uid, gid = replica.security.run_as_uid, replica.security.run_as_gid
     if not uid or not any(map(_is_by_ssh, replica.storage.git)):
         return {}
@@ -105,8 +106,8 @@ def _is_by_ssh(git: Git) -> bool:
 
 
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
-    """Asks for the CPU and memory of the program: the pod then needs no more than without it. What
-    it printed last is kept with its exit code, for that is why it failed."""
+    """A container that fetches data. It requests the program's CPU and memory, so the pod as a
+    whole needs no more. Its last output is kept as the reason if it fails."""
     manifest = {
         "name": f"{FETCHER}{name}",
         "image": image,

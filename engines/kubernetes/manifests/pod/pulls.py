@@ -1,4 +1,4 @@
-"""How the pods of a workload get its images from registries that ask for a password."""
+"""Credentials for pulling a workload's images from private registries."""
 
 import json
 from base64 import b64encode
@@ -13,7 +13,8 @@ KEY = ".dockerconfigjson"
 
 
 def pull_secret(launch: Launch, space: str) -> Manifest | None:
-    """The workload's own, with the passwords of all its registries; ``None`` without any."""
+    """The workload's own pull secret with all its registries' passwords; ``None`` if there are
+    none."""
     own = [it for it in launch.registries if not it.existing_secret]
     if not own:
         return None
@@ -31,7 +32,7 @@ def _login(registry: Registry) -> dict[str, str]:
 
 
 def pull_secrets(launch: Launch, replica: Replica) -> list[Manifest]:
-    """Those that the spec names, before those that are applied."""
+    """Pull secrets of a pod: those in the spec, then those that are applied automatically."""
     names = [item.name for item in replica.image_pull_secrets if not item.credential]
     names += [it.existing_secret for it in launch.registries if it.existing_secret]
     if not all(it.existing_secret for it in launch.registries):

@@ -1,4 +1,4 @@
-"""What pods ask for, in the quantities of the API server."""
+"""Add up what pods request, from the API server's quantities."""
 
 from decimal import Decimal
 from functools import lru_cache
@@ -12,8 +12,8 @@ SMALL = {"m": 10**3, "u": 10**6, "n": 10**9}
 
 
 def asked(pod: Manifest) -> Allocation:
-    """What the scheduler counts: all containers at once, or the largest that runs before them. A
-    sidecar among those runs beside whatever comes after it."""
+    """A pod's requests as the scheduler counts them: all containers together, or the largest init
+    container, if that is more. Sidecars run alongside whatever follows them."""
     spec = pod["spec"]
     beside: list[Allocation] = []
     most = Allocation(0, 0, 0)
@@ -48,7 +48,7 @@ def _amounts(amounts: dict[str, str]) -> Allocation:
 
 
 def _portion(annotations: dict[str, str]) -> float:
-    """Parts of GPUs, which KAI shares out by annotations."""
+    """Fractions of GPUs, which KAI assigns by annotations."""
     try:
         devices = int(annotations.get("gpu-fraction-num-devices", "1"))
         return float(annotations.get("gpu-fraction", "0")) * devices
@@ -66,7 +66,7 @@ def total(parts: list[Allocation]) -> Allocation:
 
 @lru_cache(maxsize=4096)
 def amount(text: str) -> Decimal:
-    """A quantity as API servers write it: ``1900m``, ``8046488Ki``, ``2``, ``1e3``."""
+    """Parse a quantity of an API server: ``1900m``, ``8046488Ki``, ``2``, ``1e3``."""
     for suffix, factor in sorted(UNITS.items(), key=lambda unit: -len(unit[0])):
         if suffix and text.endswith(suffix):
             return Decimal(text.removesuffix(suffix)) * factor

@@ -1,4 +1,4 @@
-"""Where the pods of a workload may run, and before whom: affinity, tolerations, KAI's labels."""
+"""Where pods may run, and with which priority: affinity, tolerations, KAI's labels."""
 
 from collections.abc import Iterable
 
@@ -24,7 +24,7 @@ TOPOLOGY = "kai.scheduler/topology"
 FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"
 MIB = 1024**2
 MOST_WEIGHT = 100
-Terms = list[list[Manifest]]  # the expressions of a term all hold, of the terms one
+Terms = list[list[Manifest]]  # the terms are alternatives; all expressions of one have to hold
 
 
 def has_kai(launch: Launch) -> bool:
@@ -32,7 +32,7 @@ def has_kai(launch: Launch) -> bool:
 
 
 def labels(launch: Launch, prefix: str) -> dict[str, str]:
-    """What KAI reads on the job and on its pods."""
+    """KAI's labels of the job and its pods."""
     if not has_kai(launch):
         return {}
     spec = launch.spec
@@ -42,7 +42,7 @@ def labels(launch: Launch, prefix: str) -> dict[str, str]:
 
 
 def annotations(launch: Launch) -> dict[str, str]:
-    """Of the job: how close its pods have to be."""
+    """KAI's annotations of the job: how close together its pods have to be."""
     topology = launch.spec.topology
     if topology is None:
         return {}
@@ -55,9 +55,9 @@ def annotations(launch: Launch) -> dict[str, str]:
 
 
 def shares(compute: Compute) -> dict[str, str]:
-    """Of the pod template: the part of a GPU, which KAI reads there. Memory is in MiB.
+    """KAI's annotations of the pod template: the fraction of a GPU, or its memory in MiB.
 
-    KAI refuses a fraction of 1: that is a whole device, asked of Kubernetes itself.
+    KAI refuses a fraction of 1: a whole device is requested from Kubernetes.
     """
     if not compute.shares_gpu:
         return {}
@@ -70,7 +70,7 @@ def shares(compute: Compute) -> dict[str, str]:
 
 
 def placement(launch: Launch, replica: Replica) -> Manifest:
-    """The fields of a pod that say where it runs."""
+    """The fields of a pod that decide where it runs."""
     priority = launch.spec.priority_class if not has_kai(launch) else None
     return without_empty(
         {
@@ -107,12 +107,14 @@ def affinity(launch: Launch, replica: Replica) -> Manifest:
 
 
 def both(left: Terms, right: Terms) -> Terms:
-    """Terms that hold where one of each side holds; no terms at all allow everything."""
+    """Combine alternatives so that one of each side has to hold. No terms at all allow
+    everything."""
     return [a + b for a in left or [[]] for b in right or [[]]] if left or right else []
 
 
 def pool_terms(launch: Launch, name: str) -> Terms:
-    """The nodes of a pool by its label; those of the default pool carry no other pool's."""
+    """Terms for the nodes of a pool: those with its label, or, for the default pool, without any
+    pool's."""
     pools = launch.site.pools
     if name == DEFAULT_POOL and name not in pools:
         others = [{"key": k, "operator": "NotIn", "values": [v]} for k, v in pools.values()]
@@ -135,7 +137,7 @@ def node_terms(asked: NodeAffinity | None) -> Terms:
 
 
 def pod_affinity(launch: Launch, asked: PodAffinity | None) -> Manifest:
-    """The pods of one workload seek each other."""
+    """Affinity that brings the pods of a workload together."""
     if asked is None:
         return {}
     selector = {"matchLabels": {WORKLOAD: str(launch.handle.workload_id)}}

@@ -1,4 +1,4 @@
-"""Volumes of a pod, and the claims that are made for a workload. Pure."""
+"""Build a pod's volumes, and the claims that are created for a workload. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ MODES = {
 
 @dataclass
 class Mounts:
-    """What a pod has, what its container sees of it, and which of it are raw devices."""
+    """Volumes of a pod, mounts of its container, and raw devices."""
 
     volumes: list[Manifest] = field(default_factory=list)
     mounts: list[Manifest] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Mounts:
 
 
 def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
-    """Everything a replica mounts; Git and S3 are folders that init containers fill."""
+    """Everything a replica mounts. Git and S3 sources are folders that init containers fill."""
     mounted = Mounts()
     if replica.compute.large_shm_request:
         mounted.add("shm", SHM, {"emptyDir": {"medium": "Memory"}})
@@ -49,7 +49,7 @@ def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
 
 
 def fetched(storage: Storage) -> Iterator[tuple[str, str]]:
-    """Volume and path of each folder that is filled before the program starts."""
+    """Volume and path of each folder that an init container fills."""
     for number, git in enumerate(storage.git):
         yield f"git-{number}", git.path
     for number, s3 in enumerate(storage.s3):
@@ -86,7 +86,8 @@ def _network(mounted: Mounts, storage: Storage) -> None:
 
 
 def _objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> None:
-    """ConfigMaps and Secrets; what the spec or a credential holds is in the workload's Secret."""
+    """Mount ConfigMaps, Secrets and empty folders. Values from the spec or a credential are in the
+    workload's own Secret."""
     for number, item in enumerate(storage.config_map_volume):
         name = f"config-map-{number}"
         own = {"secret": access.mounted(launch, role, name)} if item.files else {}
@@ -103,7 +104,7 @@ def _objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> N
 
 
 def _with(item: ConfigMapVolume | SecretVolume, source: dict[str, Manifest]) -> Manifest:
-    """Its mode, where it says one."""
+    """Add the file mode, if one is set."""
     mode = {"defaultMode": _mode(item.default_mode)}
     return {kind: without_empty({**where, **mode}) for kind, where in source.items()}
 
@@ -113,8 +114,8 @@ def _mode(octal: str | None) -> int | None:
 
 
 def claims(launch: Launch, space: str) -> list[Manifest]:
-    """The claims that are made for the workload, those of the master first; those with a name of
-    their own are made where they are missing."""
+    """The claims to create, the master's first. Those with a name of their own are only created if
+    they do not exist."""
     items: dict[str, Manifest] = {}
     for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
         for number, claim in enumerate(replica.storage.pvc if replica else ()):
@@ -128,9 +129,9 @@ def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
     info = claim.claim_info
     assert info  # noqa: S101 -- the spec gives every new claim one
     marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})
-    # An empty class binds a volume that is there; without the field the default class makes one.
+    # An empty class binds an existing volume; without the field the default class creates one.
     of_none = {"storageClassName": ""} if info.without_class else {}
-    if claim.claim_name:  # the project's: it does not go with the workload
+    if claim.claim_name:  # it belongs to the project, and outlives the workload
         marks = {key: value for key, value in marks.items() if key != WORKLOAD}
     return {
         "apiVersion": "v1",
