@@ -1,14 +1,14 @@
-"""What ranks print, as an engine tells it apart and hands it out."""
+"""Logs of ranks, as engines identify and return them."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Log:
-    """What one start of one rank prints, apart from what its other starts print.
+    """The output of one start of one rank.
 
-    ``origin`` names what was started: a pod, which another may replace; empty where ``start``,
-    which counts the starts of this origin from 0, is the number of the attempt itself.
+    ``origin`` names what was started, such as a pod, which another may replace. It is empty if
+    ``start``, which counts the starts of this origin from 0, is the number of the attempt itself.
     """
 
     run: int
@@ -19,11 +19,11 @@ class Log:
 
 @dataclass(frozen=True)
 class LogChunk:
-    """Some of a log. ``cursor`` is where the next begins, in the engine's own words.
+    """A chunk of a log. ``cursor`` is where the next one starts, in the engine's own format.
 
-    ``ended``: nothing comes after this, unless its rank still runs where ``Log.origin`` is empty.
-    ``late`` says why nothing comes although something should. ``awaited``: more may come within
-    moments, so that whoever tells of the end waits for it.
+    ``ended``: nothing follows, unless its rank still runs and ``Log.origin`` is empty. ``late``
+    says why nothing comes although something should. ``awaited``: more may come within moments, so
+    the end of the workload should wait for it.
     """
 
     data: bytes = b""

@@ -1,4 +1,4 @@
-"""The machines of a cluster, as an engine shows them. Part of the protocol in ``base``."""
+"""Nodes of a cluster, as engines report them. Part of the protocol in ``engines.base``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from datetime import datetime
 
 @dataclass(frozen=True)
 class Gpu:
-    """One device. ``memory`` in bytes; a virtual one is an accounting unit that runs on the CPU."""
+    """A GPU. ``memory`` is in bytes. A virtual one is an accounting unit that runs on the CPU."""
 
     index: int
     model: str
@@ -17,7 +17,7 @@ class Gpu:
 
 @dataclass(frozen=True)
 class Allocation:
-    """What pods asked for, running or about to: ``cpu`` in cores, ``memory`` in bytes."""
+    """Requests of pods that run or are about to: ``cpu`` in cores, ``memory`` in bytes."""
 
     cpu: float
     memory: int
@@ -26,7 +26,7 @@ class Allocation:
 
 @dataclass(frozen=True)
 class Taint:
-    """What keeps pods that do not tolerate it away from a node."""
+    """A taint, which keeps pods away that do not tolerate it."""
 
     key: str
     value: str
@@ -35,7 +35,7 @@ class Taint:
 
 @dataclass(frozen=True)
 class Condition:
-    """What a node says of itself; ``status`` is ``True``, ``False`` or ``Unknown``."""
+    """A condition that a node reports; ``status`` is ``True``, ``False`` or ``Unknown``."""
 
     kind: str
     status: str
@@ -45,10 +45,10 @@ class Condition:
 
 @dataclass(frozen=True)
 class NodeInfo:
-    """A machine with what it can give: ``cpu`` in cores, ``memory`` in bytes.
+    """A machine and its allocatable resources: ``cpu`` in cores, ``memory`` in bytes.
 
-    ``allocated`` is ``None`` where the engine does not know what others hold of it, else what they
-    did at ``counted_at``; ``resources`` names what pods may ask for beside CPU and memory.
+    ``allocated`` are the requests of pods on it at ``counted_at``; ``None`` if the engine does not
+    know. ``resources`` names further resources that pods may request.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The Kubernetes engine: gangs as jobs of Kubeflow's operators, single pods as jobs."""
+"""The Kubernetes engine: gangs run as jobs of Kubeflow's operators, single pods as Jobs."""
 
 import socket
 from collections.abc import Callable, Generator, Sequence

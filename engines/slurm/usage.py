@@ -43,8 +43,8 @@ Used = Mapping[str, tuple[float, StepUsage]]  # by the id of the job or part: wh
 
 @dataclass
 class StepSampler:
-    """``latest`` holds the newest samples of each workload, of the run that has them. ``directory``
-    is the shared one where jobs write down themselves what they use."""
+    """Takes usage samples of running steps every ``every`` seconds. ``directory`` is the shared
+    one, where jobs write their own usage."""
 
     transport: Transport
     directory: str = ""

@@ -1,1 +1,1 @@
-"""What pods print, read as it is printed."""
+"""Read the output of pods while they print it."""

@@ -1,24 +1,24 @@
-"""What was brought of logs and not yet taken. Whoever uses it holds the lock of the logs."""
+"""Buffers between reading logs and storing them. Callers hold the lock of the log streams."""
 
 from collections import deque
 from dataclasses import dataclass, field
 
-OWN_BYTES = 512 * 1024  # that each log may hold
-#: That all logs of a cluster may hold beyond that: a burst is read at the pace of its writer, for a
-#: node rotates away what it could not send in time.
+OWN_BYTES = 512 * 1024  # that each log may buffer
+#: Shared by all logs of a cluster beyond that. Bursts are read as fast as they are written, because
+#: a node rotates away what it could not send in time.
 SHARED_BYTES = 64 * 1024**2
 
 
 @dataclass
 class Ahead:
-    """All logs of a cluster, in bytes."""
+    """Bytes that all logs of a cluster have buffered."""
 
     held: int = 0
 
 
 @dataclass
 class Pieces:
-    """One log: pieces, each with the place behind it."""
+    """The buffer of one log: pieces, each with the cursor after it."""
 
     ahead: Ahead
     _held: int = 0
@@ -29,7 +29,7 @@ class Pieces:
 
     @property
     def is_full(self) -> bool:
-        """Whether the next one has to wait until some are taken."""
+        """Whether reading has to wait until something is taken."""
         return self._held >= OWN_BYTES and self.ahead.held >= SHARED_BYTES
 
     def put(self, data: bytes, place: str) -> None:
@@ -37,7 +37,8 @@ class Pieces:
         self._count(len(data))
 
     def take(self, limit: int) -> tuple[bytes, str]:
-        """About ``limit`` bytes, and the place behind them; both empty where nothing is held."""
+        """Take about ``limit`` bytes; returns them and the cursor after them, or two empty
+        values."""
         blocks: list[bytes] = []
         place = ""
         while self._pieces and (not blocks or len(self._pieces[0][0]) <= limit):

@@ -1,29 +1,29 @@
-"""Nodes that do not hand out logs, and when each is asked again. Who uses it holds the lock."""
+"""Nodes that do not return logs, and when to ask each again. Callers hold the lock."""
 
 import time
 from dataclasses import dataclass, field
 
-PAUSE = (2.0, 60.0)  # seconds until a node that did not answer is asked again: at first, at most
+PAUSE = (2.0, 60.0)  # seconds until a failed node is asked again: at first, and at most
 
 
 @dataclass
 class Away:
-    """``_answered`` are the nodes that ever did."""
+    """``_answered`` are nodes that have returned a log before."""
 
     _until: dict[str, tuple[float, int, str]] = field(default_factory=dict)
     _answered: set[str] = field(default_factory=set)
 
     def why(self, node: str) -> str:
-        """Why it gives no log at the moment; empty where it may be asked."""
+        """Why the node is not asked at the moment; empty if it may be asked."""
         until, _, why = self._until.get(node, (0.0, 0, ""))
         return why if until > time.monotonic() else ""
 
     def has_failed(self, node: str) -> bool:
-        """Whether it gave none when it was asked last."""
+        """Whether the last request to the node failed."""
         return node in self._until
 
     def fails(self, node: str, why: str) -> None:
-        """For how long depends on how often it did, in a row."""
+        """Note a failure. The pause grows with each failure in a row."""
         failures = self._until.get(node, (0.0, 0, ""))[1]
         pause = min(PAUSE[0] * 2 ** min(failures, 8), PAUSE[1])
         self._until[node] = (time.monotonic() + pause, failures + 1, why)
@@ -33,8 +33,8 @@ class Away:
         self._until.pop(node, None)
 
     def is_heard_of(self, node: str) -> bool:
-        """It said that a container ended, so it runs: one that ever handed out a log is asked for
-        the rest of it at once. ``True`` where it would not have been."""
+        """The node reported that a container ended, so it is up: if it has returned logs before,
+        ask it at once. ``True`` if it was paused."""
         back = node in self._answered and node in self._until
         if back:
             del self._until[node]

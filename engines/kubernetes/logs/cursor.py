@@ -1,9 +1,9 @@
-"""Where a log was left off. Pure.
+"""The position in a log up to which it was read. Pure.
 
-The API knows no byte offsets. It puts the time before each record, and gives the records since a
-second that one names. A record is a line, or a part of one: nodes write down long ones in parts,
-and kubelets before 1.27 put a time before each of these. So a place in a log is the record with the
-latest time seen so far, how many records came from that one on, and how much of an unfinished one.
+The API has no byte offsets. It can put a timestamp before each record, and return records since a
+given second. A record is a line, or a part of one: nodes split long lines, and kubelets before 1.27
+put a timestamp before each part. So a position is the record with the latest timestamp so far, the
+number of records from that one on, and the length of an unfinished one.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,16 @@ from typing import Self
 
 from engines.kubernetes.logs import rotation
 
-#: The two streams of a container may be written down in another order than their times say.
+#: stdout and stderr may be written in another order than their timestamps say.
 MARGIN = timedelta(seconds=1)
 
 
 @dataclass
 class LogCursor:
-    """``whole`` records came from the first of ``stamp`` on, the latest time seen so far, and
-    ``part`` bytes of the next. None is older than ``oldest``: clocks may be set back. About
-    ``size`` bytes up to here may stand in one file. ``is_lost``: what followed was rotated away for
-    good, and that is said.
-    """
+    """A position: ``whole`` records since the first with the latest timestamp, ``stamp``, and
+    ``part`` bytes of the next. No record is older than ``oldest``, even if the clock was set back.
+    At most about ``size`` bytes before it are in the same file. ``is_lost``: what followed was
+    rotated away, and a line says so."""
 
     stamp: bytes = b""
     oldest: bytes = b""
@@ -33,12 +32,12 @@ class LogCursor:
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """The place that :meth:`__str__` wrote down; the beginning, if there is no text."""
+        """Parse the result of :meth:`__str__`; the beginning if ``text`` is empty."""
         if not text:
             return cls()
         stamp, oldest, whole, part, *more = text.split(" ")
         lost = more[-1:] == ["lost"]
-        size = int(more[0]) if len(more) > lost else rotation.FILE_BYTES  # of an older version
+        size = int(more[0]) if len(more) > lost else rotation.FILE_BYTES  # of an earlier version
         return cls(stamp.encode(), oldest.encode(), int(whole), int(part), size, lost)
 
     def __str__(self) -> str:
@@ -49,18 +48,18 @@ class LogCursor:
 
     @property
     def since(self) -> str:
-        """From when on to ask; or empty."""
+        """The time to ask the API from; empty for the beginning."""
         return rotation.since(self.oldest, MARGIN) if self.stamp else ""
 
     def begin(self, stamp: bytes) -> None:
-        """A record begins."""
+        """Move to the start of a record."""
         if stamp > self.stamp:
             self.stamp, self.oldest, self.whole, self.is_lost = stamp, stamp, 0, False
         self.oldest = min(self.oldest, stamp)
         self.part = 0
 
     def add(self, stamps: list[bytes]) -> None:
-        """Whole records."""
+        """Move past complete records with these timestamps."""
         latest, first = max(stamps), 0
         if latest > self.stamp:
             first = stamps.index(latest)

@@ -1,4 +1,4 @@
-"""Where the API has a container's log, and whether it is still that one."""
+"""Requests for a container's log, and checks that it is still the same container."""
 
 from dataclasses import dataclass
 
@@ -8,14 +8,13 @@ from engines.base import EngineError, EngineRefused, Manifest
 from engines.kubernetes.client.api import Api, NotFound
 from engines.kubernetes.logs import rotation
 
-PATIENCE = 300.0  # seconds without a byte until the connection is made anew
-FIRST = 64  # bytes of a line, with its time
+PATIENCE = 300.0  # seconds without data until the connection is replaced
+FIRST = 64  # bytes: enough for a timestamp
 
 
 @dataclass(frozen=True)
 class LogSource:
-    """The log of the start of a container that its node has as the current one, or of the
-    ``previous``."""
+    """The log of a container's current start, or of the ``previous`` one."""
 
     api: Api
     pod: Manifest
@@ -23,32 +22,32 @@ class LogSource:
     previous: bool
 
     def open(self, *, follows: bool, since: str) -> BaseHTTPResponse:
-        """What it printed ``since`` a time, and what it prints where one ``follows``."""
+        """Open the log ``since`` a time, and keep it open if it ``follows`` the output."""
         query = self._query(previous=self.previous)
         query |= {"follow": "true"} if follows else {}
         query |= {"sinceTime": since} if since else {}
         return self.api.follow(f"{self._path}/log", query, silence=PATIENCE)
 
     def latest_pod(self) -> Manifest | None:
-        """As the API has it now; ``None`` where it is gone. The API knows a pod by its name, which
-        another one may bear by now: ``NotFound``."""
+        """The pod as it is now, or ``None`` if it is gone. ``NotFound`` if another pod has its
+        name."""
         now = self.api.find(self._path)
         if now and now["metadata"]["uid"] != self.pod["metadata"]["uid"]:
             raise NotFound("Another pod has its name.")
         return now
 
     def first_stretch(self) -> bytes:
-        """Of what its node has; nothing where it does not answer."""
+        """The beginning of the log that the node has; empty if it does not answer."""
         return self._first(rotation.STRETCH)
 
     def newest(self) -> bytes:
-        """The first line that its node has, if only its time. Nothing says since when to look, for
-        a node would read its file up to there."""
+        """The timestamp of the first line that the node has; empty if it does not answer. No start
+        time is sent, because the node would read its file up to there."""
         return self._first(FIRST)
 
     def first_before(self) -> bytes | None:
-        """The first line of the start before the current one, if only its time; ``None`` where
-        there was none. ``EngineUnavailable``: the node does not answer."""
+        """The timestamp of the first line of the previous start; ``None`` if there was none.
+        ``EngineUnavailable`` if the node does not answer."""
         try:
             return self._text(FIRST, previous=True)
         except EngineRefused:

@@ -1,10 +1,9 @@
-"""What a pod tells of the starts of a container, and which of them an answer is of.
+"""Find out which start of a container a log belongs to.
 
-The API hands out the log of the current start and that of the one before. Its node chooses them, by
-what it knows itself; the API's pod tells of it later. So an answer may be of the next start while
-the pod says that this one still runs. The log of the start before tells: a node that has gone on
-has that of this one there. It never goes back, so what it says after it answered holds for the
-answer.
+The API returns the logs of the current and the previous start. The node decides which these are;
+the pod's status follows later. So a log may already be the next start's while the pod still shows
+this one as running. The previous log tells: once the node has moved on, this start's log is there.
+A node never goes back, so what it says after its answer also holds for the answer.
 """
 
 from datetime import UTC, datetime
@@ -17,14 +16,16 @@ from engines.kubernetes.status.conditions import moment
 
 
 class Superseded(Exception):
-    """The answer is of a later start; that of this one is the log of the start before."""
+    """The log belongs to a later start; that of this one is now the previous log."""
 
 
 def check(source: LogSource, start: int, first: bytes) -> None:
-    """That an answer is of this ``start`` of the container, which does not go on where it was left
-    off: its ``first`` line has that time, or it has none. ``Superseded`` or, where the cluster no
-    longer has the log of this start, ``NotFound``; ``EngineUnavailable`` where the API has to catch
-    up with the node before anybody can know."""
+    """Check that a log belongs to this ``start``, if its position was not found in it. ``first`` is
+    the timestamp of its first line, or empty.
+
+    ``Superseded`` if it is a later start's. ``NotFound`` if the cluster no longer has this start's
+    log. ``EngineUnavailable`` if the API has to catch up with the node first.
+    """
     if source.previous:
         if restarts(source.pod, source.container) > start:
             if _is_of_latest(source, first):
@@ -45,7 +46,7 @@ def restarts(pod: Manifest, container: str) -> int:
 
 
 def beginning(source: LogSource, start: int) -> Beginning | None:
-    """Of this start of the container; ``None`` where its node does not say when it was."""
+    """When this start began; ``None`` if the node does not say."""
     state = _state(source.pod, source.container, start)
     at = str((state.get("running") or state.get("terminated") or {}).get("startedAt") or "")
     if not at:
@@ -54,36 +55,36 @@ def beginning(source: LogSource, start: int) -> Beginning | None:
 
 
 def end(pod: Manifest, container: str, start: int) -> str:
-    """When this start of the container ended; empty where its node does not say."""
+    """When this start ended; empty if the node does not say."""
     ended = _state(pod, container, start).get("terminated") or {}
     return str(ended.get("finishedAt") or "")
 
 
 def _state(pod: Manifest, container: str, start: int) -> Manifest:
-    """How this start is, or how it ended. While the container waits to be started once more, the
-    last one is that which ended."""
+    """The state of this start. While the container waits to be restarted, its last start is the one
+    that ended."""
     status = _status(pod, container)
     ago = int(status.get("restartCount", 0)) - start + ("waiting" in (status.get("state") or {}))
     return status.get({0: "state", 1: "lastState"}.get(ago, "")) or {}
 
 
 def _status(pod: Manifest, container: str) -> Manifest:
-    """As the pod tells; empty before there is one."""
+    """The container's status; empty if there is none yet."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
     return next((one for one in statuses if one["name"] == container), {})
 
 
 def _has_ended(source: LogSource, start: int, first: bytes) -> bool:
-    """Whether the pod tells that this start ended, and after that line. Times of ends are whole
-    seconds, rounded down."""
+    """Whether the pod shows that this start ended, after that line. Times of ends are rounded down
+    to seconds."""
     ended = end(source.pod, source.container, start)
     return bool(ended) and (not first or seconds(ended.encode(), first) < 1)
 
 
 def _is_of_latest(source: LogSource, stamp: bytes) -> bool:
-    """Whether a line of that time is of the latest start that the pod tells of, not of the one
-    before it. Times of starts and ends are whole seconds: with both in one, nobody can know, and a
-    node waits for ten before it starts a container for the third time."""
+    """Whether a line with that timestamp belongs to the latest start the pod shows, not to the one
+    before. Starts and ends are in whole seconds, so nothing is known if both fall into one; a node
+    waits ten seconds before it starts a container for the third time."""
     status = _status(source.pod, source.container)
     state = status.get("state") or {}
     now = state.get("running") or state.get("terminated") or {}

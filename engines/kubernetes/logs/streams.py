@@ -1,8 +1,7 @@
-"""What every rank prints: a stream for each log that grows, as many at a time as allowed.
+"""Follow the output of every rank: a stream for each growing log, up to a maximum.
 
-A stream ends with its container, so that what is printed at the very end arrives, too. Where there
-are more logs than streams, each keeps its stream for :data:`TURN` seconds; pods that are on their
-way out come first.
+A stream ends with its container, so that the last output arrives, too. If there are more logs than
+streams, each keeps its stream for :data:`TURN` seconds; pods that are being deleted come first.
 """
 
 import time
@@ -24,21 +23,22 @@ from engines.logs import Log, LogChunk
 
 STREAMS = 64
 TURN = 5.0
-LINGER = 5.0  # seconds that streams outlive a watch, for the next one follows at once
-OPENING = 4  # streams of one node that it has not answered yet: a dead one must not take all, and
-#: is asked again by one.
-SHARE = 0.002  # of the time, at most, goes into looking through thousands of logs
-LATEST = 5.0  # seconds between two such looks, however long one took
-FORGET = 600.0  # seconds after which nobody will ask for the rest of a pod that is gone
-Key = tuple[str, int]  # uid of a pod, restarts of its container
+LINGER = 5.0  # seconds that streams outlive a watch, because the next one follows soon
+#: Streams to one node that it has not answered yet: a dead node must not take all of them. One that
+#: has failed is asked again by one stream.
+OPENING = 4
+SHARE = 0.002  # share of the time that may go into going through thousands of logs
+LATEST = 5.0  # longest pause between two such rounds, in seconds
+FORGET = 600.0  # seconds after which the log of a deleted pod is dropped
+Key = tuple[str, int]  # uid of the pod, restarts of its container
 
 
 class LogStreams:
-    """``on_change`` hears how a workload's pods stand; ``read`` hands out what they printed, and
-    ``on_end`` is called when that of a container that ended may be whole.
+    """Schedules the streams. ``on_change`` gets the state of a workload's pods, ``read`` returns
+    their output, and ``on_end`` is called when the log of an ended container may be complete.
 
-    One lock guards what stands here and in all followers. A follower is changed by its verbs alone;
-    who has a stream, and had one when, is kept here.
+    One lock guards this object and all followers. A follower is only changed by its methods; who
+    has a stream, and had one when, is kept here.
     """
 
     def __init__(
@@ -48,17 +48,17 @@ class LogStreams:
         self._lock, self._ahead = Condition(RLock()), Ahead()
         self._followers: dict[UUID, dict[Key, Follower]] = {}
         self._serving: dict[Key, Follower] = {}
-        self._served: dict[Key, float] = {}  # when each got its last stream
+        self._served: dict[Key, float] = {}  # when each last got a stream
         self._news: set[UUID] = set()
         self._away = Away()
         self._end: Timer | None = None
-        self._queue: list[Follower] = []  # who may have the next streams, the neediest last
-        self._again = 0.0  # when all may be looked through again
+        self._queue: list[Follower] = []  # candidates for the next streams, the most urgent last
+        self._again = 0.0  # when all logs may be gone through again
 
     # --- What the watch says --------------------------------------------------------------------
 
     def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
-        """How the objects of a workload stand now."""
+        """Take in the present state of a workload's objects."""
         with self._lock:
             followers = self._followers.setdefault(uid, {})
             view = snapshot.job_view
@@ -81,13 +81,13 @@ class LogStreams:
             if not followers:
                 self._followers.pop(uid, None)
             if snapshot.is_over:
-                self._news.add(uid)  # whoever printed nothing is looked at once more, too
+                self._news.add(uid)  # also has workloads without output checked once more
             if changed:
                 self._start()
 
     def _add(self, uid: UUID, followers: dict[Key, Follower], view: JobView, pod: PodView) -> None:
-        """The containers of a pod that can be read. Of a job that is suspended only those that
-        leave: a new pod is of a run which the watch of jobs has not told of yet."""
+        """Add followers for the readable logs of a pod. If the job is suspended, only pods that are
+        being deleted count: a new one belongs to a run that the watch has not seen yet."""
         slot = (pod.role, pod.index)
         suspended = (view.manifest["spec"].get("runPolicy") or {}).get("suspend")
         if slot not in view.slots or (suspended and not pod.is_leaving):
@@ -102,12 +102,13 @@ class LogStreams:
                 self._news.add(uid)
 
     def wake(self) -> None:
-        """A watch begins."""
+        """A watch begins: keep the streams."""
         if self._end is not None:
             self._end.cancel()
 
     def rest(self) -> None:
-        """It is over. Without another one soon, all is forgotten: someone else may watch."""
+        """A watch ended: without another one soon, drop all streams, because another process may
+        watch."""
         self.wake()
         self._end = Timer(LINGER, self._close)
         self._end.daemon = True
@@ -155,7 +156,7 @@ class LogStreams:
     # --- Streams --------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        """Give the free streams to those who need one most."""
+        """Start streams for the most urgent logs, as far as there are free ones."""
         while len(self._serving) < self._limit and (chosen := self._next()):
             self._served[chosen.key] = time.monotonic()
             self._serving[chosen.key] = chosen
@@ -173,7 +174,8 @@ class LogStreams:
         return None
 
     def _refill(self) -> None:
-        """Queue anew all who could be served; there may be thousands, so not at every chance."""
+        """Queue every log that needs a stream again. There may be thousands, so not on every
+        occasion."""
         started = time.monotonic()
         if started < self._again:
             return
@@ -207,7 +209,7 @@ class LogStreams:
         finally:
             with self._lock:
                 self._serving.pop(follower.key, None)
-                self._queue.insert(0, follower)  # passed over meanwhile; others wait for longer
+                self._queue.insert(0, follower)  # last, because others have waited longer
                 self._start()
             if follower.is_over:
                 self._on_end()
@@ -216,7 +218,7 @@ class LogStreams:
         with self._lock:
             self._away.fails(follower.node, why)
             if follower.is_late:
-                return  # all who wait for this node have been told
+                return  # all that wait for this node know it already
             for other in self._all():
                 if other.node == follower.node and other.delay(why):
                     self._news.add(other.workload_id)
