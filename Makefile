@@ -31,13 +31,13 @@ format: install-dev ## Format Python and templates, fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	git ls-files -z -- '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2
 
-test: install-dev ## All tests (T=workloads: some; DATABASE_URL=postgresql://…: there)
+test: install-dev ## All tests that need no cluster (T=workloads: some; DATABASE_URL=postgresql://…: there)
 	$(BIN)/python -m tests $(if $(T),"$(T)")
 
-test-fast: install-dev ## All tests but those in the browser and those that kill processes
+test-fast: install-dev ## The same without a browser and without killing processes
 	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
 
-test-slow: install-dev ## Those in the browser and those that kill processes
+test-slow: install-dev ## Only those in a browser and those that kill processes
 	$(BIN)/python -m tests --slow $(if $(T),"$(T)")
 
 test-api: install-dev ## What the OpenAPI document allows, at random, for minutes (API_SECONDS=, FUZZ_SEED=)
@@ -62,13 +62,13 @@ bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or
 bench-slurm: install-dev ## Measure on a Slurm cluster (SLURM_TESTBED=, a program that starts one)
 	$(BIN)/python -m bench.slurm
 
-pictures: install-dev ## Take the pictures of README and docs anew, of the running product
+pictures: install-dev ## Take the pictures in README and docs again, from the running product
 	@$(BIN)/python -m tests.pictures
 
 install: python # What running needs
 	@$(PYTHON) config/run/install.py
 
-install-dev: python # What checking and testing need besides
+install-dev: python # What checking and testing need in addition
 	@$(PYTHON) config/run/install.py --dev
 
 .PHONY: python
