@@ -1,4 +1,4 @@
-"""One container's log: how it stands on the cluster, and what was brought and not yet taken."""
+"""Follow one container's log: its state, and output that was read and not yet stored."""
 
 import time
 from collections.abc import Callable
@@ -22,20 +22,22 @@ from engines.kubernetes.status.pod import PodView
 from engines.logs import Log, LogChunk
 
 BLOCK_BYTES = 64 * 1024
-SETTLING = 1.0  # seconds: a log may still be written down when its container has ended
-ODD = 4  # answers in a row with words of the node's own until they are taken for its last
-#: Bytes, then seconds of silence, after which a kubelet that may miss a rotation is asked again.
+SETTLING = 1.0  # seconds that a log may still grow after its container has ended
+ODD = 4  # answers in a row with a kubelet's message until they count as complete
+#: After this many bytes and then seconds of silence the log is requested again, because a kubelet
+#: may have missed a rotation.
 RENEW = (5 * 1024**2, 2.0)
-PAUSE = (0.5, 30.0)  # seconds until a log that was cut is asked for again: at first, at most
+PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first, and at most
 
 
 @dataclass
 class Follower:
-    """``_over``: since when its container has ended, on the monotonic clock. ``_gone``: its pod.
-    ``_restarts`` counts those of the container by now; ``log.start`` is the one that this is about.
+    """A log and its buffer. ``_over``: when its container ended, on the monotonic clock; ``_gone``:
+    when its pod was deleted. ``_restarts`` counts the container's restarts; ``log.start`` is the
+    start this log belongs to.
 
-    All of it changes under ``lock``, which the streams of a cluster share. Who calls a verb or asks
-    a question holds it, but for ``serve``, which waits for the cluster and takes it each time.
+    Everything changes under ``lock``, which all logs of a cluster share. Callers of a method or
+    property hold it, except for ``serve``, which waits for the cluster and takes it as needed.
     """
 
     workload_id: UUID
@@ -48,20 +50,20 @@ class Follower:
     _over: float = 0.0
     _gone: float = 0.0
     _leaving: bool = False
-    _wanted: bool = False  # somebody said from where on
-    _ended: bool = False  # all that it printed was brought
+    _wanted: bool = False  # somebody said where to start
+    _ended: bool = False  # all output was read
     _late: str = ""
-    _due: float = 0.0  # on the monotonic clock, as what follows
+    _due: float = 0.0  # monotonic time, as the next ones
     _opened: float = 0.0
-    _heard: float = 0.0  # since when nothing comes; infinite while a block is worked on
-    _brought: int = 0  # bytes by this connection
+    _heard: float = 0.0  # when data last came; infinite while it is processed
+    _brought: int = 0  # bytes of this stream
     _taken: str = ""
     _reader: Reader = field(default_factory=lambda: Reader(LogCursor()))
     _response: BaseHTTPResponse | None = None
     _halted: bool = False
     _cuts: int = 0
-    _whole_at: float = 0.0  # when the last connection came to the end of its file, since 1970
-    _is_read: bool = False  # one came to its end, and none brought more since
+    _whole_at: float = 0.0  # when the last stream reached the end of its file (Unix time)
+    _is_read: bool = False  # a stream reached the end, and none brought more since
 
     def __post_init__(self) -> None:
         self._pieces = Pieces(self.ahead)
@@ -72,16 +74,16 @@ class Follower:
 
     @property
     def opened(self) -> float:
-        """Since when its node answers, on the monotonic clock; 0 while it does not."""
+        """When its node answered, on the monotonic clock; 0 if it has not."""
         return self._opened
 
     def is_gone_for(self, seconds: float) -> bool:
-        """Whether its pod is."""
+        """Whether its pod has been gone for so long."""
         return self._gone > 0 and time.monotonic() - self._gone > seconds
 
     @property
     def is_late(self) -> bool:
-        """Whether its reader was told why nothing comes."""
+        """Whether it was already reported why no output comes."""
         return bool(self._late)
 
     @property
@@ -91,7 +93,7 @@ class Follower:
 
     @property
     def is_ending(self) -> bool:
-        """What is not read soon may be lost."""
+        """Whether output may be lost unless it is read soon."""
         return self._leaving or self.is_over
 
     @property
@@ -100,22 +102,23 @@ class Follower:
 
     @property
     def needs_another_stream(self) -> bool:
-        """Whether this one brought much, and then nothing; see ``RENEW``."""
+        """Whether the stream brought much output and then went silent; see ``RENEW``."""
         is_quiet = self._heard < time.monotonic() - RENEW[1]
         return self._opened > 0 and self._brought > RENEW[0] and is_quiet
 
     @property
     def is_done(self) -> bool:
-        """Nobody asked for it, or all of it was taken."""
+        """Whether nobody wants it, or all of it was stored."""
         return not self._wanted or (self._ended and not self._pieces)
 
     @cached_property
     def node(self) -> str:
-        """Its container has started there, so it stays."""
+        """Its node, which cannot change because the container has started."""
         return str(self.pod["spec"].get("nodeName", ""))
 
     def on_change(self, pod: PodView | None) -> bool:
-        """How its pod stands, ``None`` when gone; ``True`` if it needs a stream the sooner."""
+        """Take in the state of its pod, ``None`` if it is gone; ``True`` if it needs a stream
+        sooner."""
         before = self._over, self._leaving
         if pod is None:
             self._gone = self._gone or time.monotonic()
@@ -123,7 +126,7 @@ class Follower:
         else:
             self.pod, self._leaving = pod.manifest, pod.is_leaving
             if self._is_restarted(pod.restarts) and not self._reader.is_verified:
-                self.cut()  # it may follow the next start, which may say nothing for long
+                self.cut()  # the stream may be the next start's, and silent for long
             if not pod.is_running:
                 self._over = self._over or time.monotonic()
         is_news = (self._over, self._leaving) != before
@@ -131,9 +134,9 @@ class Follower:
         return is_news
 
     def take(self, cursor: str, limit: int, *, away: str = "") -> LogChunk:
-        """What comes after ``cursor``. From a place that is not where the last piece ended, it is
-        brought anew: somebody else wrote, or what was taken could not be kept. ``away``: why its
-        node gives none at the moment."""
+        """Take the output after ``cursor``. If the last chunk did not end there, the log is read
+        again from there: another process stored it, or storing failed. ``away``: why its node is
+        not asked."""
         if not self.is_read_from(cursor):
             self._wanted, self._ended = True, False
             self._taken, self._due, self._late = cursor, 0.0, self._late or away
@@ -149,28 +152,27 @@ class Follower:
         return LogChunk(data, self._taken, ended, late, awaited=not (ended or late))
 
     def is_read_from(self, cursor: str) -> bool:
-        """Whether the next piece begins there."""
+        """Whether the next chunk starts at ``cursor``."""
         return self._wanted and cursor == self._taken
 
     def retry(self) -> None:
-        """Its node is back, it seems."""
+        """Try again soon, because its node seems to be back."""
         self._late, self._due = "", 0.0
 
     def forget(self) -> None:
-        """Nobody asks for it any more."""
+        """Stop: nobody wants the log any more."""
         self._wanted = False
         self._pieces.clear()
         self.cut()
 
     def delay(self, why: str) -> bool:
-        """Say why nothing comes, to whoever waits for it; ``False`` where nobody does, or was told
-        already."""
+        """Report why no output comes; ``False`` if nobody waits, or it was said already."""
         waits = self._wanted and not (self._ended or self._opened or self._late)
         self._late = why if waits else self._late
         return waits
 
     def cut(self) -> None:
-        """End what is being read. It goes on from where it is when it is served again."""
+        """End the stream. The next one continues from the same place."""
         self._halted = True
         if self._response is not None:
             with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
@@ -178,8 +180,8 @@ class Follower:
         self.lock.notify_all()
 
     def serve(self, api: Api, tell: Callable[[], None]) -> None:
-        """Bring what there is, and what comes until the container ends. ``tell``: something came,
-        or nothing more will. ``EngineUnavailable``: the node did not answer at all."""
+        """Read the log until its container ends; ``tell`` that there is new output, or no more.
+        ``EngineUnavailable`` if the node did not answer at all."""
         with self.lock:
             reader, self._halted, over = self._reader, False, self._over
             source = LogSource(api, self.pod, self.container, self.log.start < self._restarts)
@@ -206,7 +208,7 @@ class Follower:
         except Denied as refusal:
             with self.lock:
                 self._late = str(refusal)
-        except EngineRefused:  # gone with its pod, or removed by its node; or not there yet
+        except EngineRefused:  # deleted with its pod or by its node, or not there yet
             with self.lock:
                 if self._over:
                     self._finish(reader, is_gone=not self._is_read)
@@ -218,14 +220,14 @@ class Follower:
         tell()
 
     def _pause(self, *, was_over: bool) -> float:
-        """Seconds until it is asked for again."""
+        """Seconds until the next stream."""
         if self._halted or (self._over and not was_over):
             return 0.0
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
     def _is_restarted(self, restarts: int) -> bool:
-        """Whether its container was, more often than known until now. The API may be behind."""
+        """Whether the container was restarted again. The API may lag behind."""
         is_news, self._restarts = restarts > self._restarts, max(restarts, self._restarts)
         if self.log.start < self._restarts:
             self._over = self._over or time.monotonic()
@@ -234,12 +236,11 @@ class Follower:
     def _begin(
         self, source: LogSource, reader: Reader, response: BaseHTTPResponse, asked: float | None
     ) -> bool:
-        """Its node answers, and follows the log if it was ``asked`` to, at a time. ``False`` where
-        that is the log of another start, for all that is known by now: the watch may have said so
-        as well, while the node had not answered."""
+        """Start reading: the node answers, and follows the log if ``asked`` to at a time. ``False``
+        if the log is that of another start."""
         latest_pod = source.latest_pod()
         with self.lock:
-            self.pod = latest_pod or self.pod  # which was there a moment ago
+            self.pod = latest_pod or self.pod  # which existed a moment ago
             source = replace(source, pod=self.pod)
             self._is_restarted(starts.restarts(self.pod, self.container))
             if self._restarts > self.log.start + 1:
@@ -264,7 +265,7 @@ class Follower:
         with answered():
             for block in response.stream(BLOCK_BYTES):
                 self._heard = inf
-                data = reader.feed(block)  # which may ask its node something
+                data = reader.feed(block)  # may send a request to the node
                 with self.lock:
                     while self._pieces.is_full and self._is_current(reader):
                         self.lock.wait()
@@ -279,7 +280,7 @@ class Follower:
                     tell()
         with self.lock:
             if self._is_current(reader) and reader.has_all:
-                self._is_read = True  # a node that removed the container adds a word of its own
+                self._is_read = True  # a node that removed the container adds a message
                 self._whole_at = 0.0 if reader.was_odd else time.time()
 
     def _put(self, reader: Reader, data: bytes) -> None:
@@ -291,7 +292,7 @@ class Follower:
         return reader is self._reader and not self._halted
 
     def _finish(self, reader: Reader, *, was_whole: bool = False, is_gone: bool = False) -> None:
-        """That was all. ``was_whole``: the last answer had all there is."""
+        """The log is complete. ``was_whole``: the last answer had all of it."""
         ended = starts.end(self.pod, self.container, self.log.start) if was_whole else None
         with self.lock:
             if self._is_current(reader):
