@@ -1,1 +1,2 @@
-"""The typed vocabulary that every door and every engine shares. pydantic only, no I/O."""
+"""The typed vocabulary that forms, REST, the command line and all engines share. pydantic only, no
+I/O."""

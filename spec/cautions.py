@@ -1,4 +1,4 @@
-"""What will be done as it is asked, and may still surprise."""
+"""Cautions about valid specs that may still surprise."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def _sharing(spec: WorkloadSpec) -> Iterator[str]:
-    """Ranks that use one device."""
+    """Cautions about ranks that share a device."""
     caution, processes = spec.framework_traits.sharing, spec.processes_per_pod or 1
     sharing = sum(pod.replica.compute.shares_gpu for pod in spec.pods)
     devices = [pod.replica.compute.gpu_devices_request for pod in spec.pods]

@@ -1,7 +1,7 @@
-"""A workload that is not one yet: what a form, a request or a template holds so far.
+"""Drafts: what a form, a request or a template contains before it is a workload.
 
-A draft may hold anything a person typed, right or wrong, so that nothing is ever lost; whether it
-can become a WorkloadSpec is decided in one place, by ``workloads.plan``.
+A draft may contain anything a person typed, right or wrong, so that nothing is lost. Only
+``workloads.plan`` decides whether it can become a WorkloadSpec.
 """
 
 from typing import Any
@@ -13,7 +13,7 @@ from pydantic.alias_generators import to_camel
 from spec.kind import KindTraits, WorkloadKind, traits_of
 
 Values = dict[str, Any]
-DATA_SOURCES = "dataSources"  # of the values the one that is no part of a pod's document
+DATA_SOURCES = "dataSources"  # the one value that is not part of a pod's document
 
 
 class DraftPart(BaseModel):
@@ -48,17 +48,17 @@ class ReplicaDraft(DraftPart):
 
     @property
     def given(self) -> Values:
-        """``values`` without what was left empty, an item of a list included."""
+        """``values`` without empty ones and without blank list items."""
         return given(self.values)
 
     @property
     def of_the_pod(self) -> Values:
-        """What is given of the pod itself, without the data sources that were chosen for it."""
+        """The values of the pod itself, without the chosen data sources."""
         return {key: value for key, value in self.given.items() if key != DATA_SOURCES}
 
     @property
     def data_sources(self) -> list[Values]:
-        """``{"id": …, "path": …}`` of each, whatever else they hold."""
+        """The chosen data sources: ``{"id": …, "path": …}``."""
         items = self.given.get(DATA_SOURCES)
         return [it for it in items if isinstance(it, dict)] if isinstance(items, list) else []
 
@@ -111,22 +111,22 @@ class WorkloadDraft(DraftPart):
 
     @property
     def met_by(self) -> str:
-        """The framework, as far as it counts."""
+        """The framework; empty for a kind without one."""
         return self.framework if self.is_gang else ""
 
     @property
     def replicas(self) -> dict[str, ReplicaDraft]:
-        """The kinds of pods that have a setup of their own, by role."""
+        """Replicas with a setup of their own, by role."""
         return {"worker": self.worker} | ({"master": self.master} if self.master else {})
 
     @property
     def given(self) -> Values:
-        """``values`` without what was left empty, and what counts for nothing."""
+        """The values that count, without empty ones."""
         return given(self.counted)
 
     @property
     def counted(self) -> Values:
-        """``values`` without what only workloads of other kinds have."""
+        """``values`` without fields that only other kinds of workloads have."""
         return {key: value for key, value in self.values.items() if self.traits.may_have(key)}
 
 
@@ -144,7 +144,7 @@ def _filled(value: Any) -> Any:
 
 
 def is_blank(item: Any) -> bool:
-    """Whether an item of a list is still to be filled in: it holds no text and no number."""
+    """Whether a list item has not been filled in: it contains no text and no number."""
     if isinstance(item, dict):
         return all(is_blank(inner) for inner in item.values())
     if isinstance(item, list):

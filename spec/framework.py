@@ -1,7 +1,7 @@
-"""Frameworks as rows: what is true of each, whatever runs it.
+"""The table of frameworks: what holds for each, on any engine.
 
-What an engine needs of a framework beyond this is a row of its own: ``engines/kubernetes/jobs.py``,
-``engines/local/planning/environment.py``.
+What an engine needs to know beyond this is in a table of its own: ``engines/kubernetes/jobs.py``,
+``engines/local/planning/environment.py``, ``engines/slurm/script/rank/variables.py``.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ NCCL = (
 
 
 class Framework(StrEnum):
-    """Wire names."""
+    """Names on the wire."""
 
     PYTORCH = "PyTorch"
     TENSORFLOW = "TF"
@@ -35,18 +35,19 @@ class Framework(StrEnum):
 class Head(StrEnum):
     """What leads the workers."""
 
-    MASTER = "master"  # a rank like the others, which they meet at
+    MASTER = "master"  # a rank like the others, which meet there
     LAUNCHER = "launcher"  # starts the workers and has no work of its own
     NONE = ""
 
 
 @dataclass(frozen=True)
 class Traits:
-    """``label`` is what pages show, ``rendezvous`` by what the ranks find each other.
+    """Properties of a framework. ``label`` is its name on pages; ``rendezvous`` is how its ranks
+    find each other.
 
-    A gang of a ``collective`` framework exchanges what it computes by NCCL where it has GPUs.
-    ``sharing`` is the caution where its ranks may share one. ``fields`` of the spec are its own,
-    by their names on the wire; what another framework gives of them is refused.
+    Ranks of a ``collective`` framework communicate by NCCL if they have GPUs. ``sharing`` is the
+    caution for ranks that may share a GPU. ``fields`` are the wire names of spec fields that only
+    this framework has; with other frameworks they are refused.
     """
 
     label: str
@@ -78,11 +79,11 @@ TRAITS: dict[Framework, Traits] = {
     ),
     Framework.JAX: Traits("JAX", "COORDINATOR_ADDRESS", head=Head.NONE, collective=True),
 }
-#: Of a workload of one pod, which meets nobody.
+#: For a workload of a single pod.
 ALONE = Traits("No framework", "", head=Head.NONE)
 
 
 @cache
 def owner_of(field: str) -> Framework | None:
-    """The one framework whose workloads have a field; ``None`` where all have it."""
+    """The only framework that has a field; ``None`` if all have it."""
     return next((each for each, traits in TRAITS.items() if field in traits.fields), None)

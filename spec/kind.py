@@ -1,4 +1,4 @@
-"""Kinds of workloads as rows: what is true of each, whatever runs it."""
+"""The table of kinds of workloads: what holds for each, on any engine."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from spec.framework import owner_of
 
-#: Fields of the spec that only a gang has, by their names on the wire; a framework has its own.
+#: Wire names of spec fields that only gangs have. Frameworks have further ones.
 GANG_FIELDS = frozenset(
     {
         *("distributedFramework", "architecture", "numWorkers", "master", "cleanPodPolicy"),
@@ -40,12 +40,14 @@ class WorkloadKind(StrEnum):
 
 @dataclass(frozen=True)
 class KindTraits:
-    """``label`` is what pages show, ``noun`` what a person makes by a wizard of its own; ``choice``
-    and ``text`` are what its card there says, where the noun has several kinds. ``type`` and
-    ``path`` are Run:ai's words for it in REST. ``is_gang``: several pods, which meet by a
-    framework; else one pod without. One that never ``completes`` is there to be worked in: it
-    is over when somebody stops it, and where its program ends it is stopped, to be run again.
-    ``shares`` are fields of a framework that it has without one."""
+    """Properties of a kind of workload.
+
+    ``label`` is its name on pages. ``noun`` is what its wizard creates; ``choice`` and ``text`` are
+    on its card there, if the noun has several kinds. ``type`` and ``path`` are Run:ai's words in
+    REST. ``is_gang``: several pods with a framework; otherwise one pod without. A kind that never
+    ``completes`` is for interactive work: it runs until somebody stops it, and if its program ends
+    it is stopped and can run again. ``shares`` are fields of a framework that this kind has, too.
+    """
 
     label: str
     noun: str
@@ -59,13 +61,13 @@ class KindTraits:
 
     @property
     def lacks(self) -> Mapping[str, str]:
-        """The fields of the spec that only other kinds have, and which kinds these are."""
+        """Fields that only other kinds have, with the name of these kinds."""
         gang = {} if self.is_gang else dict.fromkeys(GANG_FIELDS, GANGS)
         return gang | (dict.fromkeys(WORKSPACE_FIELDS, WORKSPACES) if self.completes else {})
 
-    @lru_cache(1000)  # noqa: B019 -- of the three rows below, which stay
+    @lru_cache(1000)  # noqa: B019 -- only the three rows below, which live for ever
     def may_have(self, field: str) -> bool:
-        """Whether a workload of this kind has a field of the spec, of a gang by some framework."""
+        """Whether workloads of this kind, in a gang of any framework, have a spec field."""
         owned = owner_of(field) and field not in self.shares
         return field not in self.lacks and (self.is_gang or not owned)
 
@@ -102,11 +104,11 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
 
 
 def traits_of(name: str) -> KindTraits:
-    """Of a draft, whose kind may be any text: what is none counts as the default."""
+    """The properties of a draft's kind. An unknown text counts as the default kind."""
     kind = WorkloadKind(name) if name in set(WorkloadKind) else WorkloadKind.DISTRIBUTED
     return kind.traits
 
 
 def kinds_of(noun: str) -> list[WorkloadKind]:
-    """Those that are made by the same wizard."""
+    """The kinds that one wizard creates."""
     return [kind for kind in WorkloadKind if kind.traits.noun == noun]

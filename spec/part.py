@@ -1,4 +1,4 @@
-"""What every piece of a specification has in common."""
+"""The base class of all parts of a spec."""
 
 from typing import Annotated
 

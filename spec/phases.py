@@ -1,7 +1,7 @@
-"""The life of a workload: its phases, the legal moves between them, and the reasons for a move.
+"""Phases of a workload, the legal moves between them, and the reasons for a move.
 
-Phases are Run:ai's. A user's wish (stop, run, delete) is a phase too, so there is no second flag.
-Every set of phases that the code asks about has its name here.
+The phases are Run:ai's. A user's request (stop, run, delete) is a phase too, so that there is no
+second flag to keep in step. Every set of phases that the code needs has its name here.
 """
 
 from enum import StrEnum
@@ -23,8 +23,8 @@ class Phase(StrEnum):
 
 
 _P = Phase
-# Observed moves may skip a step: a short training can be over before anyone looked, and one that
-# was stopped on the cluster itself may have no pods any more when it is seen.
+# Observed moves may skip steps: a short training can be over before anyone looked, and one that was
+# stopped on the cluster may already have no pods when it is observed.
 _ENDS = frozenset({_P.COMPLETED, _P.FAILED})
 _SEEN = _ENDS | {_P.STOPPED}
 _AHEAD = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _SEEN
@@ -38,47 +38,47 @@ MOVES: dict[Phase, frozenset[Phase]] = {
     _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.PENDING, _P.UNKNOWN},
     _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.PENDING, _P.UNKNOWN},
     _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING},
-    # A training may finish, or fail, while it is asked to stop.
+    # A training may complete or fail while it is being stopped.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
     _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),
     _P.COMPLETED: frozenset({_P.DELETING}),
     _P.FAILED: frozenset({_P.DELETING}),
     _P.DELETING: frozenset(),
 }
-#: Never runs again.
+#: Will never run again.
 TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
-#: No rank of it runs any more; a stopped one may run again.
+#: Has no running ranks; a stopped one may run again.
 ENDED = TERMINAL | {Phase.STOPPED}
-#: Asked to stop: it does, or did.
+#: Was asked to stop, and has perhaps done so.
 TOLD_TO_STOP = frozenset({Phase.STOPPING, Phase.STOPPED})
-#: Asked to run, and nobody took it up yet.
+#: Was asked to run, and has not been taken up yet.
 ASKED_TO_RUN = frozenset({Phase.CREATING, Phase.RESUMING})
-#: What counts as pending time; run time is that of ``AT_WORK``.
+#: Counts as pending time; ``AT_WORK`` counts as running time.
 WAITING = ASKED_TO_RUN | {Phase.PENDING}
 #: Holds resources of its cluster, or is about to give them back.
 HOLDING = frozenset(
     {Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED, Phase.STOPPING, Phase.UNKNOWN}
 )
 ACTIVE = HOLDING | WAITING
-#: The cluster should have it. A cluster that queues for itself shows Pending too; elsewhere a
-#: pending workload has not been seen in its run yet.
+#: The cluster should have it. Pending is among these because a cluster with a queue of its own
+#: reports it; elsewhere a pending workload has not been observed in its run.
 HANDED_OVER = HOLDING | {Phase.PENDING}
-#: And where a cluster keeps the job of a workload that was stopped.
+#: The same on a cluster that keeps the job of a stopped workload.
 KEPT_THERE = HANDED_OVER | {Phase.STOPPED}
-#: Before and after all ranks of a run were there for the first time.
+#: Before all ranks of a run have been ready together.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
-#: Its ranks have their places.
+#: All ranks have a place.
 STARTED = AT_WORK | {Phase.INITIALIZING}
-#: Lacks ranks, before it ran or since.
+#: Some ranks are missing, before it ran or since.
 INCOMPLETE = frozenset({Phase.PENDING, Phase.DEGRADED})
-#: May wait for something with a cause: also for its image, or for a rank that was lost.
+#: May wait for something that has a cause, including an image, or a lost rank.
 HELD_UP = WAITING | INCOMPLETE | {Phase.INITIALIZING}
-#: Somebody should look at it.
+#: Needs somebody's attention.
 NEEDS_ATTENTION = frozenset({Phase.FAILED, Phase.DEGRADED, Phase.UNKNOWN})
-#: Something is happening: the badge's dot pulses.
+#: Changes by itself: the dot of its badge pulses.
 IN_MOTION = ASKED_TO_RUN | {Phase.INITIALIZING, Phase.RUNNING, Phase.STOPPING, Phase.DELETING}
-#: Can be stopped by a user.
+#: Users can stop it.
 STOPPABLE = frozenset(p for p, moves in MOVES.items() if Phase.STOPPING in moves)
 
 
@@ -90,12 +90,13 @@ class RankPhase(StrEnum):
     STOPPED = "Stopped"
 
 
-#: A rank that has not ended.
+#: The rank has not ended.
 RANK_ACTIVE = frozenset({RankPhase.PENDING, RankPhase.RUNNING})
 
 
 class Reason(StrEnum):
-    """Why a workload is where it is. Closed: pages, filters and alerts rely on these words."""
+    """Why a workload is in its phase. A closed list: pages, filters and alerts rely on
+    these words."""
 
     NONE = ""
     WAITING_FOR_QUOTA = "WaitingForQuota"

@@ -1,5 +1,5 @@
-"""The tools of a workload: what its first master, or its first worker, serves on ports, and pages
-elsewhere that belong to it."""
+"""The tools of a workload: ports that its first master or worker serves, and links to external
+pages."""
 
 import re
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from spec.parts.environment import TOOLS, ToolConnection
 from spec.values.variable import fill_in, filled_in, looks_secret
 from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
-LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it is a DNS label
+LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it makes a DNS label
 
 
 @dataclass(frozen=True)
 class Tool:
-    """``slug`` names it in addresses, ``number`` on the cluster; ``pod`` serves it; ``field`` is
-    where the spec has it."""
+    """A tool on a port. ``slug`` is its name in URLs, ``number`` on the cluster. ``pod`` serves it,
+    and ``field`` is its path in the spec."""
 
     number: int
     slug: str
@@ -24,12 +24,12 @@ class Tool:
 
     @property
     def port(self) -> int:
-        return self.connection.container_port or 0  # which what is served has
+        return self.connection.container_port or 0  # served tools have a port
 
 
 @dataclass(frozen=True)
 class Link:
-    """A page elsewhere. ``unknown`` are variables in its address whose values nobody knows here."""
+    """An external page. ``unknown`` are variables in its URL whose values are not known here."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class Link:
 
 
 def links_of(spec: WorkloadSpec) -> tuple[Link, ...]:
-    """External tools, each once, and the related URLs."""
+    """External tools and related URLs, without duplicates."""
     replicas = [spec.worker, *([spec.master] if spec.master else [])]
     tools = (_link(replica, it) for replica in replicas for it in replica.connections)
     related = map(_related, spec.related_urls)
@@ -46,7 +46,7 @@ def links_of(spec: WorkloadSpec) -> tuple[Link, ...]:
 
 
 def _related(page: RelatedUrl) -> Link:
-    kind = TOOLS.get(page.type, page.type)  # named as the tool of that type is
+    kind = TOOLS.get(page.type, page.type)  # known types have a name
     return Link(page.name or kind, kind, page.url)
 
 
@@ -60,7 +60,7 @@ def _link(replica: Replica, tool: ToolConnection) -> Link | None:
 
 
 def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
-    """A rank of each kind of replica serves its tools: what all workers would serve, one does."""
+    """The tools on ports. One rank of each role serves them, even if all workers would."""
     tools: list[Tool] = []
     for part, pod in _servers(spec):
         for number, connection in enumerate(pod.replica.connections):
@@ -72,7 +72,8 @@ def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
 
 
 def _servers(spec: WorkloadSpec) -> list[tuple[str, Pod]]:
-    """A master that inherits the workers' setup serves in their place."""
+    """The spec's part and the pod that serve tools. A master that inherits the workers' setup
+    serves in their place."""
     pods = spec.pods
     if not spec.has_master:
         return [("worker", pods[0])]

@@ -1,1 +1,1 @@
-"""Specs and drafts as documents: JSON, YAML, requests."""
+"""Convert specs and drafts to and from documents: JSON, YAML, requests."""

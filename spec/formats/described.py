@@ -1,4 +1,4 @@
-"""Parts as JSON Schema that stands by itself, for whoever describes them to others."""
+"""Self-contained JSON Schemas of parts, to describe them to others."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ REF = "#/$defs/"
 
 
 def schema_of(part: type[BaseModel]) -> Schema:
-    """By the names on the wire, with all that it holds in its place."""
+    """The schema by wire names, with all definitions inlined."""
     whole = part.model_json_schema(by_alias=True)
     parts = whole.pop("$defs", {})
     inlined: Schema = _inline(whole, parts)

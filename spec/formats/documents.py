@@ -1,7 +1,7 @@
-"""Specs as documents: the JSON of the database, the YAML people read, Run:ai's request body.
+"""Specs as documents: JSON in the database, YAML for people, Run:ai's request body.
 
-What is stored and answered is whole: a default that changes later changes no workload that is
-there, and a client sees its own values again. Only where a person reads is it :func:`brief`.
+Documents are stored and returned in full, defaults included: a changed default does not change
+existing workloads, and clients get back their own values. Only what people read is :func:`brief`.
 """
 
 from functools import cache
@@ -25,12 +25,12 @@ ODD_BREAKS = frozenset("\x85\u2028\u2029")
 
 REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
 WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
-OURS = frozenset({"kind", "worker", "master", "architecture"})  # which a request says elsewhere
+OURS = frozenset({"kind", "worker", "master", "architecture"})  # keys that a request has elsewhere
 
 
 def dump(part: Part) -> Document:
-    """camelCase JSON with every value, defaults included. What belongs to another framework or
-    another kind is no value of a workload."""
+    """The spec as camelCase JSON with all values, including defaults, except fields that only
+    another framework or kind has."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
         own = _own_fields(part.kind, part.distributed_framework)
@@ -40,7 +40,7 @@ def dump(part: Part) -> Document:
 
 @cache
 def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
-    """What a workload has values of."""
+    """The fields that a workload of this kind and framework has."""
     traits, frameworks = kind.traits, {None, framework}
     return frozenset(
         key
@@ -50,8 +50,8 @@ def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[st
 
 
 def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
-    """A stored document with its keys as ``model`` has them: PostgreSQL returns them in an order of
-    its own. What is no field of it comes last."""
+    """Sort the keys of a stored document like the fields of ``model``, because PostgreSQL does not
+    keep their order. Unknown keys come last."""
     fields = _fields(model)
     in_order = {
         key: _ordered(document[key], inner) if inner else document[key]
@@ -62,14 +62,14 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
 
 
 def ordered_draft(draft: Any) -> Document:
-    """The same of a stored draft, whatever was typed into it."""
+    """Sort the keys of a stored draft, which may contain anything."""
     whole: Document = _in_order(mapping(draft), WorkloadSpec)
     roles = {role: whole[role] for role in ("worker", "master") if role in whole}
     return whole | {role: _in_order(its, Replica) for role, its in roles.items()}
 
 
 def _in_order(part: Any, model: type[BaseModel]) -> Any:
-    """A part of a draft, whose ``values`` are of ``model``."""
+    """Sort a part of a draft; its ``values`` are fields of ``model``."""
     values = mapping(part).get("values")
     return part | {"values": ordered(values, model)} if isinstance(values, dict) else part
 
@@ -82,13 +82,13 @@ def _ordered(value: Any, model: type[BaseModel]) -> Any:
 
 @cache
 def _fields(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
-    """By name in a document the model that each holds, if it holds one."""
+    """The models of a model's fields by wire name; ``None`` for plain values."""
     fields = model.model_fields.items()
     return {field.alias or name: model_in(field.annotation) for name, field in fields}
 
 
 def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
-    """A document of ``model``, complete or not, for people: without what is as it is by default."""
+    """A document without default values, for people. It may be incomplete."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     kept: Document = {}
     for key, value in document.items():
@@ -112,15 +112,15 @@ def _brief(value: Any, model: type[BaseModel]) -> Any:
 
 
 def model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model that a field holds, alone or in a list."""
+    """The model in a field's annotation, by itself or as list item; or ``None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next(filter(None, map(model_in, get_args(annotation))), None)
 
 
 def masked(document: Any, variables: str = VARIABLES) -> Any:
-    """The same, whatever part of a document it is, for people and programs to read: the values of
-    variables that look secret are not shown. ``variables`` is the key that they stand under."""
+    """Hide the values of variables that look secret, in a document or any part of one.
+    ``variables`` is the key of the list of variables."""
     if isinstance(document, list):
         return [masked(item, variables) for item in document]
     if not isinstance(document, dict):
@@ -143,7 +143,7 @@ def _masked(variable: Any) -> Any:
 
 
 def load(document: Document) -> WorkloadSpec:
-    """The spec of a document of :func:`dump`; ``SpecError`` names every bad field."""
+    """Parse a document of :func:`dump`. ``SpecError`` names every wrong field."""
     try:
         return WorkloadSpec.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
@@ -151,7 +151,7 @@ def load(document: Document) -> WorkloadSpec:
 
 
 class ReadableDumper(yaml.SafeDumper):
-    """Several lines as lines; line breaks that only some programs take for one as escapes."""
+    """Writes multi-line strings as blocks, and unusual line breaks as escapes."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
@@ -169,14 +169,15 @@ def to_yaml(document: Document) -> str:
 
 
 def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Document:
-    """Run:ai's flat ``spec`` (worker and workload fields side by side) in our nested shape."""
+    """Convert Run:ai's flat ``spec``, with worker and workload fields side by side, to our nested
+    document."""
     whole = one_pod_from_wire(spec, WorkloadKind.DISTRIBUTED)
     whole["architecture"] = "workers_only" if no_master else "workers_and_master"
     return whole | ({} if master is None else {"master": connected(_unshared(master))})
 
 
 def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
-    """The same of a kind that has no master."""
+    """Convert Run:ai's ``spec`` of a kind without a master."""
     own = REPLICA_FIELDS | {URLS, PORTS}
     worker = connected(_unshared({key: value for key, value in spec.items() if key in own}))
     whole = {key: value for key, value in spec.items() if key in _whole_fields(kind)}
@@ -184,8 +185,8 @@ def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
 
 
 def _unshared(replica: Document) -> Document:
-    """Without the ``dataSharing`` of claims where it is false, as Run:ai's client always sends it.
-    Another value stays for the spec to refuse."""
+    """Drop ``dataSharing: false`` of claims, which Run:ai's client always sends. Any other value is
+    left for the spec to refuse."""
     storage = mapping(replica.get("storage"))
     if not isinstance(claims := storage.get("pvc"), list):
         return replica
@@ -199,24 +200,25 @@ def _unshared(replica: Document) -> Document:
 
 
 def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
-    """Keys of Run:ai's ``spec`` that are none, and that :func:`from_wire` therefore leaves out."""
+    """Unknown keys of Run:ai's ``spec``, which :func:`from_wire` leaves out."""
     return [key for key in spec if key not in accepted(kind)]
 
 
 @cache
 def accepted(kind: WorkloadKind) -> frozenset[str]:
-    """The keys of Run:ai's ``spec`` of this kind."""
+    """The keys that Run:ai's ``spec`` may have for this kind."""
     return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
 
 
 @cache
 def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
-    """What a request of this kind says of the workload as a whole."""
+    """The workload-wide fields of a request of this kind."""
     return frozenset(filter(kind.traits.may_have, WHOLE_FIELDS - OURS))
 
 
 def to_wire(document: Document) -> Document:
-    """The inverse of :func:`from_wire`, without the master; of a whole document whole."""
+    """The inverse of :func:`from_wire`, without the master. A complete document gives a complete
+    ``spec``."""
     whole = {key: value for key, value in document.items() if key not in OURS}
     return {**whole, **published(mapping(document.get("worker")))}
 

@@ -1,7 +1,7 @@
-"""A draft as the YAML that people edit and keep, and back again without loss.
+"""Convert a draft to YAML that people edit and keep, and back without loss.
 
-Its fields are those of the REST request. What only a draft has stands next to them: ``assets`` and
-``masterAssets`` name what was chosen from galleries, and their values are not repeated in ``spec``.
+The fields are those of the REST request. Draft-only keys are next to them: ``assets`` and
+``masterAssets`` name assets from galleries, whose values are not repeated in ``spec``.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ from spec.problems.errors import Path, Problem, problems
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Architecture, Replica, WorkloadSpec
 
-#: Which parts of the text are about which kind of pod.
+#: Keys of the text by the role they describe.
 PARTS = {"worker": ("spec", "assets"), "master": ("masterSpec", "masterAssets")}
 PLACE = {"projectId": "project", "clusterId": "cluster"}
 SAME = "masterSpecSameAsWorker"
@@ -30,8 +30,7 @@ SHOWN_ELSEWHERE = {"worker", "master", "values", "framework", "architecture", "p
 
 @dataclass(frozen=True)
 class Names:
-    """What stands in the text for the id of an asset of a kind, and the id that a text stands for,
-    ``None`` where there is none."""
+    """Translates asset ids to names in the text and back; ``None`` if there is none."""
 
     name_of: Callable[[str, UUID], str] = lambda kind, pk: str(pk)
     id_of: Callable[[str, str], UUID | None] = lambda kind, name: _uuid(name)
@@ -42,7 +41,7 @@ def write(draft: WorkloadDraft, names: Names) -> str:
 
 
 def _document(draft: WorkloadDraft, names: Names) -> Values:
-    """Empty is left out, but what was given empty."""
+    """The draft as a document. Empty values are left out, except those that were given as empty."""
     blank = WorkloadDraft().model_dump(mode="json", by_alias=True)
     whole = draft.model_dump(mode="json", by_alias=True)
     document = {
@@ -84,11 +83,10 @@ def _chosen(key: str, replica: ReplicaDraft, names: Names) -> Values:
 
 
 def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
-    """The draft that a text says. ``YamlError`` names every key that has no place in one, at its
-    line; wrong values are taken as they are, for the form to show.
+    """Parse a draft. ``YamlError`` names every misplaced key with its line; wrong values are kept
+    for the form to show.
 
-    Name and place are those of ``base`` where the text leaves them out, and so is the value behind
-    a mask.
+    Name, project and cluster default to those of ``base``, and so do masked values.
     """
     lined = read(text)
     faults = list(_faults(lined.values))
@@ -104,7 +102,7 @@ def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
 
 
 def _faults(document: Values) -> Iterator[Problem]:
-    """Keys that nothing knows, and what is a list where none is, and the like."""
+    """Unknown keys, and values of the wrong shape."""
     fields = shape.annotations(WorkloadDraft)
     head = {key: fields[key] for key in fields.keys() - SHOWN_ELSEWHERE | {"architecture"}}
     parts = {part for its in PARTS.values() for part in its}
@@ -141,7 +139,7 @@ def _of_spec(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Problem
 
 
 class _Reader:
-    """From a document of the right shape to a draft, with what of it has no meaning here."""
+    """Reads a document of the right shape into a draft, and collects what has no meaning there."""
 
     def __init__(self, lined: Lined, names: Names) -> None:
         self.lined, self.names = lined, names
@@ -166,7 +164,7 @@ class _Reader:
         return self._validated(fields)
 
     def _refuse_others(self, traits: KindTraits) -> None:
-        """What only workloads of other kinds have; of one pod nothing is said of several."""
+        """Refuse fields that only other kinds have, such as those of gangs for a single pod."""
         lacks = dict(traits.lacks)
         if not traits.is_gang:
             heads = dict.fromkeys(("noMaster", SAME, *PARTS["master"]), GANGS)
@@ -257,8 +255,8 @@ def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
 
 
 def _unmask(replica: ReplicaDraft | None, base: ReplicaDraft | None) -> None:
-    """Put the values back that the text shows as a mask. Of several variables of one name the first
-    is the first."""
+    """Restore masked values from ``base``. Variables with the same name are matched by
+    their order."""
     kept = _secrets(base)
     for name, variables in _secrets(replica).items():
         for variable, old in zip(variables, kept.get(name, ()), strict=False):
@@ -267,7 +265,7 @@ def _unmask(replica: ReplicaDraft | None, base: ReplicaDraft | None) -> None:
 
 
 def _secrets(replica: ReplicaDraft | None) -> dict[str, list[Values]]:
-    """The variables whose values are not shown, by name."""
+    """Variables with masked values, by name."""
     variables = replica.values.get(documents.VARIABLES) if replica else None
     secret: dict[str, list[Values]] = {}
     for variable in variables if isinstance(variables, list) else ():

@@ -1,7 +1,7 @@
-"""YAML as a person wrote it: its values, and the line of each.
+"""Parse YAML written by people: values together with their line numbers.
 
-Narrower than YAML, so that nothing is lost or turned into something else: one document, each key
-once and a text, no anchors, no tags, dates stay text.
+It accepts less than YAML, so that nothing is lost or reinterpreted: one document, unique text keys,
+no anchors, no tags; dates stay text.
 """
 
 import math
@@ -14,14 +14,14 @@ import yaml
 from spec.problems.errors import Path
 
 LONGEST = 200_000  # characters
-MOST_BITS = 63  # of a number, as in the JSON of a request
+MOST_BITS = 63  # of an integer, as in a JSON request
 DEEPEST = 30  # levels; a spec has eight
 KEPT_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float")}
 
 
 @dataclass(frozen=True)
 class LineProblem:
-    """``line`` counts from 1; 0 is the text as a whole."""
+    """A problem in the text. ``line`` counts from 1; 0 stands for the whole text."""
 
     line: int
     message: str
@@ -32,7 +32,7 @@ class LineProblem:
 
 
 class YamlError(ValueError):
-    """A text that cannot be taken over; carries every problem at once."""
+    """The text cannot be accepted; carries every problem."""
 
     def __init__(self, problems: Iterable[LineProblem]) -> None:
         self.problems = tuple(sorted(set(problems), key=lambda problem: problem.line))
@@ -40,7 +40,8 @@ class YamlError(ValueError):
 
 
 class Loader(yaml.SafeLoader):
-    """Numbers, true, false and null; all else is text, dates and ``<<`` too."""
+    """Recognizes only numbers, booleans and null; everything else is text, including dates and
+    ``<<``."""
 
     yaml_implicit_resolvers = {
         first: [rule for rule in rules if rule[0] in KEPT_TAGS]
@@ -50,19 +51,19 @@ class Loader(yaml.SafeLoader):
 
 @dataclass(frozen=True)
 class Lined:
-    """A mapping, and the line of each of its keys and items by path."""
+    """A parsed mapping, with the line of each key and item by path."""
 
     values: dict[str, Any]
     lines: dict[Path, int]
 
     def line_of(self, path: Path) -> int:
-        """Of what stands there, or of the nearest thing around it."""
+        """The line of a value, or of the nearest enclosing one."""
         ways = (path[:length] for length in range(len(path), -1, -1))
         return next((self.lines[way] for way in ways if way in self.lines), 0)
 
 
 def read(text: str) -> Lined:
-    """``YamlError`` with every line that is wrong."""
+    """Parse a text. ``YamlError`` names every wrong line."""
     if len(text) > LONGEST:
         raise YamlError([LineProblem(0, f"The text is longer than {LONGEST} characters")])
     try:
@@ -87,7 +88,7 @@ def read(text: str) -> Lined:
 
 
 def _scan(text: str) -> None:
-    """Refuses what would cost much, or mean something else than it says."""
+    """Refuse what would be expensive to parse, or would not mean what it seems to."""
     depth, documents, refused = 0, 0, []
     for event in yaml.parse(text, Loader=Loader):
         line = event.start_mark.line + 1 if event.start_mark else 0
@@ -120,7 +121,7 @@ def _line(node: yaml.Node) -> int:
 
 
 class _Builder:
-    """Values of nodes; what is wrong with some does not keep the others from being looked at."""
+    """Converts nodes to values, and continues after faults to report all of them."""
 
     def __init__(self, loader: Loader) -> None:
         self.loader = loader
@@ -155,7 +156,7 @@ class _Builder:
     def _scalar(self, node: yaml.Node) -> Any:
         try:
             value = self.loader.construct_object(node)
-        except ValueError:  # a number of more digits than Python reads
+        except ValueError:  # more digits than Python converts
             return self._refuse(_line(node), f"{node.value[:40]} is not a number that can be used")
         too_wide = isinstance(value, int) and value.bit_length() > MOST_BITS
         if too_wide or (isinstance(value, float) and not math.isfinite(value)):

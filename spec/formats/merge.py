@@ -1,8 +1,7 @@
-"""Values laid over values: what an asset gives, and what its user gives on top.
+"""Merge layers of values: those of assets, and the user's on top.
 
-Lists of things with a name merge item by item, so that an item of the user's never wipes the rest
-of the asset's; ``exclude: true`` takes an item of a lower layer away. Of every value is known which
-layer it came from.
+Lists of named things merge item by item, so that a user's item does not replace the asset's whole
+list; ``exclude: true`` removes an item of a lower layer. The layer of each value is remembered.
 """
 
 from collections.abc import Iterator
@@ -12,8 +11,8 @@ from spec.problems.errors import Path
 
 Values = dict[str, Any]
 
-#: What tells the items of a list apart. Of two keys the first that both items give decides. Any
-#: other list is one value: the one above replaces the one below.
+#: The keys that identify list items; the first key that both items have decides. Any other list is
+#: a single value, and a higher one replaces a lower one.
 KEYS: dict[str, tuple[str, ...]] = {
     "annotations": ("name",),
     "compute.extendedResources": ("resource",),
@@ -32,35 +31,36 @@ KEYS: dict[str, tuple[str, ...]] = {
     "storage.secretVolume": ("name", "mountPath"),
     "tolerations": ("name",),
 }
-#: Objects whose values are laid one by one; any other object is one value.
+#: Objects that are merged key by key; any other object is a single value.
 PARTS = frozenset({"compute", "probes", "security", "storage"})
-#: A part of a device, by its kind.
+#: Fields of a fraction of a GPU, by its kind.
 PARTS_OF_A_GPU = {
     "portion": ("gpuPortionRequest", "gpuPortionLimit"),
     "memory": ("gpuMemoryRequest", "gpuMemoryLimit"),
 }
 EXCLUDE = "exclude"
-USER = "user"  # the layer on top; the others are named after what they came from
+USER = "user"  # the top layer; others are named after what they came from
 NOTHING: tuple[object, ...] = (None, "", [])
 
 
 class Merged:
-    """The document so far, without what is empty, and by dotted path (``compute.cpuCoreRequest``,
-    ``labels[2]``) the layer that each of its values came from."""
+    """The merged document without empty values, and the layer of each value by dotted path
+    (``compute.cpuCoreRequest``, ``labels[2]``)."""
 
     def __init__(self) -> None:
         self.document: Values = {}
-        self._layers: list[str] = []  # the lowest first
+        self._layers: list[str] = []  # lowest first
         self._leaves: dict[str, str] = {}
 
     def lay(self, values: Values, origin: str) -> None:
-        """Put ``values`` over what is there. Neither they nor what they hold is changed."""
+        """Add ``values`` as the next layer. They are not modified."""
         if origin not in self._layers:
             self._layers.append(origin)
         self._lay(self.document, filled(values), "", origin)
 
     def credit(self, values: Values, to: str, *, instead_of: str) -> None:
-        """What of one layer is as ``values`` have it came from there."""
+        """Attribute values of the layer ``instead_of`` that equal ``values`` to the layer
+        ``to``."""
         if to not in self._layers and instead_of in self._layers:
             self._layers.insert(self._layers.index(instead_of), to)
         theirs = dict(_leaves(values, ""))
@@ -74,8 +74,8 @@ class Merged:
 
     @property
     def origins(self) -> dict[str, str]:
-        """By path. What is not listed is as what it is a part of, and that is as the highest layer
-        that any of it came from."""
+        """The layer of each value by path. A path that is not listed has the origin of its parent;
+        a parent has that of the highest layer in it."""
         whole: dict[str, str] = {}
         for path, origin in self._leaves.items():
             for holder in (path, *holders(path)):
@@ -106,8 +106,8 @@ class Merged:
             del self._leaves[leaf]
 
     def _merge(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
-        """Items of both. Of two that are the same the one above stays, where the one below stood;
-        one that is to be left out takes the other with it."""
+        """Merge two lists. For the same item the higher layer's value takes the lower one's
+        position; an excluded item removes the other, too."""
         over, merged = list(above), list[tuple[Any, str]]()
         for number, item in enumerate(below):
             was = self._leaves.pop(f"{path}[{number}]", origin)
@@ -120,8 +120,8 @@ class Merged:
 
 
 def superseded(compute: Values) -> Iterator[str]:
-    """What lower layers say of GPUs that a layer with these values leaves nothing of: a number of
-    devices is that many whole ones, unless it says more, and a part of one is of one kind."""
+    """GPU fields of lower layers that these values make void: a number of devices means whole ones
+    unless more is said, and a fraction is of one kind only."""
     if "gpuDevicesRequest" in compute:
         yield "gpuRequestType"
     if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:
@@ -129,7 +129,7 @@ def superseded(compute: Values) -> Iterator[str]:
 
 
 def parts_of_a_gpu(*, but: Any = None) -> Iterator[str]:
-    """The fields of each kind of part ``but`` one."""
+    """The fields of all kinds of fractions ``but`` one."""
     for kind, names in PARTS_OF_A_GPU.items():
         yield from names if kind != but else ()
 
@@ -144,7 +144,7 @@ def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
 
 
 def position(given: list[Any], merged: list[Any], at: int) -> int | None:
-    """Where the item at ``at`` of a merged list stands in the list that a layer gave."""
+    """The index, in the list that a layer gave, of the item at ``at`` in the merged list."""
     if at >= len(merged):
         return None
     same = [number for number, item in enumerate(given) if _bare(item) == merged[at]]
@@ -153,8 +153,8 @@ def position(given: list[Any], merged: list[Any], at: int) -> int | None:
 
 
 def given_path(path: Path, document: Values, given: Values) -> Path:
-    """Where a layer gave what is at ``path`` of the document: the list alone, where the item is of
-    another layer."""
+    """The path at which a layer gave what is at ``path`` of the document; just the list, if the
+    item is from another layer."""
     steps: list[str | int] = []
     merged: Any = document
     theirs: Any = given
@@ -178,7 +178,7 @@ def _inside(value: Any, step: str | int) -> Any:
 
 
 def holders(path: str) -> Iterator[str]:
-    """What a dotted path is a part of, the nearest first."""
+    """The parents of a dotted path, nearest first."""
     while path := path.rpartition("[" if path.endswith("]") else ".")[0]:
         yield path
 
@@ -188,7 +188,7 @@ def filled(values: Values) -> Values:
 
 
 def _leaves(values: Values, within: str) -> Iterator[tuple[str, Any]]:
-    """Every value that has an origin of its own; of a list with keys its items, too."""
+    """All values with an origin of their own, including items of keyed lists."""
     for key, value in values.items():
         path = within + key
         if path in PARTS and isinstance(value, dict):
@@ -201,7 +201,7 @@ def _leaves(values: Values, within: str) -> Iterator[tuple[str, Any]]:
 
 
 def _text(value: Any) -> str:
-    """Two ways to write one name or path are the same."""
+    """Normalize a name or path, so that two spellings are equal."""
     text = "" if value is None else str(value).strip()
     return text.rstrip("/") or text
 
@@ -211,7 +211,7 @@ def _is_excluded(item: Any) -> bool:
 
 
 def _bare(item: Any) -> Any:
-    """Without saying that it is not to be left out."""
+    """An item without ``exclude: false``."""
     if isinstance(item, dict) and item.get(EXCLUDE) is False:
         return {key: value for key, value in item.items() if key != EXCLUDE}
     return item

@@ -1,6 +1,7 @@
-"""Tools as Run:ai's requests have them, ``exposedUrls`` and ``ports``, and as our ``connections``.
+"""Convert tools between Run:ai's ``exposedUrls`` and ``ports``, and our ``connections``.
 
-The fields are those of its API reference: a URL or a port names the container's port and the tool.
+The field names are those of its API reference: a URL or port names the container's port and the
+tool.
 """
 
 from typing import Any
@@ -17,7 +18,7 @@ OURS_OF = {
     URLS: OURS | {"url": "externalUrl"},
     PORTS: OURS | {"external": "nodePort", "serviceType": "connectionType"},
 }
-#: Fields of a connection that one of the lists has no word for, while they say nothing.
+#: Fields of a connection that one of the lists lacks, allowed while they have these values.
 ABSENT: dict[str, dict[str, tuple[Any, ...]]] = {
     URLS: {"connectionType": (ConnectionType.EXTERNAL_URL,), "nodePort": (None,)},
     PORTS: {"externalUrl": (None,)},
@@ -25,8 +26,8 @@ ABSENT: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 def connected(replica: Document) -> Document:
-    """The replica with its URLs and ports among its connections. What is no list stays for the
-    spec to refuse."""
+    """Move a replica's URLs and ports to its connections. Anything but a list is left for the spec
+    to refuse."""
     lists = {key: replica[key] for key in OURS_OF if isinstance(replica.get(key), list)}
     if not lists or not isinstance(replica.get("connections", []), list):
         return replica
@@ -46,7 +47,7 @@ def _connection(key: str, item: Any) -> Any:
 
 
 def published(replica: Document) -> Document:
-    """The inverse of :func:`connected`. Where there are no connections, both lists are empty."""
+    """The inverse of :func:`connected`. Without connections both lists are empty."""
     if "connections" not in replica:
         return replica
     lists: dict[str, list[Document]] = {URLS: [], PORTS: []}
@@ -58,7 +59,7 @@ def published(replica: Document) -> Document:
 
 
 def published_at(replica: Document, number: int) -> tuple[str, int]:
-    """In which of the lists :func:`published` has this connection, and where."""
+    """The list and index at which :func:`published` puts a connection."""
     keys = [_list_of(item) for item in replica["connections"]]
     return keys[number], keys[:number].count(keys[number])
 
@@ -72,7 +73,7 @@ def _theirs(key: str) -> dict[str, str]:
 
 
 def given_as(replica: Document, path: Path) -> Path:
-    """Where the request had what is wrong at this path of the replica with its connections."""
+    """The path in the request of a problem in the converted replica."""
     if len(path) < 2 or path[0] != "connections" or not isinstance(path[1], int):
         return path
     lists = {key: replica[key] for key in OURS_OF if isinstance(replica.get(key), list)}

@@ -1,5 +1,5 @@
-"""Whether a document has the shape of a model, whatever its values: known keys, lists where there
-are lists. What has it can be shown and changed in a form."""
+"""Check the shape of a document, not its values: known keys, and lists where lists are expected. A
+document of the right shape can be shown and edited in a form."""
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
@@ -15,7 +15,7 @@ Annotations = Mapping[str, Any]
 
 
 def annotations(*models: type[BaseModel]) -> dict[str, Any]:
-    """What the fields of models hold, by wire name."""
+    """The annotations of models' fields by wire name."""
     return {
         field.alias or name: field.annotation
         for model in models
@@ -24,8 +24,7 @@ def annotations(*models: type[BaseModel]) -> dict[str, Any]:
 
 
 def faults(document: Any, fields: Annotations, at: Path = ()) -> Iterator[Problem]:
-    """Every unknown key, and every value that is no single one, no list or no mapping where the
-    field is."""
+    """Every unknown key, and every value that is not a scalar, list or mapping as its field is."""
     if not isinstance(document, dict):
         yield Problem(at, f"{_name(at)} must have fields of its own")
         return

@@ -1,7 +1,7 @@
-"""What was written down under other rules: what is wrong with it now, and what can be read of it.
+"""Read documents that were stored under earlier rules.
 
-A rule that is tightened must not take a page down. Whoever shows a stored document says what is
-wrong with it; whoever uses it refuses it with the same words.
+A stricter rule must not break a page. Code that shows a stored document says what is wrong with it;
+code that uses it refuses it with the same words.
 """
 
 import copy
@@ -12,11 +12,11 @@ from pydantic import BaseModel, ValidationError
 from spec.problems.errors import Path, problems
 
 M = TypeVar("M", bound=BaseModel)
-ROUNDS = 20  # of taking away what is wrong; what then is left is wrong as a whole
+ROUNDS = 20  # of removing faults; if some remain then, the whole document is unreadable
 
 
 def fault_of(model: type[BaseModel], document: Any) -> str:
-    """What is wrong with a stored document, in words; empty where nothing is."""
+    """What is wrong with a stored document, in words; empty if nothing is."""
     try:
         model.model_validate(document)
     except ValidationError as error:
@@ -25,7 +25,7 @@ def fault_of(model: type[BaseModel], document: Any) -> str:
 
 
 def readable(model: type[M], document: Any) -> M:
-    """The document without what is wrong in it, for a model whose fields all have a default."""
+    """The document without invalid parts, for a model whose fields all have defaults."""
     left = copy.deepcopy(document)
     for _ in range(ROUNDS):
         try:
@@ -37,12 +37,12 @@ def readable(model: type[M], document: Any) -> M:
 
 
 def mapping(document: Any) -> dict[str, Any]:
-    """The document, or an empty one where it is none."""
+    """The document if it is a mapping, else an empty one."""
     return document if isinstance(document, dict) else {}
 
 
 def without_strays(model: type[BaseModel], document: Any) -> Any:
-    """The document without the fields that there are no more, for a form that shows the others."""
+    """The document without unknown fields, for a form that shows the others."""
     left = copy.deepcopy(document)
     try:
         model.model_validate(left)
@@ -54,7 +54,7 @@ def without_strays(model: type[BaseModel], document: Any) -> Any:
 
 
 def _take(document: Any, path: Path) -> None:
-    """Away with what is at ``path``, or with the deepest part of the way there that exists."""
+    """Remove the value at ``path``, or its deepest existing parent."""
     holder, last = None, None
     for step in path:
         inside = isinstance(document, dict) and step in document

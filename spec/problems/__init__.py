@@ -1,1 +1,1 @@
-"""What is wrong, ruled, or waited for, in words for people."""
+"""Problems, rulings and causes of waiting, in words for people."""

@@ -1,4 +1,4 @@
-"""Why a gang waits: one dominant cause, with its evidence and the next step."""
+"""Why a gang waits: its main cause, with evidence and the next step."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,19 +7,20 @@ from spec.phases import Reason
 
 
 class CauseKind(StrEnum):
-    """What it waits for. Closed: the history of causes, pages and filters rely on these words."""
+    """What a workload waits for. A closed list: the history, pages and filters rely on
+    these words."""
 
-    CAPACITY = "Capacity"  # nodes that would do are full
-    NODES = "Nodes"  # no node matches what it asks for
+    CAPACITY = "Capacity"  # suitable nodes are full
+    NODES = "Nodes"  # no node is suitable
     QUOTA = "Quota"
     QUEUE = "Queue"
     GANG = "Gang"  # its scheduler places all pods at once, or none
-    STORAGE = "Storage"  # a volume cannot be had, or not where it is needed
+    STORAGE = "Storage"  # a volume does not exist, or not where it is needed
     IMAGE = "Image"
     DATA = "Data"  # a repository or a bucket cannot be fetched
-    MISSING = "Missing"  # a Secret or ConfigMap is not there
-    REFUSED = "Refused"  # the cluster does not make its pods
-    OPERATOR = "Operator"  # nobody makes its pods
+    MISSING = "Missing"  # a Secret or ConfigMap does not exist
+    REFUSED = "Refused"  # the cluster refuses to create its pods
+    OPERATOR = "Operator"  # nothing creates its pods
     PROGRAM = "Program"  # what a rank runs fails, or cannot be started
     OTHER = "Other"
 
@@ -38,7 +39,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class Share:
-    """So many of the cluster's nodes, and what rules them out."""
+    """A number of nodes and what excludes them."""
 
     label: str
     nodes: int
@@ -46,9 +47,9 @@ class Share:
 
 @dataclass(frozen=True)
 class Cause:
-    """``said`` is the cluster's own words, ``who`` the rank it says them of, if any.
+    """A cause. ``said`` quotes the cluster, ``who`` is the rank it is about, if any.
 
-    ``shares`` tell of ``total`` nodes that a scheduler looked at, the dominant share first.
+    ``shares`` divide the ``total`` nodes that the scheduler looked at, the largest first.
     """
 
     kind: CauseKind
@@ -58,7 +59,7 @@ class Cause:
     who: str = ""
     shares: tuple[Share, ...] = ()
     total: int = 0
-    own_reason: Reason = Reason.NONE  # where that of its kind says less
+    own_reason: Reason = Reason.NONE  # more precise than the reason of its kind
 
     @property
     def reason(self) -> Reason:

@@ -1,4 +1,4 @@
-"""What is wrong with a draft, addressed to the field it is about."""
+"""Problems of a draft, addressed to fields."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from spec.values.patterns import RULES
 
 Path = tuple[str | int, ...]
 
-# pydantic's own words, where people deserve better ones.
+# Replacements for messages of pydantic that are hard to understand.
 WHOLE, NUMBER, FLAG = "must be a whole number", "must be a number", "must be true or false"
 AN_ID, AN_OBJECT, A_LIST = "must be an ID (a UUID)", "must be an object", "must be a list"
 A_TIME = "must be a time in ISO 8601, such as 2026-01-31T00:00:00Z"
@@ -42,8 +42,8 @@ WORDS = {
     "timezone_aware": "must have a time zone, such as Z",
     "none_required": "must be null",
 }
-TAKEN = "unique"  # the rule that a name breaks which somebody else has
-#: Run:ai's word for the rule that a value breaks, by pydantic's kind of error.
+TAKEN = "unique"  # the rule that a taken name breaks
+#: pydantic's kind of error → Run:ai's word for the broken rule.
 BROKEN_RULES = {
     "missing": "required",
     "too_short": "required",
@@ -64,8 +64,8 @@ BROKEN_RULES = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing to mend. ``path`` holds the wire names, such as ``("worker", "image")``. Where it
-    breaks the ``rule`` of somebody (``locked``), ``source`` says whose: ``template base``."""
+    """Something to correct. ``path`` has the wire names, such as ``("worker", "image")``. If it
+    breaks somebody's ``rule`` (``locked``), ``source`` says whose: ``template base``."""
 
     path: Path
     message: str
@@ -78,13 +78,13 @@ class Problem:
 
 
 def path_of(place: str) -> Path:
-    """``worker.connections[0].name`` as a path."""
+    """Parse ``worker.connections[0].name`` into a path."""
     steps = re.findall(r"[^.\[\]]+", place)
     return tuple(int(step) if step.isdigit() else step for step in steps)
 
 
 def place_of(path: Path) -> str:
-    """The other way round: a path as people read it."""
+    """The inverse of :func:`path_of`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).lstrip(".")
 
@@ -98,7 +98,7 @@ class SpecError(ValueError):
 
 
 def problems(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...]:
-    """Problems of a pydantic error, below ``within``."""
+    """The problems in a pydantic error, with paths below ``within``."""
     return tuple(
         problem_of(item["type"], (*within, *item["loc"]), item["msg"], item.get("ctx", {}))
         for item in error.errors(include_url=False)
@@ -106,9 +106,10 @@ def problems(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...
 
 
 def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object]) -> Problem:
-    """One of pydantic's errors in our words.
+    """Convert one of pydantic's errors into a problem in our words.
 
-    A rule over several fields raises ``ValueError("field: message")``; the field joins the path.
+    A validator of several fields raises ``ValueError("field: message")``; the field is added to the
+    path.
     """
     if kind == "value_error":
         message = str(context["error"])
@@ -135,7 +136,7 @@ def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object
 
 
 def _rule_of(kind: str) -> str:
-    """Of what is no value of its type."""
+    """The rule that a value of the wrong type breaks."""
     return "type" if WORDS.get(kind) or kind.endswith(("_type", "_parsing")) else ""
 
 

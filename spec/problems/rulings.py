@@ -1,12 +1,12 @@
-"""What is ruled of a field by somebody else than who fills it in."""
+"""Rulings about a field by somebody else than the person who fills it in."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class FieldRuling:
-    """``source`` says who ruled it: ``template base``. ``why`` is their reason, if they gave one.
-    What is ``hidden`` is locked as well: nobody is asked for it."""
+    """A ruling. ``source`` says whose it is: ``template base``. ``why`` is the reason, if one was
+    given. A ``hidden`` field is also locked."""
 
     locked: bool
     required: bool

@@ -1,4 +1,4 @@
-"""What rules a node out for a pod, in words that people act on: before submission and after it."""
+"""Why nodes cannot take a pod, in words that are used before submission and after it."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ CLUSTER = "ask the cluster's administrator"
 
 
 class Shortage(NamedTuple):
-    """``label`` is of the nodes that it rules out, ``title`` of a workload that waits for it;
-    ``{0}`` stands for a name. ``near`` says how much a node lacks to be the one."""
+    """Texts of a shortage: ``label`` for the nodes it excludes, ``title`` for a workload that waits
+    for it. ``{0}`` stands for a name. ``near`` ranks how close such a node is to fitting."""
 
     kind: CauseKind
     label: str
@@ -20,8 +20,8 @@ class Shortage(NamedTuple):
     near: int
 
 
-#: Nodes that would do if they had room; other nodes; those of the control plane, which a scheduler
-#: rules out by their taint before it looks at anything else, and which nobody means.
+#: Nodes that only lack space; other nodes; nodes of the control plane, which schedulers exclude by
+#: a taint first, and which nobody means.
 FULL, OTHER, CONTROL_PLANE = 2, 1, 0
 
 GPUS = Shortage(

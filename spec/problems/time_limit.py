@@ -1,4 +1,4 @@
-"""What is said of a workload that ran, or was idle, for as long as it may."""
+"""Messages for workloads that reached their time limit or were idle for too long."""
 
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 

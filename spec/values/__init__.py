@@ -1,1 +1,1 @@
-"""Values that parts are made of: names, amounts, variables."""
+"""Values within parts: names, amounts, variables."""

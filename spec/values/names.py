@@ -1,4 +1,4 @@
-"""Names that leave us: valid where they arrive, and free of collisions."""
+"""Names on clusters: valid there, and free of collisions."""
 
 import re
 from uuid import UUID
@@ -13,7 +13,7 @@ NAME_RULE = (
 
 
 def check_name(name: str, *, workers: int = 1) -> str:
-    """The name itself; ``ValueError`` where ``<name>-worker-<n>`` would not be a DNS label."""
+    """Return the name; ``ValueError`` if ``<name>-worker-<n>`` is not a DNS label."""
     if not NAME.fullmatch(name):
         raise ValueError(f"{name!r} {NAME_RULE}" if name else "is required")
     room = LONGEST - len(f"-worker-{max(workers - 1, 0)}")
@@ -23,6 +23,6 @@ def check_name(name: str, *, workers: int = 1) -> str:
 
 
 def object_name(name: str, uid: UUID) -> str:
-    """DNS label for manifests: readable head, unique tail."""
+    """A DNS label for manifests: a readable head and a unique tail."""
     head = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40].rstrip("-") or "w"
     return f"{head}-{uid.hex[:8]}"

@@ -1,4 +1,4 @@
-"""What text may hold that goes to Kubernetes: as patterns, and in words for people."""
+"""Rules for texts that go to Kubernetes: as patterns, and in words for people."""
 
 K8S_NAME = r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"
 POOL_NAME = r"^[a-z]([a-z0-9-]*[a-z0-9])?$"
@@ -29,6 +29,6 @@ RULES = {
 
 
 def worded(pattern: str, words: str) -> str:
-    """The pattern of a single parameter: whoever breaks it is told these words."""
+    """A pattern for a single parameter, with the words for values that do not match."""
     RULES[pattern] = words
     return pattern

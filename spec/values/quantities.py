@@ -16,10 +16,10 @@ MOST = 2**63 - 1  # bytes
 
 
 def to_bytes(quantity: str) -> int:
-    """Bytes of a quantity; ``ValueError`` says what a quantity looks like.
+    """Parse a quantity into bytes. ``ValueError`` explains the format.
 
-    The units are Kubernetes' decimal and binary ones; the suffixes ``m``, ``u``, ``n`` and
-    exponents, which Kubernetes also reads, mean nothing for memory and are refused.
+    Kubernetes' decimal and binary units are accepted. The suffixes ``m``, ``u``, ``n`` and
+    exponents, which Kubernetes also reads, make no sense for memory and are refused.
     """
     match = PATTERN.fullmatch(quantity.strip())
     if not match:
@@ -33,7 +33,7 @@ def to_bytes(quantity: str) -> int:
 
 
 def readable(size: float) -> str:
-    """Bytes for people, in the decimal units that Run:ai's forms use: ``1.5 GB``."""
+    """Bytes in words, in decimal units as in Run:ai's forms: ``1.5 GB``."""
     value = float(size)
     for unit in ("B", "KB", "MB", "GB", "TB"):
         if abs(value) < 1000 or unit == "TB":
