@@ -9,7 +9,7 @@ from spec.problems.errors import SpecError
 from workloads import enqueue
 from workloads.history import causes, events
 from workloads.models import Attempt, Workload
-from workloads.scheduling import stopping
+from workloads.scheduling.limits import stopping
 
 
 def take_back(workload: Workload, why: str) -> bool:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from workloads.models import SampleKind, Workload
-from workloads.scheduling import stopping
+from workloads.scheduling.limits import stopping
 from workloads.scheduling.limits.limited import limited
 
 CORES = 0.05  # an idle notebook server uses a tenth of this

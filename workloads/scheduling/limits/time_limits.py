@@ -7,7 +7,7 @@ limit itself may be a little earlier, and leads to the same end.
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from workloads.models import Workload
-from workloads.scheduling import stopping
+from workloads.scheduling.limits import stopping
 from workloads.scheduling.limits.limited import limited
 
 
