@@ -1,4 +1,4 @@
-"""What every asset has, of whatever kind: an id, a name, a scope and an author."""
+"""The base model of all assets: id, name, scope and author."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""What a kind of asset is: one frozen row of the table in :mod:`assets.kinds`."""
+"""The definition of a kind of asset: a frozen row of the table in :mod:`assets.kinds`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from spec.problems.errors import Problem
 A = TypeVar("A", bound=Asset)
 Fact = tuple[str, str, str]  # icon, name, value
 Chip = tuple[str, str]  # label, tone
-Columns = tuple[tuple[str, tuple[str, ...]], ...]  # label, the facts any of which fills it
+Columns = tuple[tuple[str, tuple[str, ...]], ...]  # label, and the facts of which one fills it
 
 
 @dataclass(frozen=True)
 class AssetCard:
-    """The parts of ``components/asset_card.html`` that depend on the kind. ``why_not``: the
-    reason why it cannot be used, which is then the value of a fact as well."""
+    """The parts of ``components/asset_card.html`` that differ between kinds. ``why_not`` is the
+    reason why an asset cannot be used, which is also shown as a fact."""
 
     facts: list[Fact]
     chips: list[Chip]
@@ -78,11 +78,11 @@ def nothing_copied(values: Values) -> list[Fact]:
 
 @dataclass(frozen=True)
 class AssetKind(Generic[A]):
-    """``slug`` starts the names of the routes and names the kind in drafts and links; ``path``
-    starts the addresses. The verbs are Run:ai's words.
+    """A kind of asset. ``slug`` names the kind in drafts and links, and starts the names of its
+    routes; ``path`` starts its URLs. The verbs are Run:ai's words.
 
-    A kind with a ``panel`` fills a slot of the wizard. One for each kind of pod gives the pod's
-    document a ``layer``.
+    The wizard asks for a kind with a ``panel``. A kind that is chosen for each kind of pod adds a
+    ``layer`` to the pod's document.
     """
 
     slug: str
@@ -96,57 +96,58 @@ class AssetKind(Generic[A]):
     form: type[AssetForm]
     initial: Callable[[A], dict[str, Any]]
     card: Callable[[A, Cluster | None], AssetCard]
-    #: What ``column`` of the model holds, and how it is stored.
+    #: The type of the model's ``column``, and how it is stored.
     part: type[BaseModel]
     edit_verb: str = "Edit"
     column: str = "spec_json"
     dump: Callable[[Any], Document] = documents.dump
-    #: The template of the form's own fields, and the values of a new one.
+    #: The template of the form's own fields, and the initial values of a new asset.
     fields: str = ""
     blank: Callable[[], dict[str, Any]] = dict
-    #: Made by a form of its own; otherwise from what a person did elsewhere, which ``hint`` names.
+    #: Whether there is a form to create one; otherwise ``hint`` names where it is created.
     has_form: bool = True
     hint: str = ""
-    begins_at: str = ""  # the route of the page where that is done
-    begins_with: str = ""  # what its address asks for to make one
-    #: What its first chip tells, and what a change of it means for workloads that there are.
+    begins_at: str = ""  # the route of that page
+    begins_with: str = ""  # the query of that page that creates one
+    #: The text of its first chip, and what a change means for existing workloads.
     chip: str = "For"
-    #: What of its card the table has in columns, beside those of every kind.
+    #: Facts of its card that the table shows in columns of their own.
     columns: Columns = ()
     after_a_change: str = "Existing workloads keep the values they were submitted with."
-    #: What it may be of, where its document says so: value and label.
+    #: The types it may have, if its document has one: value and label.
     types: tuple[Option, ...] = ()
-    #: Whether it stays as long as something uses it.
+    #: Whether it cannot be deleted while something uses it.
     stays_while_used: bool = False
-    #: What is missing beside its document, when it is saved.
+    #: Problems outside its document when it is saved.
     lacks: Callable[[A], Iterator[Problem]] = lacks_nothing
-    #: Why which of some cannot be used in a cluster, or each where it belongs.
+    #: Why assets cannot be used, by id: in a cluster, or each where it belongs.
     issues: Callable[[Iterable[A], Cluster | None], Mapping[UUID, str]] = no_issues
-    #: What it names of other assets, and the table that remembers which of them.
+    #: Other assets that it refers to, and the table that stores these links.
     names: Callable[[A], Iterable[Reference]] = names_nothing
     links: type[AssetLink] | None = None
-    #: Whether its card counts GPUs, which are virtual on some clusters.
+    #: Whether its card shows GPUs, which are virtual on some clusters.
     counts_gpus: bool = False
-    #: Whether people have some of their own, which nobody else sees.
+    #: Whether people can have their own, which nobody else sees.
     personal: bool = False
-    #: How REST speaks of it. Without one it has no calls there.
+    #: Its form in REST; without one there are no calls for it.
     wire: AssetWire | None = None
 
     panel: Panel | None = None
-    #: What the wizard says above the gallery.
+    #: The text above the gallery in the wizard.
     choice_lead: str = ""
-    #: What it brings to the document of a pod, by wire name.
+    #: What it adds to the document of a pod, by wire name.
     layer: Callable[[A], Values] = lambda asset: {}
-    #: Keys that a copied workload's own values lose when an asset is chosen in their place, and
-    #: the facts of those values, for the card "As copied".
+    #: Keys that a copied workload's own values lose when an asset is chosen instead, and the facts
+    #: of these values for the card "As copied".
     replaces: frozenset[str] = frozenset()
     copied: Callable[[Values], list[Fact]] = nothing_copied
-    #: The key that a pod must have, from an asset of this kind or by value.
+    #: The key that a pod must have, from an asset of this kind or as its own value.
     required: str = ""
-    #: Why a workload of a framework cannot use it, and what of the pod's own values it rules out.
+    #: Why a workload of a framework cannot use it, and which of the pod's own values it rules out.
     unfit: Callable[[A, str], str] = nothing_against
     complaints: Callable[[A, Values], Iterator[Problem]] = no_complaints
-    #: How near it is to what workloads of a kind and a framework want; the least is offered first.
+    #: How well it suits workloads of a kind and a framework; the smallest distance is offered
+    #: first.
     distance: Callable[[A, KindTraits, str], int] = all_alike
 
     def address(self, page: str, *args: Any) -> str:
@@ -170,22 +171,22 @@ class AssetKind(Generic[A]):
 
     @property
     def for_each_pod(self) -> bool:
-        """Whether the wizard asks for one for each kind of pod."""
+        """Whether the wizard asks for one per kind of pod."""
         return self.panel not in {None, Panel.SETUP}
 
     def visible_to(self, user: User) -> ScopedQuerySet[A]:
-        """With where each belongs and how much uses it, in a fixed number of queries."""
+        """Assets visible to ``user``, with scope and usage counts, in a fixed number of queries."""
         rows = self.rows.visible_to(user).select_related(
             "cluster", "department", "project", "created_by"
         )
         return cast(ScopedQuerySet[A], with_counts(rows, self.slug))
 
     def fault_of(self, asset: A) -> str:
-        """Why it can no longer be used, where it was written under other rules."""
+        """Why current rules no longer accept an asset; empty if they do."""
         return fault_of(self.part, getattr(asset, self.column))
 
     def as_yaml(self, asset: A) -> str:
-        """What an asset holds, without what is as it is by default and without secrets."""
+        """An asset's document as YAML, without defaults and secrets."""
         document = getattr(asset, self.column)
         if not self.fault_of(asset):
             document = documents.brief(documents.ordered(document, self.part), self.part)

@@ -1,4 +1,4 @@
-"""The kinds of assets in one table: what differs between them, and nothing that does not."""
+"""The table of kinds of assets, with everything that differs between them."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from assets.data_source.kind import DATA_SOURCE
 from assets.environment.kind import ENVIRONMENT
 from assets.template.kind import TEMPLATE
 
-#: In the order in which a pod takes from them: of two that give the same, the later wins.
+#: In the order in which they are merged into a pod: if two set the same value, the later wins.
 KINDS: dict[str, AssetKind[Any]] = {
     kind.slug: kind for kind in (ENVIRONMENT, COMPUTE, DATA_SOURCE, CREDENTIAL, TEMPLATE)
 }
 
 
 def for_each_pod() -> list[AssetKind[Any]]:
-    """Those that the wizard asks for once for each kind of pod."""
+    """The kinds that the wizard asks for per kind of pod."""
     return [kind for kind in KINDS.values() if kind.for_each_pod]

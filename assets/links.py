@@ -1,7 +1,7 @@
-"""What was made with which assets: a link names its asset by kind and id, for any kind there is.
+"""Record what was made with which assets: a link has the kind and id of any asset.
 
-A package that makes things with assets has a table of its own of :class:`AssetLink`. Nothing here
-knows them by name: Django does.
+A package that makes things from assets has its own table, a subclass of :class:`AssetLink`. This
+module finds the tables through Django and does not import them.
 """
 
 from collections.abc import Iterable
@@ -17,14 +17,14 @@ Reference = tuple[str, str, UUID]  # role, kind, id
 
 
 class AssetLink(models.Model):
-    """``role`` is the kind of pod that has the asset; empty: the whole. A subclass adds a foreign
-    key to what was made, its ``HOLDER``, with the related name ``assets``.
+    """A link. ``role`` is the kind of pod that uses the asset; empty for the whole. A subclass adds
+    a foreign key to its ``HOLDER`` with the related name ``assets``.
 
-    Deleting an asset leaves its links: what something was made with stays true.
+    Deleting an asset keeps its links: what something was made with stays true.
     """
 
     HOLDER: ClassVar[str]
-    #: Run:ai's words in REST for what was made, of which it may be one.
+    #: Run:ai's words in REST for the holders.
     GROUPS: ClassVar[tuple[str, ...]]
 
     kind = models.CharField(max_length=40)
@@ -40,7 +40,7 @@ class AssetLink(models.Model):
 
     @classmethod
     def of(cls, holder: models.Model, references: Iterable[Reference]) -> list[Self]:
-        """Rows to create, each once."""
+        """Links to create, without duplicates."""
         each = dict.fromkeys(references)
         return [
             cls(**{cls.HOLDER: holder}, role=role, kind=kind, asset_id=pk)
@@ -49,9 +49,9 @@ class AssetLink(models.Model):
 
     @classmethod
     def holders(cls) -> Any:
-        """All that was made and is there; a QuerySet with ``visible_to``."""
+        """All existing holders: a QuerySet with ``visible_to``."""
         holder = cls._meta.get_field(cls.HOLDER).related_model
-        assert isinstance(holder, type)  # noqa: S101 -- a foreign key has one
+        assert isinstance(holder, type)  # noqa: S101 -- foreign keys have a model
         return holder._default_manager.all()
 
     @classmethod
@@ -61,12 +61,12 @@ class AssetLink(models.Model):
 
     @classmethod
     def entry(cls, holder: Any) -> tuple[str, dict[str, Any]]:
-        """The group of one that was made, and what REST says of it there."""
+        """The group in which REST lists a holder, and its entry there."""
         return cls.GROUPS[0], {"id": str(holder.pk), "name": str(holder)}
 
     @classmethod
     def counted(cls, kind: str) -> Coalesce:
-        """How many were made with each asset of a kind."""
+        """An expression that counts the holders of each asset of a kind."""
         there = {f"{cls.HOLDER}__in": cls.holders()}
         links = cls._default_manager.filter(kind=kind, asset_id=OuterRef("pk"), **there)
         each = links.order_by().values("asset_id")
@@ -74,7 +74,7 @@ class AssetLink(models.Model):
 
 
 def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[str, list[Any]]]:
-    """By asset and group, the entries of what was made with it and the user sees."""
+    """Entries of holders that ``user`` may see, by asset and group."""
     users: dict[UUID, dict[str, list[Any]]] = {
         pk: {group: [] for table in tables() for group in table.GROUPS} for pk in assets
     }
@@ -90,19 +90,20 @@ def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[st
 
 
 def used_by(asset: Any) -> str:
-    """``3 workloads and 1 template``, of an asset with the counts of :func:`with_counts`."""
+    """Usage in words, such as ``3 workloads and 1 template``, of an asset from
+    :func:`with_counts`."""
     counts = [(getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables()]
     words = [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def with_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:
-    """Each with how many workloads, templates and so on were made with it."""
+    """Annotate assets with the numbers of workloads, templates and so on that use them."""
     counts: dict[str, Any] = {f"used_by_{it.HOLDER}": it.counted(kind) for it in tables()}
     counted: QuerySet[Any] = rows.annotate(**counts)
     return counted
 
 
 def tables() -> list[type[AssetLink]]:
-    """Every table of links, that of the uppermost package first."""
+    """All tables of links, that of the uppermost package first."""
     return [model for model in apps.get_models() if issubclass(model, AssetLink)][::-1]

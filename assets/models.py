@@ -1,4 +1,4 @@
-"""The models of all kinds of assets, where Django looks for them."""
+"""The models of all kinds of assets, imported here for Django."""
 
 from assets.compute.model import ComputeResource
 from assets.credential.model import Credential, SecretValue

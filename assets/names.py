@@ -1,4 +1,4 @@
-"""Assets by their names, where a document that people read would name ids."""
+"""Replace ids of assets by names in documents that people read."""
 
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,8 @@ from spec.formats.stored import readable
 
 
 def names_for(user: User) -> Names:
-    """Assets by name, where one name is that of a single asset that the user sees."""
+    """A translation between names and ids, for names that only one asset visible to the
+    user has."""
 
     def name_of(slug: str, pk: UUID) -> str:
         asset = KINDS[slug].rows.visible_to(user).filter(pk=pk).first() if slug in KINDS else None
@@ -31,7 +32,7 @@ def names_for(user: User) -> Names:
 
 
 def as_yaml(kind: AssetKind[Any], asset: Any, user: User) -> str:
-    """What an asset holds; a draft as the wizard shows it."""
+    """An asset's document as YAML; a draft in the wizard's format."""
     if kind.part is not WorkloadDraft or kind.fault_of(asset):
         return kind.as_yaml(asset)
     draft = readable(WorkloadDraft, getattr(asset, kind.column))

@@ -1,4 +1,4 @@
-"""What a cluster refuses of an asset that a pod takes from, whatever else the workload says."""
+"""Find assets that a cluster would refuse whatever else the workload says."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
@@ -13,22 +13,22 @@ from spec.draft import Values
 from spec.kind import WorkloadKind
 from spec.workload import Replica, WorkloadSpec
 
-#: What every cluster runs: an image and a command, which the workload can give itself.
+#: An image and a command, which every cluster accepts and the workload could add itself.
 PROGRAM = {"image": "none", "command": "true"}
 
 
 def refusals(
     layer: Callable[[Any], Values], keys: Collection[str]
 ) -> Callable[[Iterable[Any], Cluster | None], Mapping[UUID, str]]:
-    """The ``issues`` of a kind whose assets bring ``keys`` that a workload cannot take back; in
-    ``cluster``, or each where it belongs."""
+    """Make the ``issues`` function of a kind whose assets set ``keys`` that a workload cannot
+    override. It judges for ``cluster``, or for each asset where it belongs."""
 
     def issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
         refused: dict[UUID, str] = {}
         for asset in assets:
             values = layer(asset)
             if not isinstance(values, dict):
-                continue  # it was kept under other rules, which its card says
+                continue  # current rules do not accept it, as its card says
             its = {key: value for key, value in values.items() if key in keys and value}
             if its and (at := cluster or asset.cluster) and (why := _refused(its, at)):
                 refused[asset.pk] = why
@@ -41,7 +41,7 @@ def _refused(layer: Values, cluster: Cluster) -> str:
     try:
         worker = Replica.model_validate(PROGRAM | layer)
     except ValidationError:
-        return ""  # it is no longer valid, which its card says
+        return ""  # it is invalid, as its card says
     spec = WorkloadSpec(kind=WorkloadKind.TRAINING, worker=worker)
     handle = Handle(uuid4(), "asset", "project")
     problems = connections.complaints(cluster, handle, spec)

@@ -1,4 +1,4 @@
-"""From asset ids and a project to pieces of a spec, by value."""
+"""Resolve asset ids in a project to parts of a spec, by value."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ PLACE: TypeAdapter[str] = TypeAdapter(Place)
 
 @dataclass
 class Resolved:
-    """One replica as its layers make it, and what is wrong with the choice of its assets."""
+    """A replica merged from its layers, and problems with the chosen assets."""
 
     merged: Merged = field(default_factory=Merged)
     problems: list[Problem] = field(default_factory=list)
@@ -38,12 +38,12 @@ class Resolved:
 
     @property
     def linked(self) -> list[tuple[str, UUID]]:
-        """Kind and id of those of which a pod may have several."""
+        """Kind and id of assets of which a pod may have several."""
         return [(DATA_SOURCE.slug, it.pk) for it in self.data_sources]
 
 
 def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
-    """What no pod has for itself: the user's values over the project's."""
+    """The workload-wide values: the user's over the project's."""
     merged = Merged()
     theirs = {"nodePools": project.default_node_pools} if project else {}
     merged.lay(theirs, f"project {project}")
@@ -55,10 +55,10 @@ def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
 def replica(
     draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, at: Path
 ) -> Resolved:
-    """The assets in the order of their kinds, then the user's own values; the later wins.
+    """Merge the assets in the order of their kinds, then the user's own values; the later wins.
 
-    ``at`` is where the replica stands in the draft (``("worker",)``), for the problems. Without a
-    project every asset that the user sees is taken as usable.
+    ``at`` is the path of the replica in the draft (``("worker",)``), for problems. Without a
+    project every asset that the user may see counts as usable.
     """
     resolved = Resolved()
     for kind, chosen in _chosen(draft):
@@ -81,7 +81,7 @@ def replica(
 def _mount(
     resolved: Resolved, draft: ReplicaDraft, project: Project | None, user: User, at: Path
 ) -> None:
-    """The data sources in one layer: of two at the same place neither takes the other's."""
+    """Add all data sources as one layer, so that two at the same path do not merge."""
     storage: dict[str, list[Values]] = {}
     for number, item in enumerate(draft.data_sources):
         chosen, where = item.get("id"), (*at, DATA_SOURCES, number, "id")
@@ -104,7 +104,7 @@ def _mount(
 
 
 def _unfit_place(path: Any) -> str:
-    """Why nothing can be mounted there."""
+    """Why nothing can be mounted at a path."""
     try:
         PLACE.validate_python(path)
     except ValidationError as error:
@@ -113,7 +113,7 @@ def _unfit_place(path: Any) -> str:
 
 
 def _id(text: Any) -> UUID | None:
-    """The id that a text is."""
+    """Parse an id; ``None`` if it is not one."""
     try:
         return UUID(str(text))
     except ValueError:
@@ -122,7 +122,7 @@ def _id(text: Any) -> UUID | None:
 
 def _usable(kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User) -> A | None:
     if pk and project and access.may(user, "assets.read", *project.scope_keys):
-        # Who sees assets there sees all that the project may use.
+        # People who see the project's assets see all that the project may use.
         place = project.pk, project.department_id, project.cluster_id
         return next(iter(_held(pk, *place, model=kind.model)), None)
     visible = kind.rows.visible_to(user)
@@ -149,7 +149,7 @@ def _chosen(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:
 def _against(
     resolved: Resolved, draft: ReplicaDraft, framework: str, at: Path
 ) -> Iterator[Problem]:
-    """What the chosen assets rule out, or are not made for."""
+    """Conflicts between the chosen assets, the pod's own values and the framework."""
     for slug, asset in resolved.assets.items():
         kind = KINDS[slug]
         for problem in kind.complaints(asset, draft.given):
@@ -159,8 +159,8 @@ def _against(
 
 
 def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
-    """A replica of its own image or command alone has defaults; one that is put together must be
-    whole."""
+    """Required assets that are missing. A replica with its own image or command has defaults; one
+    that is put together from assets must be complete."""
     chosen = {kind.slug for kind, _ in _chosen(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
     if not {"image", "command"} & resolved.merged.document.keys():

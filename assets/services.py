@@ -1,4 +1,4 @@
-"""What people do with assets of any kind. Forms, REST and the demo data call these verbs."""
+"""What people can do with assets of any kind. Forms, REST and demo data use these verbs."""
 
 import uuid
 from typing import Any
@@ -24,7 +24,7 @@ LONGEST_NAME = 63
 
 
 class AssetInUse(Exception):
-    """The asset cannot go: ``users`` names what uses it."""
+    """The asset cannot be deleted: ``users`` names what uses it."""
 
     def __init__(self, asset: Asset, users: list[str]) -> None:
         self.users = users
@@ -41,7 +41,8 @@ def create(
     description: str = "",
     **own: Any,
 ) -> A:
-    """An asset that holds ``document``, by the wire names of the kind's part. ``SpecError``.
+    """Create an asset with ``document``, which has the wire names of the kind's part.
+    ``SpecError``.
 
     ``own`` are columns of the kind, such as an environment's ``framework``.
     """
@@ -64,7 +65,7 @@ def update(
     document: Document | None = None,
     **own: Any,
 ) -> A:
-    """Change what is given. Workloads keep the values they were submitted with. ``SpecError``."""
+    """Change the given values. Existing workloads keep theirs. ``SpecError``."""
     check_editable(kind, asset, by)
     asset.name = asset.name if name is None else name.strip()
     asset.description = asset.description if description is None else description.strip()
@@ -83,7 +84,7 @@ def update(
 
 
 def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) -> A:
-    """Make it again as it was, which is its next version. ``SpecError``."""
+    """Restore an earlier version, as a new version. ``SpecError``."""
     columns = history.columns_of(kind, history.as_it_was(kind, version))
     document = columns.pop(kind.column)
     return update(kind, asset, by=by, document=document, **columns)
@@ -92,7 +93,7 @@ def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) ->
 def duplicate(
     kind: AssetKind[A], asset: A, *, by: User, name: str, place: Place, description: str = ""
 ) -> A:
-    """The same values under another name, or in another place. ``SpecError``."""
+    """Create a copy under another name or in another place. ``SpecError``."""
     twin = kind.rows.get(pk=asset.pk)
     twin.pk = uuid.uuid4()
     twin._state.adding = True
@@ -105,7 +106,8 @@ def duplicate(
 
 
 def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
-    """Remove it; workloads keep a copy. ``AssetInUse`` where the kind stays while it is used."""
+    """Delete an asset; workloads keep its values. ``AssetInUse`` if the kind cannot be deleted in
+    use."""
     check_editable(kind, asset, by, "assets.delete")
     with transaction.atomic():
         if kind.stays_while_used and (users := _users(kind, asset)):
@@ -129,13 +131,14 @@ def free_name(kind: AssetKind[A], asset: A) -> str:
 
 
 def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets.update") -> None:
-    """``PermissionDenied`` for whoever may not do this to it, such as one that is only shared."""
+    """``PermissionDenied`` if ``by`` may not change the asset, for example because it is only
+    shared."""
     if not kind.rows.editable_by(by, action).filter(pk=asset.pk).exists():
         raise PermissionDenied(access.missing(action, by))
 
 
 def _facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
-    """For the audit log, which says itself who it was."""
+    """The asset's columns for the audit log."""
     facts = audit.facts(asset, kind.column)
     return {name: value for name, value in facts.items() if name != "updated_by"}
 
@@ -158,8 +161,8 @@ def _put(
 
 
 def _link(kind: AssetKind[A], asset: A, by: User) -> None:
-    """Ids of a draft are what its author sent: only what the author may see becomes a link, and
-    what was one stays one while it is named."""
+    """Update the asset's links. Ids in a draft come from its author, so only visible assets are
+    linked; existing links stay while they are named."""
     if kind.links is None:
         return
     old = kind.links._default_manager.filter(**{kind.links.HOLDER: asset.pk})
@@ -175,7 +178,7 @@ def _link(kind: AssetKind[A], asset: A, by: User) -> None:
 
 
 def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
-    """Write the asset when its document and its name are good; every problem at once otherwise."""
+    """Save the asset if its document and name are valid; otherwise raise every problem at once."""
     wrong = _name_problems(kind, asset)
     if document is not None:
         try:

@@ -1,4 +1,4 @@
-"""How REST speaks of a kind of asset: Run:ai's words for what its document holds, both ways."""
+"""The form of a kind of asset in REST: converts between Run:ai's words and its document."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from spec.formats.stored import mapping
 from spec.problems.errors import Path, Problem
 
 NOT_HERE = "is not supported; leave it out"
-#: What Run:ai's clients send of items that are there.
+#: What Run:ai's clients send with existing items.
 EXCLUDE: Mapping[str, str] = {"exclude": NOT_HERE}
 
 
@@ -23,41 +23,41 @@ def anything() -> Document:
 
 @dataclass(frozen=True)
 class Given:
-    """What a request says of an asset: its document, what stands in columns beside it, and what is
-    wrong that no document could say, by the paths of the request's ``spec``."""
+    """An asset as a request describes it: its document, its other columns, and problems that the
+    document cannot express, with paths in the request's ``spec``."""
 
     document: Document
     columns: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    #: Where the request's ``spec`` had what is at this path of the document.
+    #: The path in the request's ``spec`` of what is at this path of the document.
     place: Callable[[Path], Path] = unchanged
 
 
 @dataclass(frozen=True)
 class WireType:
-    """What has a path of its own: a kind of asset, or one type of it, such as NFS.
+    """A kind of asset, or one of its types such as NFS, with a path of its own.
 
-    ``kind`` is Run:ai's word in ``meta.kind``. ``read`` makes of a ``spec`` what is stored, of a
-    new asset or of one that exists; ``write`` is the way back, without what is write-only.
+    ``kind`` is Run:ai's word in ``meta.kind``. ``read`` converts a ``spec`` to what is stored, for
+    a new or an existing asset; ``write`` is the inverse, without write-only values.
     """
 
     kind: str
     read: Callable[[Document, Any], Given]
     write: Callable[[Any], Document]
-    #: Below the path of the kind; which values of ``kind`` its documents have.
+    #: The subpath below the kind's, and the values of ``kind`` that its documents have.
     path: str = ""
     of: tuple[str, ...] = ()
-    #: In the list of all types the spec is below this word, too.
+    #: The key of its spec in the list of all types.
     below: str = ""
-    #: What the description of the API calls one, such as ``an NFS data source``.
+    #: Its name in the API's description, such as ``an NFS data source``.
     one: str = ""
-    #: And how it describes its ``spec``, by JSON Schema.
+    #: The JSON Schema of its ``spec``.
     schema: Callable[[], Document] = anything
 
 
 @dataclass(frozen=True)
 class Supported:
-    """``meta.workloadSupportedTypes``, of a kind that not every workload can use."""
+    """``meta.workloadSupportedTypes`` of a kind that only some workloads can use."""
 
     read: Callable[[Mapping[str, Any]], Given]
     write: Callable[[Any], Document]
@@ -65,7 +65,8 @@ class Supported:
 
 @dataclass(frozen=True)
 class AssetWire:
-    """``path`` stands below ``/api/v1/asset/``. What is ``read_only`` there is made elsewhere."""
+    """REST calls of a kind at ``path`` below ``/api/v1/asset/``. One that is ``read_only`` is
+    created elsewhere."""
 
     path: str
     types: tuple[WireType, ...]
@@ -76,8 +77,8 @@ class AssetWire:
 def without(
     document: Document, lacks: Mapping[str, str], at: Path = ()
 ) -> tuple[Document, list[Problem]]:
-    """What is left without the fields of Run:ai's that have no counterpart here. Null and false say
-    nothing; for any other value the table has the answer."""
+    """Remove Run:ai's fields that have no counterpart here. Null and false are ignored; for any
+    other value the table has the message."""
     wrong = [
         Problem((*at, key), why)
         for key, why in lacks.items()
@@ -89,7 +90,8 @@ def without(
 def without_in_items(
     document: Document, names: Iterable[str], lacks: Mapping[str, str] = EXCLUDE
 ) -> tuple[Document, list[Problem]]:
-    """The same of the items of these lists. What is no list stays for the spec to refuse."""
+    """Apply :func:`without` to the items of these lists. Anything but a list is left for the spec
+    to refuse."""
     whole, wrong = dict(document), list[Problem]()
     for name in names:
         if not isinstance(items := document.get(name), list):

@@ -1,4 +1,4 @@
-"""What the forms of all assets share: where the asset belongs, its name, and the spec's verdict."""
+"""The base of all assets' forms: scope, name, and showing the spec's problems."""
 
 from collections.abc import Collection
 from typing import Any
@@ -29,12 +29,12 @@ WHERE = (
 )
 
 EVERY = "All clusters"
-ME = "me"  # the scope of what is one's own
+ME = "me"  # the scope of one's own assets
 
 
 class AssetForm(Form):
-    """Cluster, scope, name and description, then the ``FIELDS`` of what the asset holds; of those
-    the keys ``BESIDE`` are no part of its document."""
+    """Cluster, scope, name and description, then the ``FIELDS`` of a kind. Keys in ``BESIDE`` are
+    not part of the document."""
 
     FIELDS: tuple[Field, ...] = ()
     BESIDE: tuple[str, ...] = ()
@@ -67,15 +67,15 @@ class AssetForm(Form):
             self.check()
 
     def places_for(self, user: User) -> dict[str, Place]:
-        """Where this user may create one, by the value of the scope field."""
+        """Places where the user may create one, by the value of the scope field."""
         return places_of(user)
 
     def offers(self, user: User, place: Place | None) -> Offered:
-        """Choices of its own fields; ``place`` is where it belongs, where that is settled."""
+        """Options of the form's own fields; ``place`` is the asset's, once that is decided."""
         return {}
 
     def check(self) -> None:
-        """What a browser that runs our scripts would not send."""
+        """Check what a browser with our scripts would not send."""
         place, cluster = self.places.get(self.values.get("scope", "")), self.values.get("cluster")
         if place is None or place.owner or not cluster or cluster_key(place) == cluster:
             return
@@ -88,7 +88,7 @@ class AssetForm(Form):
 
     @property
     def clusters(self) -> list[Cluster]:
-        """Those where the asset may belong."""
+        """Clusters to which the asset may belong."""
         each = {it.cluster.pk: it.cluster for it in self.places.values() if it.cluster}
         return list(each.values())
 
@@ -110,7 +110,7 @@ class AssetForm(Form):
         return super().document(without=(*where, *self.BESIDE, *without))
 
     def columns(self) -> dict[str, Any]:
-        """Values that live beside the document."""
+        """Values stored in columns, not in the document."""
         return {}
 
     def add_verdict(self, error: SpecError) -> None:
@@ -140,7 +140,7 @@ def places_of(user: User, action: str = "assets.create") -> dict[str, Place]:
 
 
 def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
-    """Choices under one heading a scope, of one cluster when it is known."""
+    """Options grouped by scope, limited to a cluster if it is known."""
     groups: dict[str, list[Option]] = {}
     clusters = {place.cluster.pk for place in places.values() if place.cluster}
     several = len(clusters) > 1 and not cluster

@@ -13,15 +13,15 @@ from core.forms.words import sentence
 
 UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
-#: Chips that say that an asset cannot be used, and so nothing of what it is.
+#: Chips of assets that cannot be used; they say nothing else about the asset.
 AGAINST = {UNUSABLE, NOT_VALID}
 
 
 def cards(
     kind: AssetKind[A], assets: Sequence[A], cluster: Cluster | None = None
 ) -> list[AssetCard]:
-    """Of assets of one kind, as they are in ``cluster``, or else each where it belongs; with the
-    names of the assets that they name."""
+    """Cards of assets of one kind, judged for ``cluster`` or for each asset where it belongs, with
+    the names of assets they refer to."""
     linked = _linked(kind, assets)
     issues = kind.issues(assets, cluster)
     drawn = [(asset.pk, _card(kind, asset, cluster or asset.cluster)) for asset in assets]

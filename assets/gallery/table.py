@@ -1,4 +1,4 @@
-"""A gallery as a table: its columns, what it is filtered and sorted by."""
+"""A gallery as a table: columns, filters and sorting."""
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
@@ -27,7 +27,8 @@ NO_ISSUES = "No issues"
 
 @dataclass(frozen=True)
 class AssetColumn:
-    """``order`` are the fields that it is sorted by. A ``wide`` one has room for a text."""
+    """A column. ``order`` are the database fields it sorts by; a ``wide`` one has room for
+    a text."""
 
     key: str
     label: str
@@ -37,7 +38,7 @@ class AssetColumn:
 
 
 def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
-    """The name stands first: it leads to the asset."""
+    """The columns of a kind. The first is the name, which links to the asset."""
     counts = tuple(f"used_by_{table.HOLDER}" for table in tables())
     return [
         AssetColumn(FIRST, "Name", lambda asset, card: asset.name, ("name",)),
@@ -58,12 +59,12 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
 
 
 def _type(asset: Asset, card: AssetCard) -> str:
-    """Empty where it can no longer be read."""
+    """The asset's type; empty if it can no longer be read."""
     return next((chip[0] for chip in card.chips if chip not in AGAINST), "")
 
 
 def _values_of(names: Collection[str], asset: Asset, card: AssetCard) -> str:
-    """Of the facts that fill one column."""
+    """The values of the facts in one column."""
     return ", ".join(value for _, name, value in card.facts if name in names)
 
 
@@ -76,8 +77,8 @@ def _time(at: Any) -> str:
 
 
 class GalleryState:
-    """What an address asks of a gallery: ``q`` searches, ``scope``, ``type`` and ``by`` filter,
-    ``order`` sorts. What it does not know counts for nothing."""
+    """The state of a gallery in its address: ``q`` searches, ``scope``, ``type`` and ``by`` filter,
+    ``order`` sorts. Unknown values are ignored."""
 
     def __init__(self, kind: AssetKind[Any], asked: QueryDict, user: User) -> None:
         self.kind, self.user = kind, user
@@ -112,7 +113,7 @@ class GalleryState:
         return {"scope": self.scope} | ({"owner": None} if self.kind.personal else {})
 
     def authors(self) -> list[Option]:
-        """Who created any that the user sees."""
+        """Options of the filter by author."""
         rows = self.kind.rows.visible_to(self.user).order_by("created_by__username")
         names = rows.exclude(created_by=None).values_list("created_by__username", flat=True)
         return [(name, name) for name in names.distinct()[:MOST_AUTHORS]]

@@ -1,4 +1,4 @@
-"""A draft over the template that it began from. Pure."""
+"""Lay a draft over the template that it started from. Pure."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ def over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
 
 
 def laid(base: Values, own: Values) -> Values:
-    """As a user's values are laid over an asset's."""
+    """Merge values as a user's are merged over an asset's."""
     merged = Merged()
     merged.lay(base, "template")
     merged.lay(own, USER)
@@ -19,8 +19,8 @@ def laid(base: Values, own: Values) -> Values:
 
 
 def keeps(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
-    """Whether a request that names the template and sends the ``document`` means just this draft:
-    what was taken away, or is a default again, a request cannot say."""
+    """Whether a request that names the template and sends the ``document`` would mean exactly this
+    draft. A request cannot say that a value was removed or reset to its default."""
     if base.kind != draft.kind or not _says(base.values, draft.values, document):
         return False
     for role, own in draft.replicas.items():

@@ -1,4 +1,4 @@
-"""What a template rules of the fields of those who use it, and whether their draft keeps to it."""
+"""What a template decides about fields, and whether a draft complies."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,13 +9,13 @@ from spec.problems.errors import Problem
 from spec.problems.rulings import FieldRuling
 
 Rulings = dict[str, FieldRuling]
-OWN = ("kind", "framework", "architecture")  # what a draft has beside its values
+OWN = ("kind", "framework", "architecture")  # values that a draft has as fields of its own
 NOTHING: tuple[object, ...] = (None, "", [], {})
 
 
 def rulings(template: Template) -> Rulings:
-    """By the dotted path of the field. A master that inherits in the template keeps to the rules of
-    the workers, also where a draft gives it a setup of its own."""
+    """Rulings by dotted path. If the template's master inherits, the rules of the workers also
+    apply to a master that a draft sets up itself."""
     base = template.draft
     own: Rulings = {}
     for rule in base.rules or ():
@@ -31,8 +31,8 @@ def rulings(template: Template) -> Rulings:
 def judge(
     template: Template, draft: WorkloadDraft, document: Values, *, others: Iterable[Problem]
 ) -> Iterator[Problem]:
-    """``document`` is the draft with what its assets give; what the ``others`` are about is not
-    said to be missing once more."""
+    """Problems where the draft breaks the template's rulings. ``document`` is the draft merged with
+    its assets. A field with one of the ``others`` is not also reported as missing."""
     base, said = template.draft, {problem.field for problem in others}
     for field, ruling in rulings(template).items():
         if field.startswith("master.") and draft.master is None:
@@ -47,7 +47,7 @@ def judge(
 
 
 def value_of(draft: WorkloadDraft, field: str) -> Any:
-    """What a draft gives there: a value, or the id of a chosen asset."""
+    """The draft's own value of a field, or the id of the chosen asset."""
     head, _, key = field.partition(".")
     if head in {"worker", "master"} and key:
         replica = _replica(draft, head)
@@ -56,7 +56,7 @@ def value_of(draft: WorkloadDraft, field: str) -> Any:
 
 
 def put(draft: WorkloadDraft, template: Template, field: str) -> None:
-    """Make it as the template has it."""
+    """Set a field to the template's value."""
     base, (head, _, key) = template.draft, field.partition(".")
     if field in OWN:
         setattr(draft, field, getattr(base, field))
@@ -83,7 +83,7 @@ def _inside(values: Values, path: str) -> Any:
 
 
 def _put(values: Values, path: str, value: Any) -> None:
-    """What held nothing else goes with an empty value."""
+    """Set a value; an empty one is removed, together with parents that become empty."""
     head, _, rest = path.partition(".")
     if rest:
         inner = values.get(head)

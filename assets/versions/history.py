@@ -1,4 +1,4 @@
-"""The versions of an asset: kept with each change, compared, and read again."""
+"""Versions of assets: stored with each change, compared, and restored."""
 
 from dataclasses import dataclass
 from difflib import unified_diff
@@ -15,7 +15,7 @@ from core.database.fields import EncryptedTextField
 from projects.scopes import Scoped
 from spec.formats import documents
 
-MOST = 50  # of one asset
+MOST = 50  # versions kept per asset
 HEAD = ("name", "description")
 NO_PARTS = {"id", "created_by", "updated_by"} | {field.name for field in Scoped._meta.fields}
 Columns = dict[str, Any]
@@ -23,8 +23,8 @@ Columns = dict[str, Any]
 
 @dataclass(frozen=True)
 class Change:
-    """A version with the lines that differ from the one before, of which the first has none.
-    ``tone`` of a line is ``added``, ``removed`` or nothing."""
+    """A version and its differing lines; the first has none. The ``tone`` of a line is ``added``,
+    ``removed`` or empty."""
 
     version: AssetVersion
     lines: tuple[tuple[str, str], ...]
@@ -33,7 +33,7 @@ class Change:
 
 
 def of(kind: AssetKind[A], asset: Asset) -> QuerySet[AssetVersion]:
-    """Newest first."""
+    """An asset's versions, newest first."""
     return AssetVersion.objects.filter(kind=kind.slug, asset_id=asset.pk).order_by("-number")
 
 
@@ -42,8 +42,8 @@ def columns_of(kind: AssetKind[A], asset: A) -> Columns:
 
 
 def keep(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
-    """Note what an asset is now, if that is not what it was. ``before`` is its row until now: of an
-    asset that has no versions yet it becomes the first."""
+    """Store a version, if the asset has changed. ``before`` is the row before the change, which
+    becomes the first version of an asset that has none yet."""
     latest = of(kind, asset).first()
     if latest is None and before is not None:
         latest = _add(kind, before, 1)
@@ -58,7 +58,7 @@ def forget(kind: AssetKind[A], asset: Asset) -> None:
 
 
 def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
-    """Newest first; an asset that never changed has one."""
+    """The changes of an asset, newest first; one that never changed has a single version."""
     versions = list(of(kind, asset).select_related("by")) or [_row(kind, asset, 1)]
     texts = [_text(kind, asset, version, user) for version in versions] + [[]]
     return [
@@ -73,14 +73,13 @@ def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
 
 
 def as_it_was(kind: AssetKind[A], version: AssetVersion) -> A:
-    """An asset that is not stored, with the columns of a version; one that a later release of
-    Trainyard does not have is left out."""
+    """An unsaved asset with the columns of a version, without those that no longer exist."""
     names = {field.name for field in _parts(kind)}
     return kind.model(**{key: value for key, value in version.columns.items() if key in names})
 
 
 def _parts(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
-    """The columns that people fill in."""
+    """The columns that people edit."""
     return [
         field
         for field in kind.model._meta.concrete_fields
@@ -108,7 +107,7 @@ def _row(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
 
 
 def _text(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> list[str]:
-    """As people read it: without secrets, and without what is as it is by default."""
+    """A version as lines of text, without secrets and defaults."""
     twin = as_it_was(kind, version)
     own = {
         key: value

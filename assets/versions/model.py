@@ -1,4 +1,4 @@
-"""An asset as it was after one of its changes."""
+"""A stored version of an asset."""
 
 from django.db import models
 
@@ -6,9 +6,8 @@ from accounts.models import User
 
 
 class AssetVersion(models.Model):
-    """``kind`` and ``asset_id`` name an asset of any kind, ``number`` counts its versions from 1.
-    ``columns`` are what people gave it: its name, its description, and what its kind keeps. Values
-    of credentials are none of them."""
+    """An asset of any kind after a change. ``number`` counts its versions from 1. ``columns`` has
+    its name, description and the kind's columns, but no values of credentials."""
 
     kind = models.CharField(max_length=40)
     asset_id = models.UUIDField()
