@@ -1,4 +1,4 @@
-"""What administrators do with departments. Values are judged by the model's own rules."""
+"""What administrators can do with departments. The model validates the values."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -20,12 +20,12 @@ from projects.quotas import Demand, Quota, overbooked, quota_of_department, usag
 
 
 class DepartmentHasProjects(Exception):
-    """The department cannot go while projects belong to it; the text names some."""
+    """The department has projects and cannot be deleted; the message names some."""
 
 
 @dataclass(frozen=True)
 class DepartmentShare:
-    """A department with its projects and what these hold together."""
+    """A department with its projects and their usage together."""
 
     department: Department
     projects: list[Project]
@@ -45,7 +45,7 @@ class DepartmentShare:
 
 
 def shares_of(departments: Collection[Department]) -> list[DepartmentShare]:
-    """In two queries for all of them."""
+    """Load the shares of departments in two queries."""
     projects: dict[int, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(department__in=departments):
         projects[project.department_id].append(project)
@@ -70,9 +70,9 @@ def create_department(
     memory_quota: int | None = None,
     over_quota: bool = True,
 ) -> Department:
-    """A department without projects. Memory in bytes; what is ``None`` is the sum of its projects'.
+    """Create a department. Memory is in bytes; a quota of ``None`` is the sum of its projects'.
 
-    ``ValidationError`` names the fields that are wrong.
+    ``ValidationError`` names the wrong fields.
     """
     department = Department(
         name=name,
@@ -99,7 +99,8 @@ def update_department(
     memory_quota: int | None,
     over_quota: bool,
 ) -> Department:
-    """Change it. A smaller quota touches nothing that runs; it holds from the next start on."""
+    """Change a department. A smaller quota does not affect what runs; it applies to later
+    starts."""
     access.require(by, "departments.update", *department.scope_keys)
     before = audit.facts(department)
     department.name, department.over_quota = name, over_quota
@@ -112,7 +113,7 @@ def update_department(
 
 
 def delete_department(department: Department, *, by: User) -> None:
-    """Remove it with its assets. ``DepartmentHasProjects`` while it has any."""
+    """Delete a department with its assets. ``DepartmentHasProjects`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
     try:
         with transaction.atomic():
@@ -123,7 +124,7 @@ def delete_department(department: Department, *, by: User) -> None:
 
 
 def obstacle_to_delete(department: Department) -> str:
-    """Why it cannot be deleted now, in words; empty where it can."""
+    """Why it cannot be deleted now, in words; empty if it can."""
     names = some(list(department.projects.values_list("name", flat=True)[:4]))
     return f"{department} has projects: {names}. Delete them or move them first." if names else ""
 

@@ -1,4 +1,4 @@
-"""Use against quota, as the bars of pages."""
+"""Usage against quota, as bars on pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from spec.values.quantities import readable
 
 @dataclass(frozen=True)
 class Meter:
-    """Values of ``components/meter.html``. A quota of ``None`` has no bar."""
+    """Values for ``components/meter.html``. Without a quota there is no bar."""
 
     label: str
     used: float

@@ -1,4 +1,4 @@
-"""Departments and projects: who works together, and how much of a cluster is theirs."""
+"""Departments and projects: who works together, and how much of a cluster they may use."""
 
 from typing import TYPE_CHECKING, Self
 
@@ -25,10 +25,10 @@ name_rule = RegexValidator(
 
 
 class Department(models.Model):
-    """Projects with a quota together: in GPUs, cores and bytes.
+    """A group of projects with a common quota in GPUs, cores and bytes.
 
-    What is empty of it is the sum of the projects' quotas. Without ``over_quota`` its projects
-    never hold more than that together, whatever they may for themselves.
+    An empty quota is the sum of the projects' quotas. Without ``over_quota`` its projects together
+    never exceed the quota, whatever each of them may do.
     """
 
     name = models.CharField(max_length=63, validators=[name_rule])
@@ -64,11 +64,11 @@ class Department(models.Model):
 
     @property
     def has_quota(self) -> bool:
-        """Whether any of it is its own, and not the sum of its projects'."""
+        """Whether any quota is set, instead of the sum of its projects'."""
         return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
 
 
-#: Columns of a project, its department and its cluster that each plan of a workload reads.
+#: Columns of project, department and cluster that each plan of a workload needs.
 OF_A_PLAN = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
     *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
@@ -80,7 +80,7 @@ OF_A_PLAN = (
 
 class ProjectQuerySet(models.QuerySet["Project"]):
     def open_to(self, user: User, action: str) -> Self:
-        """Those in which someone may do it."""
+        """Projects in which ``user`` may perform ``action``."""
         columns = {"project": "pk", "department": "department", "cluster": "cluster"}
         return self.filter(access.reach(user, action, **columns))
 
@@ -88,25 +88,25 @@ class ProjectQuerySet(models.QuerySet["Project"]):
         return self.open_to(user, "projects.read")
 
     def named(self, part: str) -> Self:
-        """Those with this in their name, by name."""
+        """Projects whose name contains ``part``, sorted by name."""
         return self.filter(name__icontains=part).order_by("name", "pk")
 
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
 
     def names_with_default_pool(self, pool: str) -> list[str]:
-        """Of those whose workloads go to a node pool unless they name others."""
+        """Names of projects with this default node pool."""
         rows = self.exclude(default_node_pools=[]).order_by("name")
         named = rows.values_list("name", "default_node_pools")
         return [name for name, pools in named if pool in pools]
 
 
 class Project(models.Model):
-    """The unit of quota, of access and of submission.
+    """The unit of quota, access and submission.
 
-    ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes;
-    an empty CPU or memory quota is no limit. Of equal claims the higher ``rank`` goes first.
-    ``default_node_pools`` are names, the best first: those of its workloads that name none.
+    ``gpu_quota`` counts GPUs (0.5 is half of one), ``cpu_quota`` cores, ``memory_quota`` bytes; an
+    empty CPU or memory quota is unlimited. Among equal claims the higher ``rank`` goes first.
+    ``default_node_pools`` are for workloads that name none, the preferred one first.
     """
 
     name = models.CharField(max_length=40, validators=[name_rule])
@@ -165,13 +165,13 @@ class Project(models.Model):
 
 
 def project_to_submit_to(pk: int, by: User) -> Project | None:
-    """With what a plan asks of it, its cluster and its department; ``None`` where they may not."""
+    """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it."""
     rows = (it for it in _of_a_plan(pk) if access.may(by, "workloads.create", *it.scope_keys))
     return next(rows, None)
 
 
 @prepared
 def _of_a_plan(pk: int) -> models.QuerySet[Project]:
-    """With those columns. Any other comes when it is asked for, in a query of its own."""
+    """The project with only these columns; others are loaded on access."""
     rows = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
     return rows.filter(pk=pk).order_by()

@@ -1,4 +1,4 @@
-"""The queues of a cluster that holds projects to their quotas itself, as the quotas say."""
+"""Queues of clusters that enforce projects' quotas themselves."""
 
 import logging
 from collections import defaultdict
@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 def ask(cluster: Cluster) -> None:
-    """After the commit. What comes of it, and of a request that is lost, the monitor sees within a
-    minute."""
+    """Request an update after the commit. The monitor checks every minute, so a lost request is
+    harmless."""
     if cluster.capabilities.quotas:
         send("projects.keep_queues", cluster.pk, SUBMIT)
 
@@ -30,7 +30,7 @@ def keep(cluster: Cluster) -> None:
 
 
 def wanted(cluster: Cluster) -> list[Queue]:
-    """One for each project, and one for each department that has any."""
+    """The queues of a cluster: one for each project, and one for each department with projects."""
     departments: dict[Department, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(cluster=cluster).select_related("department"):
         departments[project.department].append(project)
@@ -46,11 +46,11 @@ def _of_project(project: Project) -> Queue:
 
 
 def _of_department(department: Department, projects: list[Project]) -> Queue:
-    """What others leave over is shared by the number of projects that may have it, so that a
-    project gets the same in a large department and in a small one."""
+    """The queue of a department. Its weight is the number of projects that may exceed their quota,
+    so that a project's share of idle resources does not depend on its department's size."""
     weight = 0
     if department.over_quota:
-        # Its own quota may be less than that of projects that stay within theirs.
+        # The department's own quota may be less than its projects' together.
         least = int(department.has_quota)
         weight = max(sum(project.over_quota for project in projects), least)
     return _queue(department.name, "", quota_of_department(department, projects), weight)

@@ -1,4 +1,4 @@
-"""Demand against allowance. Pure sums here; one query for many projects at once."""
+"""Compare demand with quotas. The sums are pure; usage comes in one query for many projects."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from spec.phases import HOLDING, Phase
 from spec.values.quantities import readable
 from spec.workload import WorkloadSpec
 
-SLACK = 1e-6  # of sums of fractions
+SLACK = 1e-6  # tolerance for sums of fractions
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What is asked for or in use: GPUs, CPU cores, bytes of memory."""
+    """Resources requested or in use: GPUs, CPU cores, bytes of memory."""
 
     gpus: float = 0.0
     cpu: float = 0.0
@@ -41,7 +41,7 @@ class Demand:
 
 @dataclass(frozen=True)
 class Quota:
-    """What is deserved: GPUs, CPU cores, bytes of memory; ``None`` is no bound."""
+    """A quota: GPUs, CPU cores, bytes of memory; ``None`` is unlimited."""
 
     gpus: float
     cpu: float | None
@@ -50,17 +50,17 @@ class Quota:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a project holds now, and how many of its workloads hold it."""
+    """What a project uses now, and the number of workloads that use it."""
 
     held: Demand
     workloads: int
 
 
 def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
-    """What workloads in these phases hold of each project, by its id, in one query."""
+    """Usage by project id of workloads in these phases, in one query."""
     asked = [project.pk for project in projects]
     if not asked:
-        return {}  # composing a query that finds nothing takes longer than many that find something
+        return {}  # building an empty query takes longer than running many real ones
     rows: Iterable[Any] = _holders(*asked, phases=tuple(phases))
     usage = {
         it.pk: Usage(Demand(round(it.gpus, 4), round(it.cpu, 4), it.memory), it.count)
@@ -91,8 +91,8 @@ def quota_of(project: Project) -> Quota:
 
 
 def quota_of_department(department: Department, projects: Collection[Project]) -> Quota:
-    """Its own; where it has none, the sum of its projects', without a bound where one has none or
-    there are no projects yet."""
+    """A department's own quota, or the sum of its projects'; unlimited if one of them is, or if
+    there are no projects."""
     gpus, cpu, memory = department.gpu_quota, department.cpu_quota, department.memory_quota
     if gpus is None:
         gpus = round(sum(project.gpu_quota for project in projects), 4)
@@ -104,8 +104,8 @@ def quota_of_department(department: Department, projects: Collection[Project]) -
 
 
 def overbooked(department: Department, projects: Collection[Project]) -> str:
-    """Where the quotas of its projects are together more than its own, and what that means, in
-    words; empty where they are not. Projects without a bound are bound by the department."""
+    """A warning if the quotas of its projects together exceed its own; else empty. Projects without
+    a limit are limited by the department."""
     rows = (
         ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _number),
         ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _number),
@@ -134,7 +134,8 @@ def _sum(quotas: Iterable[float | None]) -> float | None:
 
 @dataclass
 class Account:
-    """A quota that is never passed: ``whose`` it is, by its kind and in words, and what is held."""
+    """A quota that must not be exceeded, with its current usage. ``whose`` says in words whose it
+    is."""
 
     kind: str
     whose: str
@@ -142,7 +143,7 @@ class Account:
     held: Demand
 
     def excess(self, demand: Demand) -> str:
-        """Where ``demand`` too would be more than the quota, in words; empty when it fits."""
+        """How ``demand`` would exceed the quota, in words; empty if it fits."""
         quota, held, total = self.quota, self.held, self.held + demand
         rows = (
             ("GPUs", total.gpus, quota.gpus, held.gpus, _number),
@@ -155,8 +156,8 @@ class Account:
 def accounts_of(
     projects: Iterable[Project], phases: Collection[Phase] = HOLDING
 ) -> dict[int, list[Account]]:
-    """What each project may not go over, by its id: its own quota, then that of its department,
-    of which its projects hold together what workloads in these phases hold."""
+    """The accounts that limit each project, by its id: its own, then its department's, which all
+    its projects' workloads in these phases use."""
     asked = {project.pk: project for project in projects}
     owners = {it.department_id: it.department for it in asked.values()}
     strict = {pk: owner for pk, owner in owners.items() if not owner.over_quota}

@@ -1,4 +1,4 @@
-"""Which projects go first, among those whose workloads have an equal claim."""
+"""The order of projects whose workloads have an equal claim."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ from core.database.choices import Choices
 
 
 class ProjectRank(StrEnum):
-    """From the last to the first."""
+    """Ranks from the last to the first."""
 
     VERY_LOW = "very-low"
     LOW = "low"
@@ -22,7 +22,7 @@ class ProjectRank(StrEnum):
 
     @property
     def place(self) -> int:
-        """The higher goes first."""
+        """The higher one goes first."""
         return list(ProjectRank).index(self)
 
 

@@ -1,4 +1,4 @@
-"""Where an asset may be used: in the whole account, a cluster, a department, or one project."""
+"""Scopes: an asset can be used in the whole account, a cluster, a department, or a project."""
 
 from dataclasses import dataclass
 from typing import Self, TypeVar
@@ -25,22 +25,22 @@ def scopes() -> Choices:
     return Scope.choices
 
 
-ONLY_YOU = "Only you"  # nobody else is shown what belongs to one person
+ONLY_YOU = "Only you"  # the label of assets that belong to one person
 M = TypeVar("M", bound=models.Model)
 Holder = Cluster | Department | Project
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where an asset belongs: to a cluster, a department or a project; without a ``holder``, to the
-    whole account, which is every cluster, or to its ``owner`` alone, who uses it everywhere."""
+    """Where an asset belongs: to a ``holder``, which is a cluster, department or project. Without
+    one it belongs to the whole account, or only to its ``owner``, who can use it everywhere."""
 
     holder: Holder | None = None
     owner: User | None = None
 
     @classmethod
     def of(cls, asset: "Scoped") -> Self:
-        """Where an asset that exists belongs."""
+        """The place of an existing asset."""
         if asset.scope == Scope.ACCOUNT:
             return cls(owner=getattr(asset, "owner", None))
         return cls(getattr(asset, asset.scope))
@@ -60,7 +60,7 @@ class Place:
         return self.holder.scope_keys if self.holder else ()
 
     def is_open_to(self, user: User, action: str) -> bool:
-        """Whether the user may do this to assets there."""
+        """Whether ``user`` may perform ``action`` on assets there."""
         return self.owner == user if self.owner else access.may(user, action, *self.scope_keys)
 
     def __str__(self) -> str:
@@ -70,7 +70,7 @@ class Place:
 
 
 def seen_by(user: User) -> Q:
-    """What :meth:`ScopedQuerySet.visible_to` asks of the scope."""
+    """The filter of :meth:`ScopedQuerySet.visible_to`."""
     if access.may(user, "assets.read"):
         return Q()
     projects = Project.objects.open_to(user, "assets.read")
@@ -83,14 +83,14 @@ def seen_by(user: User) -> Q:
 
 
 def changed_by(user: User, action: str) -> Q:
-    """And :meth:`ScopedQuerySet.editable_by`."""
+    """The filter of :meth:`ScopedQuerySet.editable_by`."""
     if access.may(user, action):
         return Q()
     return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
 
 
 def holding(project: int, department: int, cluster: UUID) -> Q:
-    """Where the scope holds this project, which is of that department and cluster."""
+    """A filter for scopes that include a project of this department and cluster."""
     return (
         Q(scope=Scope.PROJECT, project=project)
         | Q(scope=Scope.DEPARTMENT, department=department)
@@ -100,18 +100,18 @@ def holding(project: int, department: int, cluster: UUID) -> Q:
 
 
 class ScopedQuerySet(models.QuerySet[M]):
-    """Questions that every kind of asset answers alike."""
+    """The queries that all kinds of assets share."""
 
     def visible_to(self, user: User) -> Self:
-        """Assets whose scope holds a project in which the user sees assets."""
+        """Assets whose scope includes a project in which the user may see assets."""
         return self.filter(seen_by(user))
 
     def usable_in(self, project: Project) -> Self:
-        """Assets whose scope holds this project."""
+        """Assets whose scope includes this project."""
         return self.filter(holding(project.pk, project.department_id, project.cluster_id))
 
     def usable_at(self, place: Place) -> Self:
-        """Assets whose scope holds this place, for another asset that belongs there."""
+        """Assets whose scope includes this place, for use by another asset there."""
         holder = place.holder
         if isinstance(holder, Project):
             return self.usable_in(holder)
@@ -123,12 +123,13 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(reach)
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        """Assets that belong to where the user may do this to assets, not what is shared there."""
+        """Assets in places where the user may perform ``action``; not those that are only shared
+        there."""
         return self.filter(changed_by(user, action))
 
     def named(self, name: str, place: Place) -> Self:
-        """Those of a name in one place, of which there is one at most. A kind whose assets may be
-        somebody's own tells these apart."""
+        """The asset with this name in a place, at most one. Kinds whose assets may belong to a
+        person distinguish these."""
         rows = self.filter(name=name, scope=place.scope)
         return rows.filter(**{place.scope: place.holder}) if place.holder else rows
 
@@ -137,8 +138,8 @@ class ScopedQuerySet(models.QuerySet[M]):
 
 
 def scope_constraints(kind: str, shared: Q | None = None) -> list[models.BaseConstraint]:
-    """A name is unique within its scope, and only the whole account has no cluster. ``shared`` is
-    what tells that of the whole account from somebody's own, where there is any."""
+    """Constraints: a name is unique within its scope, and only account-wide assets have no cluster.
+    ``shared`` filters out personal assets, if the kind has any."""
     account = Q(scope=Scope.ACCOUNT) & shared if shared else Q(scope=Scope.ACCOUNT)
     unique = [
         models.UniqueConstraint(
@@ -153,8 +154,8 @@ def scope_constraints(kind: str, shared: Q | None = None) -> list[models.BaseCon
 
 
 class Scoped(models.Model):
-    """The cluster is set but for the whole account; the department or project when the scope says
-    so."""
+    """Columns of a scope. ``cluster`` is set unless the scope is the account; ``department`` or
+    ``project`` is set if the scope is one."""
 
     scope = models.CharField(max_length=20, choices=scopes, default=Scope.PROJECT)
     cluster = models.ForeignKey(
@@ -172,11 +173,11 @@ class Scoped(models.Model):
 
     @property
     def scope_name(self) -> str:
-        """What the scope is called: ``Project team-a``, ``Account``."""
+        """The scope's name: ``Project team-a``, ``Account``."""
         return str(Place.of(self))
 
     def put(self, place: Place) -> None:
-        """Give the asset to the account, a cluster, a department or a project."""
+        """Move the asset to a place."""
         self.scope, self.cluster, holder = place.scope, place.cluster, place.holder
         self.department = holder if isinstance(holder, Department) else None
         self.project = holder if isinstance(holder, Project) else None

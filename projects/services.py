@@ -1,4 +1,4 @@
-"""What administrators do with projects. Values are judged by the model's own rules."""
+"""What administrators can do with projects. The model validates the values."""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -19,7 +19,7 @@ from projects.ranks import ProjectRank
 
 
 class HasWorkloads(Exception):
-    """The project cannot go while workloads belong to it; the text names some."""
+    """The project has workloads and cannot be deleted; the message names some."""
 
 
 def create_project(
@@ -37,9 +37,10 @@ def create_project(
     members: Collection[User] = (),
     default_node_pools: Sequence[str] = (),
 ) -> Project:
-    """A project; its department is made when the cluster has none of that name. Memory in bytes.
+    """Create a project, and its department if the cluster has none of that name. Memory is in
+    bytes.
 
-    ``ValidationError`` names the fields that are wrong.
+    ``ValidationError`` names the wrong fields.
     """
     access.require(by, "projects.create", *cluster.scope_keys)
     project = Project(
@@ -74,8 +75,8 @@ def update_project(
     rank: ProjectRank | None = None,
     default_node_pools: Sequence[str] | None = None,
 ) -> Project:
-    """Change it; without a ``rank`` or node pools it keeps its own. A smaller quota ends nothing
-    that runs, but what is over quota then may be preempted for the owner of another."""
+    """Change a project; without ``rank`` or node pools these stay. A smaller quota stops nothing,
+    but workloads that are over quota then may be preempted."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _facts(project)
@@ -91,8 +92,8 @@ def update_project(
 
 
 def delete_project(project: Project, *, by: User) -> None:
-    """Remove it with its assets and the traces of deleted workloads. ``HasWorkloads`` while it has
-    any that is not deleted."""
+    """Delete a project with its assets and what is kept of deleted workloads. ``HasWorkloads`` if
+    it has any others."""
     access.require(by, "projects.delete", *project.scope_keys)
     with transaction.atomic():
         if obstacle := obstacle_to_delete(project):
@@ -106,7 +107,7 @@ def delete_project(project: Project, *, by: User) -> None:
 
 
 def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
-    """Make someone a member of these projects and of no other."""
+    """Make a user a member of exactly these projects."""
     with transaction.atomic():
         before, member = set(Project.objects.filter(members=user)), {"member": user.username}
         for project in before ^ set(projects):
@@ -116,7 +117,7 @@ def set_projects(user: User, projects: Collection[Project], *, by: User) -> None
 
 
 def add_member(project: Project, user: User, *, by: User) -> bool:
-    """Make someone a member besides the others; ``False`` for who is one."""
+    """Add a member; ``False`` if the user is one already."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         members = Project.members.through.objects
@@ -127,7 +128,7 @@ def add_member(project: Project, user: User, *, by: User) -> bool:
 
 
 def remove_member(project: Project, user: User, *, by: User) -> None:
-    """Their workloads there stay, and run on."""
+    """Remove a member. Their workloads there continue."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         if project.members.through.objects.filter(project=project, user=user).delete()[0]:
@@ -135,17 +136,16 @@ def remove_member(project: Project, user: User, *, by: User) -> None:
 
 
 def obstacle_to_delete(project: Project) -> str:
-    """Why it cannot be deleted now, in words; empty where it can."""
+    """Why it cannot be deleted now, in words; empty if it can."""
     names = _some_workloads(project)
     return f"{project} has workloads: {names}. Delete them first." if names else ""
 
 
 def _check_rename(project: Project, name: str) -> None:
-    """On some clusters what a project has is named after it, and its workloads are found there by
-    that name alone."""
+    """Refuse to rename a project if its cluster finds its workloads by the project's name."""
     if not project.cluster.definition.names_are_fixed:
         return
-    # What it is called now, not when the page was drawn; and no workload comes meanwhile.
+    # Lock the row to get the current name, and so that no workload is created meanwhile.
     kept = Project.objects.select_for_update().get(pk=project.pk)
     if name != kept.name and (names := _some_workloads(project)):
         text = (
@@ -156,7 +156,7 @@ def _check_rename(project: Project, name: str) -> None:
 
 
 def _some_workloads(project: Project) -> str:
-    """A few that are not deleted, in words; empty where there are none."""
+    """Some workloads that are not deleted, in words; empty if there are none."""
     present = project.workloads.filter(deleted_at=None).order_by("name")
     return some(list(present.values_list("name", flat=True)[:4]))
 

@@ -1,4 +1,4 @@
-"""What the forms of projects and departments say, typed. What it may be the models judge."""
+"""Typed values of the forms of projects and departments. The models validate them further."""
 
 from typing import Annotated, Any
 
@@ -8,7 +8,7 @@ from projects.ranks import ProjectRank
 from spec.part import Flag, Number
 
 GB = 1_000_000_000
-LARGEST_QUOTA = 1e9  # in GB; in bytes more than this would not fit into a column
+LARGEST_QUOTA = 1e9  # in GB; more bytes would not fit into a column
 Quota = Annotated[Number, Field(le=LARGEST_QUOTA)]
 
 
@@ -24,7 +24,7 @@ class DepartmentValues(BaseModel):
     over_quota: Flag = False
 
     def given(self) -> dict[str, Any]:
-        """As the verbs take it: memory in bytes."""
+        """The values as the verbs take them, with memory in bytes."""
         memory = None if self.memory_quota is None else round(self.memory_quota * GB)
         return self.model_dump() | {"memory_quota": memory}
 
