@@ -7,7 +7,7 @@ from clusters.models import Cluster, Node, NodePool
 from engines.nodes import NodeInfo
 
 AT_ONCE = 500  # rows of one statement
-SEEN = (
+OBSERVED_COLUMNS = (
     "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
     "allocated_cpu allocated_memory allocated_gpus pool"
 ).split()
@@ -28,7 +28,7 @@ def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
         elif _differs(node, values):
             changed.append(node)
     Node.objects.bulk_create(created, batch_size=AT_ONCE)
-    Node.objects.bulk_update(changed, SEEN, batch_size=AT_ONCE)
+    Node.objects.bulk_update(changed, OBSERVED_COLUMNS, batch_size=AT_ONCE)
     gone = [node.pk for node in rows.values()]
     for start in range(0, len(gone), AT_ONCE):
         Node.objects.filter(pk__in=gone[start : start + AT_ONCE]).delete()

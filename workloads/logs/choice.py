@@ -33,7 +33,7 @@ def place_of(line: Line) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class ShownLine:
     """A line as the page shows it. ``colour`` numbers the rank's colour."""
 
     rank: int
@@ -214,10 +214,10 @@ class Choice:
             return beside(self.streams, *line)
         return at(self.streams, moment) if moment else None
 
-    def named(self, lines: list[Line]) -> list[Told]:
+    def named(self, lines: list[Line]) -> list[ShownLine]:
         mark = marking(self.text)
         return [
-            Told(
+            ShownLine(
                 one.rank,
                 self.names.get(one.rank, ""),
                 one.rank % COLOURS,

@@ -33,7 +33,7 @@ ROUND_SECONDS = 0.3  # long logs must not delay phase changes
 MOST_AT_ONCE = 500  # workloads per round
 SWEEP_SECONDS = 60.0  # seconds between two rounds over ended workloads whose logs are not complete
 AFTER_DELETION = timedelta(minutes=5)  # how long to wait for more output of pods
-SEEN = Q(observed_run__gt=0)
+WAS_OBSERVED = Q(observed_run__gt=0)
 rounds = itertools.count()
 
 
@@ -67,7 +67,7 @@ def collect(cluster: Cluster) -> None:
     deadline = time.monotonic() + ROUND_SECONDS
     engine, queue = engine_for(cluster), waiting[cluster.pk]
     news = engine.news()
-    due = SEEN if news is None else _due(queue, news)
+    due = WAS_OBSERVED if news is None else _due(queue, news)
     pending = _pending(cluster, due) if due else []
     first = next(rounds) % max(len(pending), 1) if news is None else 0
     left = dict.fromkeys(workload.pk for workload in pending)
@@ -98,7 +98,7 @@ def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
     due = Q(pk__in=uids) if uids else Q()
     if time.monotonic() - queue.swept > SWEEP_SECONDS:
         queue.swept = time.monotonic()
-        due |= SEEN & ~Q(phase__in=ACTIVE)
+        due |= WAS_OBSERVED & ~Q(phase__in=ACTIVE)
     return due
 
 

@@ -35,7 +35,7 @@ REFRESH_SECONDS = 30.0  # for the refresh before the watch, in which the lease i
 COLLECT_EVERY_SECONDS = 0.4
 EXTEND_EVERY_SECONDS = 1.0  # the lease
 OUTAGES_EVERY_SECONDS = 5.0
-TOLD = 500  # workloads whose pages are told of a change of their cluster
+MOST_ANNOUNCED = 500  # workloads whose pages are told of a change of their cluster
 ANEW_SECONDS = 2.0  # seconds between two checks for a changed connection
 RELIST_SECONDS = 300.0  # list again from time to time: a watch cannot prove that it missed nothing
 
@@ -113,7 +113,7 @@ def _turn(cluster: Cluster) -> bool:
 def _tell_pages(cluster: Cluster) -> None:
     """Have open pages reload active workloads, which show whether their cluster answers."""
     active = Workload.objects.filter(cluster=cluster, phase__in=ACTIVE, deleted_at=None)
-    for workload in active.only("pk", "project_id")[:TOLD]:
+    for workload in active.only("pk", "project_id")[:MOST_ANNOUNCED]:
         events.announce(workload)
 
 

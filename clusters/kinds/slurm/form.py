@@ -87,7 +87,7 @@ class SlurmForm(ConnectionForm):
             "Containers",
             Input.SELECT,
             options=(
-                (Containers.FOUND, "What the login node has"),
+                (Containers.DISCOVERED, "What the login node has"),
                 (Containers.PYXIS, "pyxis, a plugin of Slurm"),
                 (Containers.APPTAINER, "apptainer"),
                 (Containers.SINGULARITY, "singularity"),

@@ -76,7 +76,7 @@ class RunAs(StrEnum):
 class Containers(StrEnum):
     """What starts the images of workloads."""
 
-    FOUND = ""  # what the login node has
+    DISCOVERED = ""  # what the login node has
     PYXIS = PYXIS
     APPTAINER = APPTAINER
     SINGULARITY = SINGULARITY
@@ -95,7 +95,7 @@ class SlurmSettings(ConnectionSettings):
     accounts: ProjectAccounts = ""  # a project and its account on each line
     partition: SlurmName = ""
     prologue: Lines = ""
-    containers: Containers = Containers.FOUND
+    containers: Containers = Containers.DISCOVERED
     run_as: RunAs = RunAs.SERVICE
     users: Users = ""  # a user of Trainyard and one of the cluster on each line
     programs: PathOfSite = ""

@@ -34,7 +34,7 @@ STRANGE = (
 )
 WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "(?P<name>[^"]+)"')
 RETRIED = "Retrying every few seconds."
-Told = tuple[str, str]  # what is wrong, and what to do
+Explanation = tuple[str, str]  # what is wrong, and what to do
 
 
 def words(error: Exception) -> str:
@@ -86,7 +86,7 @@ def _place(error: Exception) -> str:
     return f"{pool.host}:{pool.port}" if isinstance(pool, HTTPConnectionPool) else ""
 
 
-def _tls(error: ssl.SSLError) -> Told:
+def _tls(error: ssl.SSLError) -> Explanation:
     if isinstance(error, ssl.SSLCertVerificationError):
         what, todo = _certificate(error.verify_code)
         return f"{what} ({error.verify_message.rstrip('.')})", todo
@@ -106,7 +106,7 @@ def _tls(error: ssl.SSLError) -> Told:
     return f"{what} ({said})", todo
 
 
-def _certificate(code: int) -> Told:
+def _certificate(code: int) -> Explanation:
     if code in {OTHER_HOST, OTHER_IP}:
         return "has a certificate for other names", (
             "In the kubeconfig, use an address that the certificate names as the server, or have "
@@ -121,7 +121,7 @@ def _certificate(code: int) -> Told:
     )
 
 
-def _network(inside: list[BaseException], error: Exception) -> Told:
+def _network(inside: list[BaseException], error: Exception) -> Explanation:
     numbers = {one.errno for one in inside if isinstance(one, OSError)}
 
     def are(*kinds: type[BaseException]) -> bool:

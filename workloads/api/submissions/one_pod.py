@@ -31,8 +31,8 @@ from workloads.api.submissions.distributed import (
 from workloads.api.submissions.dry_run import BatchDryRunOut, DryRun, DryRunOut
 from workloads.models import Source
 
-MADE: Any = {200: DryRunOut, 202: OnePodOut}
-ALL_MADE: Any = {200: BatchDryRunOut, 202: OnePodBatchOut}
+ANSWER: Any = {200: DryRunOut, 202: OnePodOut}
+BATCH_ANSWER: Any = {200: BatchDryRunOut, 202: OnePodBatchOut}
 TAKEN: Any = {202: Accepted}
 
 
@@ -42,7 +42,7 @@ def router_of(kind: WorkloadKind) -> Router:
     one = f"{path}/{{workload_id}}"
     router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
 
-    @router.post(path, response=MADE, operation_id=f"create_{noun}", summary=f"Submit a {noun}")
+    @router.post(path, response=ANSWER, operation_id=f"create_{noun}", summary=f"Submit a {noun}")
     def create(
         request: ApiRequest, body: OnePodIn, asked: Query[DryRun]
     ) -> Status[DryRunOut] | Status[OnePodOut]:
@@ -81,7 +81,7 @@ def router_of(kind: WorkloadKind) -> Router:
 def _add_batch(router: Router, kind: WorkloadKind) -> None:
     path = f"/{kind.traits.path}/batch-create"
 
-    @router.post(path, response=ALL_MADE, operation_id=f"create_many_{kind.traits.path}")
+    @router.post(path, response=BATCH_ANSWER, operation_id=f"create_many_{kind.traits.path}")
     def create_all(
         request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
     ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
