@@ -1,4 +1,4 @@
-"""Test connection: a worker looks at what a cluster lacks, and the page shows what it found."""
+"""Connection tests: a worker checks the cluster, and the page shows its findings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -18,7 +18,7 @@ from engines.base import EngineError
 from engines.findings import CONNECTION, PERMISSIONS, SIGNED_IN, Finding, Level
 
 KEPT = timedelta(hours=1)
-PATIENCE = timedelta(seconds=60)  # until the page says that no worker took it up
+PATIENCE = timedelta(seconds=60)  # until the page says that no worker has taken it up
 
 
 def ask(
@@ -30,7 +30,7 @@ def ask(
     settings: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> ConnectionTest:
-    """Test a connection that is not kept yet, or, without a ``secret``, that of ``cluster``.
+    """Test a connection before it is saved, or, without a ``secret``, that of ``cluster``.
 
     Only the id of the test goes to the worker: the secret stays in the database, encrypted.
     """
@@ -46,7 +46,8 @@ def ask(
 def keep(
     *, by: User, cluster: Cluster | None, kind: ClusterKind, secret: ConnectionSecret
 ) -> ConnectionTest:
-    """Hold what was given with a form that has to be seen again, for the page must not show it."""
+    """Store a secret from a form that has to be shown again, because the page must not
+    contain it."""
     test = _new(by, cluster, kind, secret)
     test.answered_at = timezone.now()
     test.save()
@@ -63,7 +64,7 @@ def _new(
 
 
 def run(test: ConnectionTest) -> None:
-    """Look, and write down what was found. Of a cluster that is kept, its state too."""
+    """Run the test and store its findings, and the new state of a cluster that exists."""
     if test.secret_json:
         findings = _look(test)
     elif test.cluster:
@@ -93,21 +94,21 @@ def _away(kind: ClusterKind, message: str) -> tuple[Finding, ...]:
 
 
 def is_late(test: ConnectionTest) -> bool:
-    """No worker took it up, and none may be running."""
+    """Whether no worker has taken it up for so long that perhaps none is running."""
     return test.answered_at is None and timezone.now() - test.created_at > PATIENCE
 
 
 def rights_to_apply(kind: ClusterKind, findings: Sequence[Finding]) -> str:
-    """The manifest of all rights that Trainyard needs, as YAML, when one of them is refused."""
+    """The manifest of all permissions that Trainyard needs, as YAML, if one of them is missing."""
     granted = all(it.level is Level.OK for it in findings if it.area == PERMISSIONS)
     return "" if granted or kind.rights is None else kind.rights.manifest(user_of(findings))
 
 
 def user_of(findings: Iterable[Finding]) -> str:
-    """Who Trainyard is on that cluster; empty where that is not known."""
+    """Trainyard's user name on the cluster; empty if unknown."""
     return next((it.text for it in findings if it.name == SIGNED_IN), "")
 
 
 def prune() -> None:
-    """Forget old tests, and with them the secrets that nobody kept."""
+    """Delete old tests, together with secrets that were never saved."""
     ConnectionTest.objects.filter(created_at__lt=timezone.now() - KEPT).delete()

@@ -1,4 +1,4 @@
-"""The node pool form. The verbs in the services judge the values."""
+"""The node pool form. The verbs validate its values."""
 
 from collections.abc import Collection
 
@@ -26,6 +26,6 @@ class NodePoolForm(Form):
         super().__init__(FIELDS, initial, posted, fixed=fixed)
 
     def given(self) -> dict[str, str]:
-        """As the verbs take it, without what is fixed."""
+        """The values for the verbs, without fixed ones."""
         names = [shown.name for shown in self if not shown.disabled]
         return {name: str(self.values.get(name, "")) for name in names}

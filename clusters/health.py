@@ -1,4 +1,4 @@
-"""Which of Run:ai's states a cluster is in, and the sentence that says what to do about it."""
+"""A cluster's state, which is one of Run:ai's, and a sentence on what to do about it."""
 
 from collections.abc import Iterable
 
@@ -11,7 +11,7 @@ NAMED = 3  # findings in one message; the page lists them all
 
 
 def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
-    """Of a cluster that answered. What lacks outweighs what does not work well."""
+    """The state of a cluster that answered. Missing prerequisites outweigh other issues."""
     findings = list(findings)
     missing = [finding for finding in findings if finding.level is Level.MISSING]
     issues = [finding for finding in findings if finding.level is Level.ISSUE]
@@ -23,7 +23,7 @@ def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
 
 
 def away(error: EngineUnavailable) -> tuple[State, str]:
-    """Of a cluster that did not answer. It is asked again by itself."""
+    """The state of a cluster that did not answer. It will be asked again automatically."""
     advice = "Running workloads are not affected. Trainyard keeps trying."
     return State.DISCONNECTED, f"{error} {advice}"
 

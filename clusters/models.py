@@ -1,4 +1,4 @@
-"""Clusters and the machines in them, as last seen by the monitor."""
+"""Clusters and their nodes, as last seen by the monitor."""
 
 import uuid
 from dataclasses import asdict
@@ -43,7 +43,7 @@ def states() -> Choices:
     return State.choices
 
 
-DEFAULT_POOL = "default"  # of every node that no pool's label matches; it has no row
+DEFAULT_POOL = "default"  # for nodes that match no pool's label; it has no row
 KEY = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 pool_rule = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?\Z",
@@ -59,7 +59,7 @@ value_rule = RegexValidator(
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     def visible_to(self, user: Any) -> Self:
-        """Those of the user, and those that hold one of the user's projects."""
+        """Clusters that the user may see, by a role there or in one of their projects."""
         columns = {"cluster": "pk", "department": "departments", "project": "projects"}
         reached = access.reach(user, "clusters.read", **columns)
         return self.filter(reached).distinct() if reached else self
@@ -74,22 +74,22 @@ class Cluster(models.Model):
     capabilities_json = SaidJSON(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True, blank=True)
-    findings_json = SaidJSON(default=list, blank=True)  # of the last look at what it needs
-    # Of all ready nodes together, and kept here because there may be thousands of them.
+    findings_json = SaidJSON(default=list, blank=True)  # of the last check
+    # Totals of all ready nodes, stored here because there may be thousands of nodes.
     gpu_count = models.PositiveIntegerField(default=0)
-    ready_nodes: "list[Node] | None" = None  # of this object, where they were read for several
+    ready_nodes: "list[Node] | None" = None  # cached on this object for several readers
     cpu = models.FloatField(default=0)  # cores
     memory = models.BigIntegerField(default=0)  # bytes
-    # Bytes of the smallest GPU, by which a request for GPU memory becomes a portion.
+    # Bytes of the smallest GPU, to convert a request for GPU memory into a fraction.
     gpu_memory = models.BigIntegerField(default=0)
-    counted_at = models.DateTimeField(null=True, blank=True)  # what is held of them, where we know
+    counted_at = models.DateTimeField(null=True, blank=True)  # of requests; null: unknown
     has_virtual_gpus = models.BooleanField(default=False)
-    settings_json = models.JSONField(default=dict, blank=True)  # as its kind has them
-    # Grows with each change of how the cluster is reached, so that every process notices.
+    settings_json = models.JSONField(default=dict, blank=True)  # a document of its kind's settings
+    # Grows with each change of the connection, so that every process notices.
     connection_version = models.PositiveIntegerField(default=0, editable=False)
 
     objects = ClusterQuerySet.as_manager()
-    _as_read: tuple[Any, Capabilities] | None = None  # what the capabilities were read from
+    _as_read: tuple[Any, Capabilities] | None = None  # their JSON, and what it says
 
     if TYPE_CHECKING:
         nodes: RelatedManager["Node"]
@@ -114,40 +114,40 @@ class Cluster(models.Model):
 
     @property
     def settings(self) -> ConnectionSettings:
-        """``ValidationError`` where they were written under other rules."""
+        """``ValidationError`` if current rules no longer accept them."""
         return self.definition.settings.of(self)
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the cluster offered when it was last asked; nothing where that cannot be read, until
-        it is asked again."""
+        """What the cluster offered at the last check; nothing if that can no longer be read, until
+        the next check."""
         if self._as_read is None or self._as_read[0] is not self.capabilities_json:
             without = Capabilities(frameworks=(), queues=self.definition.queues)
             capabilities = capabilities_of(self.capabilities_json) or without
-            self._as_read = self.capabilities_json, capabilities  # a plan asks seven times
+            self._as_read = self.capabilities_json, capabilities  # a plan reads this seven times
         return self._as_read[1]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was there and what lacked when it was last asked."""
+        """The findings of the last check."""
         return findings_of(self.findings_json)
 
     @property
     def settings_fault(self) -> str:
-        """Why it cannot be reached until an administrator changes its settings."""
+        """Why its settings are no longer valid; empty if they are."""
         return fault_of(self.definition.settings, self.settings_json)
 
     @property
     def silence(self) -> str:
-        """Why nothing is heard of it, while that is so."""
+        """Why the cluster does not answer; empty if it does."""
         if fault := self.settings_fault:
             return f"Its settings are no longer valid: {fault}. An administrator can change them."
         return self.state_message if self.state == State.DISCONNECTED else ""
 
 
 class Installation(models.Model):
-    """This Trainyard, among others that may use the same Kubernetes. There is one row, made when it
-    is first asked for; a restored backup is the same installation."""
+    """This Trainyard, as opposed to others on the same Kubernetes cluster. There is one row,
+    created on first use; a restored backup is the same installation."""
 
     ONLY = 1
 
@@ -159,28 +159,28 @@ class Installation(models.Model):
 
     @classmethod
     def own_mark(cls) -> str:
-        """What this Trainyard marks its objects on a cluster with."""
+        """The mark of this Trainyard's objects on clusters."""
         return str(cls.objects.get_or_create(pk=cls.ONLY)[0])
 
 
 class Connection(models.Model):
-    """How a cluster is reached. Apart from the cluster, so that no page ever reads a secret."""
+    """The secret of a cluster, in a table of its own so that no page ever loads it."""
 
     cluster = models.OneToOneField(
         Cluster, on_delete=models.CASCADE, primary_key=True, related_name="connection"
     )
-    secret_json = EncryptedTextField(blank=True)  # as the cluster's kind has it
+    secret_json = EncryptedTextField(blank=True)  # a document of its kind's secret
 
     def __str__(self) -> str:
         return f"connection to {self.cluster_id}"
 
 
 class ConnectionTest(models.Model):
-    """A look at what a cluster lacks, before its connection is kept or whenever somebody asks.
+    """A check of a connection, before it is saved or whenever somebody asks.
 
-    It holds the secret, encrypted, so that neither the broker nor the page has to carry it; without
-    one the cluster is tested as it is kept. ``answered_at`` is empty until a worker looked; rows
-    go after an hour.
+    It stores the secret, encrypted, so that neither the broker nor the page contains it; without
+    one the saved connection is tested. ``answered_at`` is empty until a worker has checked. Rows
+    are deleted after an hour.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -191,7 +191,7 @@ class ConnectionTest(models.Model):
     kind = models.CharField(max_length=20, choices=kinds)
     settings_json = models.JSONField(default=dict, blank=True)
     secret_json = EncryptedTextField(blank=True)
-    values_json = models.JSONField(default=dict, blank=True)  # the rest of the form, to show again
+    values_json = models.JSONField(default=dict, blank=True)  # the rest of the form, to restore it
     findings_json = SaidJSON(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
@@ -214,7 +214,7 @@ class ConnectionTest(models.Model):
 
 
 class NodePool(models.Model):
-    """The nodes that carry one label. The rest of a cluster is the pool ``default``."""
+    """The nodes with a label. Nodes in no pool form the pool ``default``."""
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=63, validators=[pool_rule])
@@ -247,8 +247,8 @@ class NodeQuerySet(models.QuerySet["Node"]):
 class Node(models.Model):
     """A machine: ``cpu`` in cores, ``memory`` in bytes.
 
-    ``allocated_*`` is what pods on it, whoever owns them, asked for; empty where the engine cannot
-    know it.
+    ``allocated_*`` are requests of all pods on it, whoever owns them; null if the engine does not
+    know.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")

@@ -1,4 +1,4 @@
-"""What Trainyard does with clusters: keep them as administrators say, and look what they have."""
+"""What can be done with clusters: add, change and delete them, and check what they offer."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -26,27 +26,27 @@ from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level
 from engines.queues import Wanted
 
-QUOTAS = "Quotas"  # the area of findings about queues
-WORKLOADS = "Workloads"  # that of findings about what workloads wait for; others tell them
-LOOKED_AT = ("state", "state_message", "findings_json", "checked_at")  # what a look writes down
+QUOTAS = "Quotas"  # area of findings about queues
+WORKLOADS = "Workloads"  # area of findings about what workloads wait for; reported by workloads
+LOOKED_AT = ("state", "state_message", "findings_json", "checked_at")  # updated by a check
 
 
 class HasProjects(Exception):
-    """The cluster cannot go; the text says why."""
+    """The cluster cannot be deleted; the message says why."""
 
 
 def ensure_local() -> Cluster:
-    """The cluster of this machine, made on first run."""
+    """The cluster of this machine, created on first use."""
     return Cluster.objects.get_or_create(kind=LOCAL.slug, defaults={"name": LOCAL.slug})[0]
 
 
 def add_at_once(
     kind: ClusterKind, *, name: str, settings: Mapping[str, Any], secret: ConnectionSecret
 ) -> Cluster:
-    """A cluster, once it has answered.
+    """Add a cluster after it has answered.
 
-    ``ValidationError`` names the fields that are wrong; ``EngineError`` is what the cluster said,
-    and then nothing is kept.
+    ``ValidationError`` names the wrong fields; ``EngineError`` has the cluster's message. In both
+    cases nothing is saved.
     """
     with transaction.atomic():
         cluster = _new(kind, name, settings, secret)
@@ -63,9 +63,9 @@ def create(
     settings: Mapping[str, Any],
     secret: ConnectionSecret,
 ) -> Cluster:
-    """A cluster that waits to connect: a worker is asked to look at it at once.
+    """Add a cluster that is waiting to connect, and have a worker check it at once.
 
-    ``ValidationError`` names the fields that are wrong.
+    ``ValidationError`` names the wrong fields.
     """
     access.require(by, "clusters.create")
     with _one_name():
@@ -93,12 +93,13 @@ def update(
     name: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Cluster:
-    """Change what is given; ``secret=None`` keeps the connection as it is. ``ValidationError``
-    names the fields that are wrong. What was seen by the way before is forgotten, and a worker
-    looks anew."""
+    """Change the given values; ``secret=None`` keeps the present one. ``ValidationError`` names the
+    wrong fields. What was observed by the old connection is discarded, and a worker checks again.
+    """
     access.require(by, "clusters.update", *cluster.scope_keys)
     with _one_name():
-        # Of two changes at once each gets a version of its own, and no project comes meanwhile.
+        # Locked, so that concurrent changes get different versions, and no project is added
+        # meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
         was, before = _facts(cluster), settings_of(cluster)
         name = cluster.name if name is None else name
@@ -119,14 +120,14 @@ def update(
 
 
 def settings_of(cluster: Cluster) -> dict[str, Any]:
-    """As they are, right or wrong, so that what is wrong can be changed."""
+    """The settings as stored, valid or not, so that they can be corrected."""
     fresh = cluster.definition.settings().model_dump()
     return {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
 
 
 def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
-    """Gives it this name and these settings, the others as they are, and saves nothing.
-    ``ValidationError`` names everything that is wrong with it now."""
+    """Set name and settings on the object without saving, and validate it. ``ValidationError``
+    names everything that is wrong."""
     kind, before, fault = cluster.definition, settings_of(cluster), cluster.settings_fault
     settings = {**before, **settings}
     cluster.name = name
@@ -145,7 +146,8 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _one_name() -> Iterator[None]:
-    """A transaction. Who takes a name a moment later than somebody else is told as usual."""
+    """A transaction in which a name that was just taken by somebody else raises the usual
+    ``ValidationError``."""
     try:
         with transaction.atomic():
             yield
@@ -155,28 +157,29 @@ def _one_name() -> Iterator[None]:
 
 
 def _keep_connection(cluster: Cluster, secret: ConnectionSecret) -> None:
-    """The one before is not read: it may be unreadable since ``SECRET_KEY`` changed."""
+    """Replace the secret without reading the old one, which may be unreadable since ``SECRET_KEY``
+    changed."""
     text, connections = secret.model_dump_json(), Connection.objects.filter(cluster=cluster)
     if not connections.update(secret_json=text):
         Connection.objects.create(cluster=cluster, secret_json=text)
 
 
 def _facts(cluster: Cluster) -> dict[str, Any]:
-    """What people decide; that the connection changed shows by its version alone."""
+    """Columns for the audit log; a new secret only shows by its version."""
     own = {"name": cluster.name, "kind": cluster.kind, "version": cluster.connection_version}
     return {**own, **cluster.settings_json}
 
 
 def ask(cluster: Cluster) -> None:
-    """Have a worker look at it after the commit, without waiting for the monitor's next turn.
+    """Have a worker check the cluster after the commit, before the monitor's next turn.
 
-    A message that is lost costs the time until that turn.
+    A lost message only means to wait for that turn.
     """
     enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
 
 
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
-    """Forget a cluster, its nodes and node pools. ``HasProjects`` while any project is on it."""
+    """Delete a cluster with its nodes and node pools. ``HasProjects`` if it has projects."""
     access.require(by, "clusters.delete", *cluster.scope_keys)
     if obstacle := obstacle_to_delete(cluster):
         raise HasProjects(obstacle)
@@ -189,7 +192,7 @@ def delete_cluster(cluster: Cluster, *, by: User) -> None:
 
 
 def obstacle_to_delete(cluster: Cluster) -> str:
-    """Why it cannot be deleted now, in words; empty where it can."""
+    """Why it cannot be deleted now, in words; empty if it can."""
     if cluster.definition.permanent:
         return cluster.definition.permanent
     present = cluster.projects.order_by("name").values_list("name", flat=True)
@@ -198,9 +201,9 @@ def obstacle_to_delete(cluster: Cluster) -> str:
 
 
 def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
-    """Ask the cluster what it offers and write it down; ``False`` when it cannot be watched.
+    """Check what the cluster offers, and store it; ``False`` if it cannot be watched.
 
-    Its queues become those that are given, where it holds to quotas itself.
+    ``queues`` are applied if the cluster enforces quotas itself.
     """
     try:
         _ask(cluster, queues)
@@ -214,11 +217,8 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
 
 
 def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> bool:
-    """Only what was seen: an administrator may have changed the rest meanwhile.
-
-    ``False``, and nothing is written, when the cluster is reached in another way since the look
-    began, or was deleted. Holds its row until the transaction ends: looks come one after another.
-    """
+    """Store the result of a check, and only that: an administrator may have changed other columns
+    meanwhile."""
     cluster.state, cluster.state_message = state, message
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()

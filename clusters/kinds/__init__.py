@@ -1,4 +1,4 @@
-"""The kinds of cluster: one row each. Nobody else asks which kind a cluster is."""
+"""The table of kinds of cluster. No other code asks which kind a cluster is."""
 
 from clusters.kinds.base import ClusterKind
 from clusters.kinds.kubernetes.kind import KUBERNETES
@@ -9,10 +9,10 @@ KINDS: dict[str, ClusterKind] = {kind.slug: kind for kind in (LOCAL, KUBERNETES,
 
 
 def addable() -> list[ClusterKind]:
-    """Those that an administrator can add clusters of, the usual one first."""
+    """The kinds that administrators can add, the usual one first."""
     return [kind for kind in KINDS.values() if kind.form]
 
 
 def addable_kind(slug: str) -> ClusterKind | None:
-    """By its slug; the usual one for none."""
+    """A kind that can be added, by its slug; the usual one if ``slug`` is empty."""
     return next((kind for kind in addable() if slug in {"", kind.slug}), None)

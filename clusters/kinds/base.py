@@ -1,4 +1,4 @@
-"""What a kind of cluster is: how it is reached, and everything that is different about it."""
+"""The definition of a kind of cluster: its connection, and everything else that differs."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ConnectionSettings(BaseModel):
-    """What administrators say of a cluster beside its name. Pages and REST show it to them."""
+    """Administrators' settings of a cluster besides its name. Pages and REST show them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -30,12 +30,12 @@ class ConnectionSettings(BaseModel):
         return cls.model_validate(cluster.settings_json)
 
     def on(self, site: Site) -> Site:
-        """What a launch needs to know of them."""
+        """Add to ``site`` what a launch needs of these settings."""
         return site
 
 
 class ConnectionSecret(BaseModel):
-    """What opens a cluster. It is kept encrypted and goes to nobody but the engine."""
+    """The secret part of a connection. It is stored encrypted, and only passed to the engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -46,8 +46,8 @@ class ConnectionSecret(BaseModel):
 
 @dataclass(frozen=True)
 class Rights:
-    """Permissions Trainyard needs there: ``manifest`` grants them to a user, and a page tells
-    by ``template`` how it is applied."""
+    """The permissions Trainyard needs: ``manifest`` grants them to a user, and ``template``
+    explains how to apply it."""
 
     manifest: Callable[[str], str]
     template: str
@@ -56,8 +56,8 @@ class Rights:
 
 @dataclass(frozen=True)
 class CommandOptions:
-    """How the command line connects a cluster: what it takes, and what was given as settings and
-    secret."""
+    """Options of ``manage.py add_cluster``: its ``arguments``, and how to ``read`` settings and
+    secret from them."""
 
     arguments: Callable[[argparse._ArgumentGroup], None]
     read: Callable[[Mapping[str, Any]], tuple[dict[str, Any], ConnectionSecret]]
@@ -81,56 +81,57 @@ def not_told(cluster: "Cluster", project: str) -> None:
 
 @dataclass(frozen=True)
 class ClusterKind:
-    """A row of the table of kinds. Sentences for people are empty where there is nothing to say.
+    """A row of the table of kinds. Texts are empty if there is nothing to say.
 
-    ``lacks`` says by section of the wizard why it is of no use on such clusters, ``withholds`` why
-    one field, or one part of a list's items, is not for a cluster, ``names`` which node types and
-    topologies it has, as far as it told. ``reached_by`` are settings whose change connects anew;
-    ``fixed`` those that stay while the cluster has projects, with the reason.
+    ``lacks`` says by section of the wizard why it is useless on such clusters, and ``withholds``
+    why a field, or a part of a list's items, is. ``names`` are the node types and topologies that a
+    cluster has, as far as known. ``reached_by`` are settings whose change needs a new connection;
+    ``fixed`` are settings that cannot change while the cluster has projects, with the reason.
     """
 
     slug: str
     label: str
     connect: Callable[["Cluster"], Engine]
     complaints: Callable[["Cluster", Launch], Iterator[Problem]]
-    #: What of a spec makes no difference there, or is to be made yet, by its place, and why.
+    #: What in a spec has no effect there, or is still to be created, and why.
     warnings: Callable[["Cluster", Launch], Iterator[Problem]] | None = None
     settings: type[ConnectionSettings] = ConnectionSettings
     secret: type[ConnectionSecret] = ConnectionSecret
-    form: "type[ConnectionForm] | None" = None  # without one nobody adds or changes such a cluster
+    form: "type[ConnectionForm] | None" = None  # without one it cannot be added or edited
     form_template: str = "clusters/kinds/fields.html"
-    wire: "type[Connecting] | None" = None  # the same over REST; there exactly where a form is
-    #: Before somebody tests the connection, where it pauses after failures.
+    wire: "type[Connecting] | None" = None  # the REST schema; set if and only if ``form`` is
+    #: Ends a pause after failures, before a connection test.
     end_pause: Callable[["Cluster"], object] = nothing
-    command: CommandOptions | None = None  # the same for ``manage.py add_cluster``
+    command: CommandOptions | None = None  # options of ``manage.py add_cluster``
     reached_by: frozenset[str] = frozenset()
     fixed: Mapping[str, str] = field(default_factory=dict)
-    names_are_fixed: bool = False  # of projects that have workloads
+    names_are_fixed: bool = False  # project names cannot change once they have workloads
     permanent: str = ""  # why such a cluster cannot be deleted
-    server: str = "Cluster"  # what a connection test asks first
+    server: str = "Cluster"  # what a connection test checks first
     rights: Rights | None = None
     lacks: Mapping[str, str] = field(default_factory=dict)
     withholds: Callable[["Cluster", str], str] = nothing
     names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
-    #: Which claims a project has there, by its name; ``None`` where nobody says.
+    #: A project's claims by project name; ``None`` if unknown.
     claims: Callable[["Cluster", str], Sequence[Claim] | None] = not_told
-    #: The same of its ConfigMaps, by their names.
+    #: Names of a project's ConfigMaps; ``None`` if unknown.
     config_maps: Callable[["Cluster", str], Sequence[str] | None] = not_told
-    bounds: Callable[["Cluster", str], str] = nothing  # its own limits of a project, by its name
-    #: Whether it has a queue of its own, as long as the cluster has not been asked.
+    bounds: Callable[["Cluster", str], str] = nothing  # the cluster's limits of a project, in words
+    #: Whether it has a queue of its own; assumed until the cluster is asked.
     queues: bool = True
-    has_secrets: bool = False  # the value of a variable may be in a Secret or ConfigMap
-    runs_batch_scripts: bool = False  # of Slurm, as they stand
-    calls: int = 8  # at the same time, when workloads are handed over
-    keeps_stopped: bool = False  # the job of a stopped workload stays there, with its volumes
-    pulls_images: bool = False  # from registries, with the passwords that it is given
-    #: Why pods there cannot have what is mounted.
+    has_secrets: bool = False  # variables may come from Secrets and ConfigMaps
+    runs_batch_scripts: bool = False  # Slurm's, unchanged
+    calls: int = 8  # parallel submissions
+    keeps_stopped: bool = False  # a stopped workload keeps its job and volumes there
+    pulls_images: bool = False  # from registries, with credentials
+    #: Why storage in a spec cannot be mounted there.
     storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections
-    external_urls: Callable[["Cluster"], str] = nothing  # why tools can have none of their own
-    #: The namespace there of a project, by its name; empty where clusters have none.
+    external_urls: Callable[["Cluster"], str] = nothing  # why tools cannot have their own URLs
+    #: A project's namespace; empty if the kind has none.
     namespace: Callable[["Cluster", str], str] = nothing
-    #: Where jobs run under people's own names: as whom a user of Trainyard is known there. Empty
-    #: where all run as one. ``act`` is the engine by which such a person acts, with a private key.
+    #: For clusters where jobs run under people's own names: ``login`` is the user's name there, or
+    #: empty if all jobs run as one. ``act`` returns the engine that acts as that person, with a
+    #: private key.
     login: Callable[["Cluster", str], str] = nothing
     act: Callable[["Cluster", Engine, str, str], Engine] | None = None
 
@@ -139,7 +140,7 @@ class ClusterKind:
         return self.form is not None
 
     def judge(self, values: Mapping[str, Any]) -> ConnectionSettings:
-        """``ValidationError`` names the settings that are wrong."""
+        """Validate settings. ``ValidationError`` names the wrong ones."""
         try:
             return self.settings.model_validate(values)
         except SchemaError as error:
@@ -148,7 +149,7 @@ class ClusterKind:
 
 
 def rules(*validators: Callable[[str], None], required: bool = False) -> AfterValidator:
-    """Django's validators on a text of the settings; an empty one passes unless ``required``."""
+    """Apply Django's validators to a text setting; an empty one passes unless ``required``."""
 
     def judge(value: str) -> str:
         if not value and required:

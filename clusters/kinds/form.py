@@ -1,4 +1,4 @@
-"""The form by which a cluster is connected: its name, its kind's settings, and the secret."""
+"""The form of a cluster: its name, its kind's settings, and the secret."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,14 +18,14 @@ NAME = Field("name", "Cluster name", required=True)
 
 
 class ConnectionForm(Form):
-    """A kind has a field for each of its settings and of its secret, under their names.
+    """A form with fields named after the kind's settings and secret.
 
-    ``test`` is the last test of this form: its secret counts where no other is given. The services
-    judge the values.
+    ``test`` is the last connection test of this form: its secret is used if no other is given. The
+    services validate the values.
     """
 
     FIELDS: tuple[Field, ...] = ()
-    REMEMBERED: tuple[str, ...] = ()  # further fields to show again after a test
+    REMEMBERED: tuple[str, ...] = ()  # further fields that are restored after a test
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class ConnectionForm(Form):
         offered = self.choices(editing=editing)
         super().__init__((NAME, *self.FIELDS), values, posted, files=files, offered=offered)
         self.kind, self.test, self.editing = kind, test, editing
-        self.risks: list[str] = []  # what to trust the secret with, in words
+        self.risks: list[str] = []  # what the secret has to be trusted with, in words
         if self.is_bound:
             self.judge()
 
@@ -59,19 +59,19 @@ class ConnectionForm(Form):
         return {"name": cluster.name, **kept}
 
     def judge(self) -> None:
-        """What of the secret can be judged before it is used."""
+        """Check the secret as far as is possible without using it."""
 
     def text(self, name: str) -> str:
         return str(self.values.get(name, ""))
 
     def given(self) -> ConnectionSecret | None:
-        """What came with the request itself, also where something else in it is wrong."""
+        """The secret in the request, even if something else in it is wrong."""
         names = self.kind.secret.model_fields
         values = {name: self.text(name) for name in names if not self[name].errors}
         return self.kind.secret(**values) if any(values.values()) else None
 
     def secret(self) -> ConnectionSecret | None:
-        """``None`` keeps what there is."""
+        """The new secret; ``None`` keeps the present one."""
         before = self.test.secret if self.test else None
         return self.given() or before or (None if self.editing else self.kind.secret())
 
@@ -79,6 +79,6 @@ class ConnectionForm(Form):
         return {name: self.text(name) for name in self.kind.settings.model_fields}
 
     def shown_again(self) -> Values:
-        """All but the secret, to fill the form in again."""
+        """All values except the secret, to restore the form."""
         more = {name: self.values.get(name, "") for name in self.REMEMBERED}
         return {"name": self.text("name"), **self.settings(), **more}

@@ -1,4 +1,5 @@
-"""This machine: it is there for as long as the local engine is on, and needs no connection."""
+"""The row of this machine in the table of kinds. It exists while the local engine is on, and needs
+no connection."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 NOT_PULLED = "is not used: this machine pulls no image, so ranks run the programs that it has"
 STANDS_FOR_IT = "is not pulled: on this machine a command stands for each image that it knows"
 ELSEWHERE = "Kubernetes clusters have these settings."
-#: Parts that only name what a Kubernetes cluster has, and choices that one machine lacks.
+#: Parts that refer to objects of Kubernetes, and choices that a single machine lacks.
 WITHHELD = {
     "storage.pvc.claimInfo.storageClass": planning.NO_CLASSES,
     "storage.pvc.claimInfo.volumeMode": planning.NO_DEVICES,

@@ -1,1 +1,1 @@
-"""The machines of a cluster, and the pools they form."""
+"""The nodes of a cluster, and its node pools."""

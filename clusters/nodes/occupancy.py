@@ -1,4 +1,4 @@
-"""How much clusters have, and how much of it is held."""
+"""Totals of clusters, and how much of them is in use."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from spec.values.quantities import readable
 
 @dataclass(frozen=True)
 class Occupancy:
-    """All that the ready machines of a cluster have, and what is held of it."""
+    """Totals of a cluster's ready nodes, and how much of them is in use."""
 
     gpus: int
     cpu: float
@@ -37,8 +37,8 @@ class Occupancy:
 
 
 def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
-    """Of each cluster, by id; two queries. What nodes say of their pods counts where they do: a
-    workload whose pods wait holds less than it asks for, and others' pods hold something, too."""
+    """Occupancy by cluster id, in two queries. If nodes report requests of their pods these count:
+    a waiting workload uses less than it requests, and other people's pods count, too."""
     held = _held_in(clusters) | _held_on_nodes(clusters)
     return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
 
@@ -55,8 +55,8 @@ def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
 
 
 def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums over the pods of those clusters whose nodes tell. Pods on nodes that are not ready hold
-    nothing of what the ready ones have."""
+    """Sums of pods' requests, for clusters whose nodes report them. Pods on nodes that are not
+    ready do not count."""
     telling, ready = {"nodes__allocated_cpu__isnull": False}, Q(nodes__ready=True)
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **telling)
@@ -71,7 +71,7 @@ def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
 
 
 def _held_in(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums over the workloads that hold something."""
+    """Sums of workloads' demands."""
     holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **holding)

@@ -1,4 +1,4 @@
-"""What administrators do with node pools: parts of a cluster by a label of its nodes."""
+"""What administrators can do with node pools, which are the nodes with a label."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -16,14 +16,13 @@ DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other po
 
 
 class InUse(Exception):
-    """The pool cannot go while workloads ask for it, or projects have it as a default; the text
-    names some."""
+    """The pool cannot be deleted, because workloads or projects use it; the message names some."""
 
 
 def create_pool(
     cluster: Cluster, *, by: User, name: str, label_key: str, label_value: str
 ) -> NodePool:
-    """A pool of the nodes with this label. ``ValidationError`` names the fields that are wrong."""
+    """Create a pool of the nodes with this label. ``ValidationError`` names the wrong fields."""
     access.require(by, "nodepools.create", *cluster.scope_keys)
     pool = NodePool(cluster=cluster, name=name)
     with transaction.atomic():
@@ -33,7 +32,7 @@ def create_pool(
 
 
 def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -> NodePool:
-    """Take other nodes. The name stays: workloads know the pool by it."""
+    """Change a pool's label. Its name stays, because workloads refer to it."""
     access.require(by, "nodepools.update", *pool.cluster.scope_keys)
     before = audit.facts(pool)
     with transaction.atomic():
@@ -43,8 +42,8 @@ def update_pool(pool: NodePool, *, by: User, label_key: str, label_value: str) -
 
 
 def delete_pool(pool: NodePool, *, by: User) -> None:
-    """Its nodes go to the default pool. ``InUse`` while a workload that may run asks for it, or a
-    project sends its workloads there."""
+    """Delete a pool; its nodes move to the default pool. ``InUse`` if a workload that may run, or a
+    project, uses it."""
     access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
     if obstacle := obstacle_to_delete(pool):
         raise InUse(obstacle)
@@ -56,7 +55,7 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
 
 
 def obstacle_to_delete(pool: NodePool) -> str:
-    """Why it cannot be deleted now, in words; empty where it can."""
+    """Why it cannot be deleted now, in words; empty if it can."""
     obstacles = []
     if names := some(users_of(pool)):
         obstacles.append(f"Workloads use {pool}: {names}. Delete them first.")
@@ -66,7 +65,7 @@ def obstacle_to_delete(pool: NodePool) -> str:
 
 
 def users_of(pool: NodePool) -> list[str]:
-    """Names of the workloads that run in it, or may do so yet."""
+    """Names of workloads that run in it, or may do so."""
     names: list[str] = pool.cluster.workloads.names_asking_for(pool.name)
     return names
 

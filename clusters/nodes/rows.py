@@ -16,20 +16,20 @@ from spec.values.quantities import readable
 
 READY, NOT_READY, UNKNOWN, CORDONED = "Ready", "NotReady", "Unknown", "Cordoned"
 STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}
-LOOKED_FOR = timedelta(seconds=30)  # how long a new pool's first nodes may take to be seen
+LOOKED_FOR = timedelta(seconds=30)  # time until a new pool's first nodes are seen
 Meter = tuple[str, float, float, str]  # label, used, total, text
 
 
 @dataclass(frozen=True)
 class NodeRow:
-    """``held`` is ``None`` where nobody knows it."""
+    """A node; ``held`` is ``None`` if unknown."""
 
     node: Node
     held: Allocation | None
 
     @property
     def status(self) -> str:
-        """Run:ai's, and one more for a node that is well but takes no new pods."""
+        """Run:ai's status, plus one for a healthy node that accepts no new pods."""
         if self.node.ready:
             return READY
         said = {item["kind"]: item["status"] for item in self.node.conditions_json}
@@ -49,7 +49,7 @@ class NodeRow:
 
     @property
     def gpus(self) -> str:
-        """Such as ``4 × Virtual GPU, 16 GB``; Slurm does not tell of their memory."""
+        """GPUs in words, such as ``4 × Virtual GPU, 16 GB``; Slurm does not report their memory."""
         kinds = Counter(
             f"{gpu.model}, {readable(gpu.memory)}" if gpu.memory else gpu.model
             for gpu in self.node.gpus
@@ -58,7 +58,7 @@ class NodeRow:
 
     @property
     def meters(self) -> list[Meter]:
-        """GPUs, cores and memory: what is allocated, and what is free of all that pods may have."""
+        """Bars of GPUs, cores and memory: allocated, and free."""
         node, held = self.node, self.held
         held_gpus, held_cpu, held_memory = (
             (held.gpus, held.cpu, held.memory) if held else (None, None, None)
@@ -85,8 +85,8 @@ def _meter(label: str, held: float | None, total: float) -> Meter:
 
 
 def rows_of(cluster: Cluster, nodes: Iterable[Node]) -> list[NodeRow]:
-    """With what is held of each. Where the engine cannot know it, what our own workloads hold,
-    if all of them are on the one node that there is."""
+    """Nodes with their usage. If the engine does not know it, that of our own workloads counts, if
+    the cluster has a single node."""
     rows = list(nodes)
     if any(node.allocated_cpu is None for node in rows) and cluster.nodes.count() == 1:
         room = occupancies([cluster])[cluster.pk]
@@ -103,7 +103,7 @@ def _allocation(node: Node) -> Allocation | None:
 
 @dataclass(frozen=True)
 class PoolRow:
-    """A node pool with what is in it; ``pool`` is ``None`` for the default one."""
+    """A node pool with its totals; ``pool`` is ``None`` for the default one."""
 
     pool: NodePool | None
     nodes: int = 0
@@ -121,7 +121,7 @@ class PoolRow:
 
     @property
     def status(self) -> str:
-        """Run:ai's phases of a node pool."""
+        """Run:ai's phase of a node pool."""
         if not self.nodes:
             return "Empty"
         return "Ready" if self.ready else "Unschedulable"
@@ -132,7 +132,7 @@ class PoolRow:
 
     @property
     def is_looked_for(self) -> bool:
-        """Whether its nodes may be seen any moment."""
+        """Whether the pool is so new that its nodes may still appear."""
         pool = None if self.nodes else self.pool
         return pool is not None and timezone.now() - pool.updated_at < LOOKED_FOR
 
@@ -153,14 +153,14 @@ class PoolRow:
 
 
 def pool_rows(cluster: Cluster) -> list[PoolRow]:
-    """The default pool first. Sums are of all nodes of a pool."""
+    """All pools, the default one first, with sums over their nodes."""
     pools: list[NodePool | None] = [None, *cluster.pools.all()]
     sums = dict(_sums(cluster))
     return [PoolRow(pool, *sums.get(pool.pk if pool else None, ())) for pool in pools]
 
 
 def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
-    """By the id of a pool, in the order in which a row takes them."""
+    """Sums by pool id, in the order of a row's fields."""
     counts = {"all": Count("pk"), "well": Count("pk", filter=Q(ready=True))}
     held = ("allocated_gpus", "allocated_cpu", "allocated_memory")
     sums = {f"sum_{name}": Sum(name) for name in ("gpu_count", "cpu", "memory", *held)}
@@ -170,5 +170,5 @@ def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
 
 
 def light(nodes: QuerySet[Node]) -> QuerySet[Node]:
-    """Without what only a node's own page shows."""
+    """Nodes without columns that only a node's own page needs."""
     return nodes.defer("labels_json")

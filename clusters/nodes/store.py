@@ -1,4 +1,4 @@
-"""The nodes of a cluster as rows: kept in step with what was seen, and sorted into node pools."""
+"""Store the nodes of a cluster, and assign them to node pools."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from clusters.models import Cluster, Node, NodePool
 from engines.nodes import NodeInfo
 
-AT_ONCE = 500  # rows of one statement
+AT_ONCE = 500  # rows per statement
 OBSERVED_COLUMNS = (
     "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
     "allocated_cpu allocated_memory allocated_gpus pool"
@@ -15,7 +15,7 @@ TOTALS = ["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus", "count
 
 
 def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
-    """Write down what changed, and only that: of thousands of nodes few do in a minute."""
+    """Store only what changed: of thousands of nodes few change within a minute."""
     nodes, pools = tuple(nodes), list(cluster.pools.all())
     rows = {node.name: node for node in cluster.nodes.all()}
     created, changed = [], []
@@ -36,7 +36,7 @@ def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
 
 
 def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
-    """Write down with the cluster what its nodes have together."""
+    """Store the totals of its nodes on the cluster."""
     nodes = list(nodes)
     ready = [node for node in nodes if node.ready]
     gpus = [gpu for node in nodes for gpu in node.gpus]
@@ -50,7 +50,7 @@ def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
 
 
 def sort(cluster: Cluster) -> None:
-    """Into the pools as they are now, after one of them was changed."""
+    """Assign all nodes again, after a pool was changed."""
     pools, moved = list(cluster.pools.all()), []
     for node in cluster.nodes.only("labels_json", "pool"):
         pool = pool_of(pools, node.labels_json)
@@ -61,7 +61,7 @@ def sort(cluster: Cluster) -> None:
 
 
 def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | None:
-    """The first by name whose label the node carries; ``None`` is the default pool."""
+    """The first pool by name whose label the node has; ``None`` is the default pool."""
     for pool in pools:
         if labels.get(pool.label_key) == pool.label_value:
             return pool
@@ -69,7 +69,7 @@ def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | 
 
 
 def _values(info: NodeInfo) -> dict[str, Any]:
-    held = info.allocated  # not asdict() below: it copies deeply, which takes most of the time
+    held = info.allocated  # not asdict(), whose deep copy takes most of the time
     return {
         "ready": info.ready,
         "message": info.message,
@@ -87,7 +87,7 @@ def _values(info: NodeInfo) -> dict[str, Any]:
 
 
 def _differs(node: Node, values: dict[str, Any]) -> bool:
-    """Takes the values over, and says whether any is new."""
+    """Set the values on the row; returns whether any changed."""
     new = {name: value for name, value in values.items() if getattr(node, name) != value}
     for name, value in new.items():
         setattr(node, name, value)

@@ -1,4 +1,4 @@
-"""The form of a Kubernetes cluster: a kubeconfig, judged before it is used, or our own pod."""
+"""The form of a Kubernetes cluster: a kubeconfig, which is checked before use, or our own pod."""
 
 from typing import TYPE_CHECKING
 
@@ -102,7 +102,7 @@ class KubernetesForm(ConnectionForm):
             require_trust(self.risks, trusted=bool(self.values.get("trusted")))
 
     def _uploaded(self) -> str | None:
-        """``None`` where nothing came that can be read."""
+        """The uploaded text; ``None`` if there is none that can be read."""
         upload = self.files.get("kubeconfig_file")
         if upload is None:
             return None

@@ -1,4 +1,4 @@
-"""How Trainyard works with Kubernetes clusters."""
+"""The row of Kubernetes in the table of kinds."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -46,8 +46,7 @@ LOST = "The stored kubeconfig of this cluster can no longer be read; enter it ag
 
 
 def connect(cluster: "Cluster") -> Engine:
-    # The client library is large: a process that never talks to Kubernetes does without it.
-    # The table of models is made of the table of kinds.
+    # The client library is large; a process that never talks to Kubernetes does not load it.
     from clusters.models import Installation
     from engines.kubernetes.client.connect import connect
     from engines.kubernetes.engine import KubernetesEngine
@@ -81,7 +80,7 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
 
 
 def _without_operator(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
-    """Of one pod without a framework: those with one are judged by their framework."""
+    """Problems of a single pod if no operator is installed. Gangs are judged by their framework."""
     has = cluster.capabilities
     support = has.framework(SINGLE.framework)
     if not (spec.kind.is_gang or has.plain_jobs or support.available):

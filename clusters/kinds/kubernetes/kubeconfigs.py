@@ -1,4 +1,4 @@
-"""What a kubeconfig would have us do, read without doing any of it."""
+"""Find out what using a kubeconfig would do, without doing it."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -17,23 +17,25 @@ FILES = {
 
 
 class Unusable(ValidationError):
-    """It is no kubeconfig, or does not say which cluster is meant; the text says what lacks."""
+    """The text is not a kubeconfig, or does not name a cluster; the message says what is
+    missing."""
 
     def __init__(self, text: str) -> None:
         super().__init__({"kubeconfig": text})
 
 
 def require_trust(risks: list[str], *, trusted: bool) -> None:
-    """``ValidationError`` where a kubeconfig with these risks was not said to be trusted."""
+    """``ValidationError`` if there are risks and the kubeconfig was not marked as trusted."""
     if risks and not trusted:
         text = f"Confirm that you trust it, because on this machine it {'; it '.join(risks)}."
         raise ValidationError({"trusted": text})
 
 
 def risks_of(text: str) -> list[str]:
-    """What it does on the machine of Trainyard beside talking to the cluster, in words.
+    """What using the kubeconfig does on Trainyard's machine besides talking to the cluster, in
+    words.
 
-    Only the current context counts. ``Unusable`` says what is wrong with the text.
+    Only the current context matters. ``Unusable`` says what is wrong with the text.
     """
     try:
         document = kubeconfig.read(text)
@@ -70,7 +72,7 @@ def _mapping(part: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _named(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
-    """The entry of a list such as ``clusters``, by its name."""
+    """An entry by name from a list such as ``clusters``."""
     entries = document.get(f"{kind}s")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name:

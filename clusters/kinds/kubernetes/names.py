@@ -1,9 +1,9 @@
-"""Names that a spec gives and the cluster would not know, as far as it told what it has; and node
-ports that it has given away.
+"""Check names in a spec against what the cluster is known to have, and node ports against those in
+use.
 
-Only a plan is judged by them: what waits to go on may get back what was removed meanwhile. Secrets
-are not looked up, for Trainyard has no right to read them. Claims and ConfigMaps are offered and
-warned of, and not refused: one may be made in the minute until the cluster is looked at again.
+Only plans are checked: a stopped workload may get back by then what was removed. Secrets are not
+checked, because Trainyard may not read them. Claims and ConfigMaps are offered, and cause warnings
+instead of problems, because they may be created before the cluster is checked again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -57,7 +57,8 @@ def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Problem]:
-    """An account that may not list classes knows of none."""
+    """Unknown storage classes. If we may not list classes, none are known, and nothing is
+    checked."""
     there = list(classes)
     for number, claim in enumerate(replica.storage.pvc):
         info = claim.claim_info
@@ -69,7 +70,7 @@ def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Pr
 
 
 def node_types(cluster: "Cluster") -> list[str]:
-    """Of its nodes, and those that a node pool stands for; none where no node has the label."""
+    """Node types of its nodes and node pools; none if no node has the label."""
     label = KT(f"labels_json__{NODE_TYPE}")
     types = set(cluster.nodes.values_list(label, flat=True).distinct()) - {None}
     pools = cluster.pools.filter(label_key=NODE_TYPE).values_list("label_value", flat=True)
@@ -77,7 +78,7 @@ def node_types(cluster: "Cluster") -> list[str]:
 
 
 def offered(cluster: "Cluster") -> dict[str, list[str]]:
-    """What there is to choose from; nothing of what the cluster did not tell."""
+    """Names to choose from, as far as the cluster reported them."""
     return {
         "node_types": node_types(cluster),
         "topologies": sorted(cluster.capabilities.topologies or ()),
@@ -85,7 +86,7 @@ def offered(cluster: "Cluster") -> dict[str, list[str]]:
 
 
 def missing(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    """Claims and ConfigMaps that pods would wait for: they may be made any time."""
+    """Warnings about missing claims and ConfigMaps, for which pods would wait."""
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         for place, kind, name in _named(replica) if replica else ():
             names = _names_there(cluster, launch.handle.project, kind)
@@ -102,7 +103,7 @@ def _names_there(cluster: "Cluster", project: str, kind: str) -> list[str] | Non
 
 
 def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
-    """Place, kind and name of what is to be in the project's namespace."""
+    """Path, kind and name of objects that must exist in the project's namespace."""
     for number, claim in enumerate(replica.storage.pvc):
         if claim.existing_pvc and claim.claim_name:
             yield f"storage.pvc[{number}].claimName", CLAIM, claim.claim_name
@@ -116,7 +117,7 @@ def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
 
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
-    """Those that the project's pods can mount."""
+    """Claims that the project's pods can mount."""
     everyones, space = cluster.capabilities.claims, _namespace(cluster, project)
     if everyones is None or space is None:
         return None
@@ -124,7 +125,7 @@ def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
 
 
 def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
-    """The same of ConfigMaps."""
+    """ConfigMaps that the project's pods can mount."""
     everyones, space = cluster.capabilities.config_maps, _namespace(cluster, project)
     if everyones is None or space is None:
         return None
@@ -134,7 +135,7 @@ def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
 def _namespace(cluster: "Cluster", project: str) -> str | None:
     try:
         return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
-    except ValidationError:  # nothing is launched there until they are changed
+    except ValidationError:  # nothing can be launched until they are corrected
         return None
 
 

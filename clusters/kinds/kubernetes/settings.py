@@ -1,4 +1,4 @@
-"""What administrators say of a Kubernetes cluster."""
+"""Administrators' settings of a Kubernetes cluster."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -20,7 +20,7 @@ domain_rule = RegexValidator(
 class_rule = RegexValidator(
     r"^[a-z0-9]([-a-z0-9.]*[a-z0-9])?\Z", "Write the name of an ingress class, such as nginx."
 )
-# Behind the prefix a project's name follows; 23 + its 40 characters make a DNS label.
+# A namespace is the prefix plus the project's name: 23 + 40 characters make a DNS label.
 Prefix = Annotated[str, rules(MaxLengthValidator(23), prefix_rule, required=True)]
 Domain = Annotated[str, rules(MaxLengthValidator(190), domain_rule)]
 IngressClass = Annotated[str, rules(MaxLengthValidator(63), class_rule)]

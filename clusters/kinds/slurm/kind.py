@@ -1,4 +1,4 @@
-"""How Trainyard works with Slurm clusters."""
+"""The row of Slurm in the table of kinds."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -76,7 +76,7 @@ def connect(cluster: "Cluster") -> Engine:
 
 
 def end_pause(cluster: "Cluster") -> None:
-    with suppress(Unreadable, ValidationError, OSError):  # which connecting then tells
+    with suppress(Unreadable, ValidationError, OSError):  # connecting reports these
         key = SlurmSecret.of(cluster.connection).private_key
         end_pause_of_ssh(SlurmSettings.of(cluster).login(key))
 
@@ -89,7 +89,7 @@ def login(cluster: "Cluster", username: str) -> str:
 
 
 def act(cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
-    """With the same login node and what is known of it, as somebody else."""
+    """The engine for the same login node, acting as somebody else."""
     own = SlurmSettings.of(cluster)
     try:
         person = connect_by_ssh(replace(own.login(key), user=user), own.slurm_programs)
@@ -112,7 +112,7 @@ def warnings(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
 
 
 def bounds(cluster: "Cluster", project: str) -> str:
-    """Those of the account that the project is charged to."""
+    """Limits of the account that the project is charged to."""
     try:
         settings = SlurmSettings.of(cluster)
     except ValidationError:
@@ -156,7 +156,7 @@ SLURM = ClusterKind(
     fixed={"directory": KEPT_DIRECTORY},
     server="Login node",
     runs_batch_scripts=True,
-    calls=64,  # which wait for each other, and go together
+    calls=64,  # these are combined into few remote calls
     lacks={
         "runtime": "On Slurm ranks run as the user of their job. Kubernetes clusters have these "
         "settings.",

@@ -1,4 +1,4 @@
-"""Names that a spec gives and the cluster would not know, as far as it told what it has."""
+"""Check names in a spec against what the cluster is known to have."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

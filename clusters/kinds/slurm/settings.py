@@ -1,4 +1,4 @@
-"""What administrators say of a Slurm cluster."""
+"""Administrators' settings of a Slurm cluster."""
 
 from enum import StrEnum
 from typing import Annotated, Self
@@ -37,7 +37,7 @@ Lines = Annotated[str, rules(MaxLengthValidator(20_000))]
 
 
 def accounts_rule(text: str) -> None:
-    """``ValidationError`` where a line has no project and account, or a project stands twice."""
+    """``ValidationError`` if a line is not a project and an account, or a project occurs twice."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
     wrong = next((row for row in rows if len(row) != 2), None)
     if wrong:
@@ -51,7 +51,7 @@ def accounts_rule(text: str) -> None:
 
 
 def users_rule(text: str) -> None:
-    """``ValidationError`` where a line has no user of Trainyard and one of the cluster."""
+    """``ValidationError`` if a line is not a user of Trainyard and one of the cluster."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
     for row in rows:
         if len(row) != 2:
@@ -67,16 +67,16 @@ ProjectAccounts = Annotated[str, rules(MaxLengthValidator(20_000), accounts_rule
 
 
 class RunAs(StrEnum):
-    """Under whose name jobs run on the cluster."""
+    """The users under whom jobs run on the cluster."""
 
-    SERVICE = ""  # the user of the connection
+    SERVICE = ""  # the connection's user
     PEOPLE = "people"
 
 
 class Containers(StrEnum):
-    """What starts the images of workloads."""
+    """The container runtime that starts images."""
 
-    DISCOVERED = ""  # what the login node has
+    DISCOVERED = ""  # whatever the login node has
     PYXIS = PYXIS
     APPTAINER = APPTAINER
     SINGULARITY = SINGULARITY
@@ -84,7 +84,8 @@ class Containers(StrEnum):
 
 
 class SlurmSettings(ConnectionSettings):
-    """An empty ``host`` is this one; ``programs`` and ``slurm_conf`` are for unusual places."""
+    """Settings. An empty ``host`` means this one; ``programs`` and ``slurm_conf`` are for
+    non-standard paths."""
 
     host: Host = ""
     user: LoginUser = ""
@@ -109,7 +110,7 @@ class SlurmSettings(ConnectionSettings):
         return run_as
 
     def login_of(self, username: str) -> str:
-        """As whom a user of Trainyard is known on the cluster; empty where all jobs run as one."""
+        """A user's name on the cluster; empty if all jobs run as one user."""
         if self.run_as is RunAs.SERVICE:
             return ""
         rows = dict(line.split() for line in self.users.splitlines() if line.strip())
@@ -142,11 +143,11 @@ class SlurmSettings(ConnectionSettings):
 
 
 class SlurmSecret(ConnectionSecret):
-    private_key: str = ""  # empty: what ssh of this server's own user has
+    private_key: str = ""  # empty: the keys of this server's own user
 
     @classmethod
     def given(cls, text: str) -> Self | None:
-        """``None`` of an empty text; ``ValidationError`` of one that is no key we could use."""
+        """``None`` for an empty text; ``ValidationError`` if the key cannot be used."""
         if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
             raise ValidationError({"private_key": NO_KEY})
         if "ENCRYPTED" in text:
