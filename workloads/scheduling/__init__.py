@@ -1,1 +1,1 @@
-"""Whether a workload may start, and where."""
+"""Decide whether and where workloads may start."""

@@ -1,6 +1,6 @@
-"""Who may start, on clusters that have no queue of their own.
+"""Admission on clusters without a queue of their own: decide who may start.
 
-``decide`` says who, in which order and why; here its decisions become moves of the rows.
+The decisions are made in ``order.decide``; this module applies them to rows.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ WAITS = (Reason.WAITING_FOR_CAPACITY, Reason.WAITING_FOR_QUOTA)
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a gang may start now. ``message`` is for people and says why not."""
+    """Whether a gang may start now; if not, ``message`` says why, for people."""
 
     starts: bool
     reason: Reason = Reason.NONE
@@ -38,7 +38,8 @@ class Verdict:
 
 
 def admit(cluster: Cluster) -> int:
-    """Start every waiting gang that may; returns how many. Safe to run twice and at once."""
+    """Start every waiting gang that may start; returns how many. Safe to run twice, and in
+    parallel."""
     if cluster.capabilities.queues:
         return 0
     with transaction.atomic():
@@ -47,7 +48,7 @@ def admit(cluster: Cluster) -> int:
         while waiting := front.judged(cluster):
             more = _admit(cluster, waiting)
             started += more
-            if more < front.EACH:  # no line can have come to the end of what was looked at
+            if more < front.EACH:  # no line was read to its end
                 break
         return started
 
@@ -55,7 +56,7 @@ def admit(cluster: Cluster) -> int:
 def foresee(
     cluster: Cluster, project: Project, spec: WorkloadSpec, there: Sequence[Workload]
 ) -> Verdict:
-    """Whether a gang of the project would start now, beside those that are there and behind those
+    """Whether a new gang of the project would start now, given the workloads ``there`` and those
     that wait already."""
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
     asked = standing.contender(draft, spec, cluster.gpu_memory)
@@ -69,7 +70,7 @@ def foresee(
 
 
 def order(cluster: Cluster) -> Iterator[UUID]:
-    """The ids of those that wait, in the order in which they would start."""
+    """Ids of waiting workloads in the order in which they would start."""
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
@@ -95,7 +96,7 @@ def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
 
 
 def _line_up(cluster: Cluster, judged: list[Workload]) -> None:
-    """What is behind those that were judged waits for what they wait for."""
+    """Say on workloads behind the judged ones that they wait for these."""
     reasons = {it.project_id: it.reason for it in judged if it.reason in WAITS}
     for workload in front.silent(cluster, [it.pk for it in judged]):
         reason = reasons.get(workload.project_id, Reason.WAITING_FOR_CAPACITY)
@@ -115,7 +116,8 @@ def _decide(
 
 
 def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
-    """What cannot be read any more waits, and says so."""
+    """The waiting workloads as contenders. One with an unreadable spec keeps waiting, and
+    says so."""
     queue = []
     for workload in waiting:
         try:
@@ -128,12 +130,12 @@ def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
 
 
 def _carry_out(workload: Workload, decision: Decision) -> bool:
-    """Whether anything changes, or may have."""
+    """Apply a decision; returns whether anything changed."""
     if decision.kind is DecisionKind.START:
         return _start(workload, decision.placement, decision.why)
     if decision.kind is DecisionKind.TAKE_BACK:
         return requeue.take_back(workload, decision.why)
-    if workload.reason == Reason.PREEMPTED:  # its page says that it was taken back
+    if workload.reason == Reason.PREEMPTED:  # its page says that it was preempted
         return True
     return _keep_waiting(workload, decision.reason, decision.why)
 
@@ -151,7 +153,8 @@ def _start(workload: Workload, placement: Placement, why: str) -> bool:
 
 
 def _keep_waiting(workload: Workload, reason: Reason, message: str) -> bool:
-    """Write down why it waits, with an event for each change of cause; whether it is news."""
+    """Store why a workload waits, with an event for each change of cause; returns whether it
+    changed."""
     if (workload.reason, workload.message) == (reason, message):
         return False
     changed_cause = workload.reason != reason

@@ -1,4 +1,4 @@
-"""How much of a cluster is there, and how much of it is free now."""
+"""The total and free resources of a cluster."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -14,18 +14,18 @@ from workloads.scheduling.placement import Placement, Room, portion_of, total
 
 
 def whole(cluster: Cluster) -> Room:
-    """Everything the cluster's ready machines have."""
+    """All resources of the cluster's ready nodes."""
     nodes = _ready(cluster.pk) if cluster.ready_nodes is None else cluster.ready_nodes
     return total(Room(it.cpu, it.memory, {gpu.index: 1.0 for gpu in it.gpus}) for it in nodes)
 
 
 def at_rest(cluster: Cluster) -> Room:
-    """The same of one machine, without reading it: as the row of the cluster has it."""
+    """All resources of a single machine, from the cluster's row without reading its node."""
     return Room(cluster.cpu, cluster.memory, dict.fromkeys(range(cluster.gpu_count), 1.0))
 
 
 def keep_nodes(cluster: Cluster) -> None:
-    """Read them once for all who ask about this object from here on."""
+    """Load the nodes once for all later calls with this object."""
     cluster.ready_nodes = _ready(cluster.pk)
 
 
@@ -35,7 +35,7 @@ def _ready(cluster_id: UUID) -> QuerySet[Node]:
 
 
 def occupying(cluster: Cluster) -> list[Workload]:
-    """The workloads that are there, with what is asked of each: project, department and ranks."""
+    """Workloads that take up resources, loaded with project, department and ranks."""
     there = _occupying(cluster.pk)
     prefetch_related_objects(there, "ranks")
     return there
@@ -48,7 +48,7 @@ def _occupying(cluster_id: UUID) -> QuerySet[Workload]:
 
 
 def free(cluster: Cluster, there: Iterable[Workload]) -> Room:
-    """What is left beside these workloads."""
+    """Resources that these workloads leave free."""
     room = whole(cluster)
     for workload in there:
         placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
@@ -60,14 +60,15 @@ def free(cluster: Cluster, there: Iterable[Workload]) -> Room:
 
 
 def _occupy_unread(room: Room, workload: Workload, placement: Placement) -> None:
-    """What it was counted for when it was submitted; of the devices it was given all."""
+    """Take a workload with an unreadable spec out of the room: the demand stored at its submission,
+    and all of its devices."""
     room.take(workload.cpu_cores, workload.memory_bytes, {})
     for devices in placement.values():
         room.take(0, 0, dict.fromkeys(devices, 1.0))
 
 
 def occupy(room: Room, spec: WorkloadSpec, placement: Placement, device_memory: int) -> None:
-    """Take what a placed gang needs out of ``room``."""
+    """Take what a placed gang needs out of the room."""
     room.take(spec.cpu_cores, spec.memory_bytes, {})
     for pod in spec.pods:
         portion = portion_of(pod.replica.compute, device_memory)

@@ -1,8 +1,8 @@
-"""The front of the queue: what admission judges of the workloads that wait, however many they are.
+"""The front of the queue: the part that admission judges, however many workloads wait.
 
-Of a project's workloads that ask for the same, the younger never start before the older, but by
-what their time limits allow. So only the first few of each such line are read and judged; what is
-behind them says so, in words that need no change as the line moves.
+Among a project's workloads with equal requests, a younger one never starts before an older one,
+time limits aside. So only the first few of each such line are loaded and judged. Those behind say
+so, in words that stay true as the line moves.
 """
 
 from collections.abc import Iterable
@@ -16,15 +16,16 @@ from core.database.prepared import prepared
 from spec.phases import Reason
 from workloads.models import Workload, WorkloadQuerySet
 
-EACH = 50  # of one line
+EACH = 50  # workloads judged per line
 ASK = ("project_id", "num_pods", "gpus", "cpu_cores", "memory_bytes")
 BEHIND = "Waiting behind others of its project that request the same and were submitted before."
-#: What a workload says of itself stays, wherever it stands.
+#: Reasons of a workload's own, which are kept wherever it is in the line.
 KEPT = (Reason.PREEMPTED, Reason.REFUSED)
 
 
 def judged(cluster: Cluster) -> list[Workload]:
-    """Those that are judged, first come first. What cannot be read holds up no line."""
+    """Workloads to judge, in order of arrival. One with an unreadable spec does not hold up its
+    line."""
     few = _first_waiting(cluster.pk, count=EACH + 1)
     return few if len(few) <= EACH else _first_of_each_line(cluster)
 
@@ -51,7 +52,7 @@ def _first_of_each_line(cluster: Cluster) -> list[Workload]:
 
 
 def silent(cluster: Cluster, before: Iterable[UUID]) -> WorkloadQuerySet:
-    """Those behind what was judged that do not say so yet."""
+    """Workloads behind the judged ones that do not say so yet."""
     waiting = Workload.objects.waiting().filter(cluster=cluster).exclude(message=BEHIND)
     pks = set(waiting.exclude(reason__in=KEPT).values_list("pk", flat=True)) - set(before)
     return Workload.objects.waiting().filter(pk__in=pks)

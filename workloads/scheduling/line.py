@@ -1,5 +1,5 @@
-"""Where a workload stands among those that wait, and who has what it waits for: each named to
-whom may see it, the others counted."""
+"""A workload's place in the queue, and who holds what it waits for. Workloads are named to those
+who may see them; others are only counted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from workloads.scheduling import admission
 from workloads.scheduling.placement import TINY
 
 NAMED = 5
-MOST = 200  # that wait; to put more in order takes too long for a page
+MOST = 200  # waiting workloads; sorting more takes too long for a page
 
 
 @dataclass(frozen=True)
 class QueuePlace:
-    """``ahead`` are the first that may be named, ``more`` the number of others of these,
-    ``strangers`` of those that may not. ``project`` is named where it has a queue of its own;
-    ``own_order`` says that Trainyard decides the order."""
+    """A place in the queue. ``ahead`` are the first workloads that may be named, ``more`` is the
+    number of others of these, ``strangers`` the number of those that may not. ``project`` is set if
+    it has a queue of its own; ``own_order``: Trainyard decides the order."""
 
     position: int
     length: int
@@ -35,8 +35,8 @@ class QueuePlace:
 
 @dataclass(frozen=True)
 class GpuHolders:
-    """GPUs of the cluster, ``total``: held by workloads that may be named, the first of them and
-    ``more``, by ``strangers``, and by what is not of Trainyard at all."""
+    """Who holds the cluster's ``total`` GPUs: workloads that may be named (the first of them, and
+    ``more``), ``strangers``, and things outside Trainyard."""
 
     named: Sequence[Workload]
     strangers: int
@@ -48,7 +48,7 @@ class GpuHolders:
 
 
 def queue_place(workload: Workload, user: User) -> QueuePlace | None:
-    """``None`` where nobody can say."""
+    """The place of a workload; ``None`` if unknown."""
     queue = _own_order(workload.cluster) if _is_ours(workload) else _by_age(workload)
     if workload.pk not in queue:
         return None
@@ -68,7 +68,7 @@ def queue_place(workload: Workload, user: User) -> QueuePlace | None:
 
 
 def gpu_holders(workload: Workload, user: User) -> GpuHolders | None:
-    """``None`` for a workload that waits for no GPU."""
+    """The holders; ``None`` if the workload does not wait for GPUs."""
     if not workload.gpus:
         return None
     cluster = workload.cluster
@@ -99,7 +99,7 @@ def _own_order(cluster: Cluster) -> list[UUID]:
 
 
 def _by_age(workload: Workload) -> list[UUID]:
-    """Where the cluster's scheduler decides."""
+    """The order by age, for clusters whose scheduler decides."""
     rows = Workload.objects.filter(cluster=workload.cluster, phase__in=WAITING, deleted_at=None)
     if workload.cluster.capabilities.quotas:
         rows = rows.filter(project=workload.project)
@@ -108,13 +108,13 @@ def _by_age(workload: Workload) -> list[UUID]:
 
 
 def _gpus(rows: WorkloadQuerySet) -> tuple[int, float]:
-    """How many they are, and what they hold together."""
+    """The number of workloads, and their GPUs together."""
     sums = rows.order_by().aggregate(count=Count("pk"), gpus=Sum("gpus"))
     return sums["count"], float(sums["gpus"] or 0)
 
 
 def _outside(cluster: Cluster, held: float) -> float:
-    """What the nodes report beyond what workloads hold; 0 where they report nothing."""
+    """GPUs that nodes report in use beyond those of workloads; 0 if they report nothing."""
     allocated = cluster.nodes.aggregate(gpus=Sum("allocated_gpus"))["gpus"] or 0
     return max(_rounded(float(allocated) - held), 0.0)
 

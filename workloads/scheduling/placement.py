@@ -1,4 +1,4 @@
-"""Where the ranks of a gang fit on one machine. Pure: numbers in, devices out."""
+"""Place the ranks of a gang on one machine. Pure: numbers in, devices out."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from spec.parts.compute import Compute
 from spec.workload import WorkloadSpec
 
-TINY = 1e-6  # portions are floats; a tenth ten times is not quite one
+TINY = 1e-6  # tolerance: portions are floats, and ten tenths are not quite 1
 
 Placement = dict[int, tuple[int, ...]]
 
 
 @dataclass
 class Room:
-    """What is free: CPU in cores, memory in bytes, and the free portion of each GPU by index."""
+    """Free resources: CPU in cores, memory in bytes, and the free portion of each GPU by index."""
 
     cpu: float
     memory: int
@@ -29,15 +29,15 @@ class Room:
         return Room(self.cpu, self.memory, dict(self.gpus))
 
     def common(self, other: "Room") -> "Room":
-        """What is free in both."""
+        """What is free in both rooms."""
         gpus = {index: min(part, other.gpus.get(index, 0.0)) for index, part in self.gpus.items()}
         return Room(min(self.cpu, other.cpu), min(self.memory, other.memory), gpus)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a gang needs: cores, bytes, and of each rank its number, how many devices, and how much
-    of each, the largest first."""
+    """What a gang needs: cores, bytes, and for each rank its number, the number of devices, and the
+    portion of each, the largest first."""
 
     cpu: float
     memory: int
@@ -58,7 +58,7 @@ class Shape:
         return any(count for _, count, _ in self.ranks)
 
     def move_in(self, room: Room, placement: Placement, *, out: bool = False) -> None:
-        """Take what it needs at these places out of ``room``; ``out`` gives it back."""
+        """Take what it needs at these places out of the room, or give it back with ``out``."""
         sign = -1 if out else 1
         room.take(sign * self.cpu, sign * self.memory, {})
         for rank, _, portion in self.ranks:
@@ -66,22 +66,22 @@ class Shape:
 
 
 def portion_of(compute: Compute, device_memory: int) -> float:
-    """The part of one device that a pod takes; whole devices count 1 each."""
+    """The portion of each device that a pod takes; 1 for whole devices."""
     return min(compute.gpus(device_memory), 1.0) if compute.gpu_request_type else 1.0
 
 
 def place(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | None:
-    """Devices for every rank, or ``None`` when the whole gang does not fit. Ranks without GPUs
+    """Devices for every rank, or ``None`` if the gang does not fit as a whole. Ranks without GPUs
     get an empty tuple.
 
-    Portions go to the fullest device that still has room, so that whole devices stay free;
-    the largest demands are placed first.
+    A portion goes to the fullest device with enough room, so that whole devices stay free. The
+    largest demands are placed first.
     """
     return fit(Shape.of(spec, device_memory), room)
 
 
 def fit(shape: Shape, room: Room) -> Placement | None:
-    """As ``place``, for what was read from a spec before."""
+    """Like :func:`place`, for a shape."""
     if shape.cpu > room.cpu + TINY or shape.memory > room.memory:
         return None
     return devices_for(shape, room.gpus)
@@ -106,12 +106,12 @@ def _pick(free: Mapping[int, float], count: int, portion: float) -> tuple[int, .
 
 
 def blockers(spec: WorkloadSpec, room: Room, *, device_memory: int) -> list[str]:
-    """Why the gang does not fit, in words and numbers."""
+    """Why the gang does not fit, in words with numbers."""
     return lacks(Shape.of(spec, device_memory), room, spec.gpus(device_memory))
 
 
 def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
-    """As ``blockers``; ``gpus`` are those of the whole gang."""
+    """Like :func:`blockers`, for a shape; ``gpus`` are the whole gang's."""
     reasons = []
     if shape.cpu > room.cpu + TINY:
         reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")
@@ -134,7 +134,8 @@ def _gigabytes(size: int) -> str:
 
 
 def total(rooms: Iterable[Room]) -> Room:
-    """Rooms of several machines as one. Right for one machine; a cluster of many queues itself."""
+    """The sum of rooms. Only right for a single machine; larger clusters have queues of
+    their own."""
     whole = Room(0.0, 0)
     for room in rooms:
         whole.take(-room.cpu, -room.memory, {i: -free for i, free in room.gpus.items()})

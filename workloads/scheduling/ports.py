@@ -1,4 +1,4 @@
-"""Node ports of tools: a cluster has each once."""
+"""Check node ports of tools, which are unique on a cluster."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ AGAIN = "enter another, or leave it empty for any free one"
 
 
 def complaints(cluster: Cluster, spec: WorkloadSpec) -> Iterator[Problem]:
-    """Those that two tools ask for, or another workload has for as long as it is there."""
+    """Ports that two tools ask for, or that another existing workload has."""
     wanted = [(tool, tool.connection.node_port) for tool in tools_of(spec)]
     asked = [(tool, port) for tool, port in wanted if port]
     taken = _taken(cluster, {port for _, port in asked}) if asked else set[int]()
@@ -33,7 +33,7 @@ def _problem(tool: Tool, message: str) -> Problem:
 
 
 def _taken(cluster: Cluster, ports: set[int]) -> set[int]:
-    """Of the ports those that workloads have. Only the specs that name one of them are read."""
+    """The ports in use by workloads. Only specs that contain one of them are loaded."""
     names_one = Q()
     for port in ports:
         names_one |= Q(text__contains=f'"nodePort": {port}')

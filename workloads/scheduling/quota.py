@@ -1,4 +1,4 @@
-"""Whether a project's quota, and its department's, have room for one workload more."""
+"""Check whether the quotas of a project and its department have room for another workload."""
 
 from clusters.models import Cluster
 from projects.models import Department, Project
@@ -7,7 +7,7 @@ from spec.phases import ACTIVE, HOLDING
 
 
 def bounds_of(project: Project) -> list[Account]:
-    """What the project's workloads are counted against, with what counts now."""
+    """The accounts that limit the project, with their current usage."""
     phases = ACTIVE if starts_at_once(project.cluster) else HOLDING
     held = usage_of([project], phases)[project.pk].held
     own = Account("project", project.name, quota_of(project), held)
@@ -16,16 +16,16 @@ def bounds_of(project: Project) -> list[Account]:
 
 
 def starts_at_once(cluster: Cluster) -> bool:
-    """Whether all that is given counts against a quota, for nothing else keeps it back."""
+    """Whether submitted workloads start at once, so that each counts against the quota."""
     return cluster.capabilities.queues and not cluster.capabilities.quotas
 
 
 def beyond_quota(project: Project, demand: Demand) -> str:
-    """Why the project may not ask for this too; empty where it may.
+    """Why the project may not request this in addition; empty if it may.
 
-    A workload waits for its quota here, or in the queue that the cluster has for the project. A
-    cluster that queues and knows no quotas starts all that it is given as soon as it can, so what
-    it has not started counts as well.
+    Where there is a queue, in Trainyard or on the cluster, a workload waits for its quota. A
+    cluster that queues but knows no quotas starts everything as soon as it can, so workloads that
+    have not started count as well.
     """
     at_once = starts_at_once(project.cluster)
     for account in accounts_of([project], ACTIVE if at_once else ())[project.pk]:
@@ -36,10 +36,10 @@ def beyond_quota(project: Project, demand: Demand) -> str:
 
 
 def hold_quota(project: Project, demand: Demand) -> str:
-    """``beyond_quota`` for whoever takes it now, in a transaction.
+    """:func:`beyond_quota` for a submission, in its transaction.
 
-    Where what is given starts at once, nobody else is answered until that transaction ends, so that
-    two do not both take what is left for one. On SQLite a transaction that writes has that anyhow.
+    If workloads start at once, others are locked out until the transaction ends, so that two do not
+    both take the rest of a quota. SQLite does that for every writer anyway.
     """
     strict = not (project.over_quota and project.department.over_quota)
     if strict and starts_at_once(project.cluster):
@@ -48,15 +48,15 @@ def hold_quota(project: Project, demand: Demand) -> str:
 
 
 def _held(project: Project) -> Project:
-    """The project and its department as they are, and nobody else's until the transaction ends.
+    """Lock and reload the project and its department.
 
-    Always in this order, so that no two wait for each other; a project that is held stays in its
-    department. Not the keys: workloads that only refer to a project need not wait.
+    Always in this order, to avoid deadlocks; a locked project cannot change its department. Keys
+    are not locked, so that rows that refer to the project need not wait.
     """
     rows = Project.objects.select_for_update(of=("self",), no_key=True)
     held = rows.select_related("cluster", "department").filter(pk=project.pk).first()
     if held is None:
-        return project  # its workload cannot be made either
+        return project  # its workload cannot be created either
     departments = Department.objects.select_for_update(no_key=True)
     if strict := departments.filter(pk=held.department_id, over_quota=False).first():
         held.department = strict

@@ -1,4 +1,5 @@
-"""Rows of a cluster as the order of starts reads them: who waits, who has a place, who may what."""
+"""Load a cluster's rows for the order of starts: who waits, who is in place, who is entitled to
+what."""
 
 from dataclasses import replace
 from uuid import UUID

@@ -1,1 +1,1 @@
-"""Would it start: a gang against the nodes as they were last seen, before it is submitted."""
+"""Predict whether a gang would start, on the nodes as last seen."""

@@ -1,4 +1,4 @@
-"""Would it start: a gang against the cluster as it is now, before it is there."""
+"""Predict whether a gang would start on its cluster now, before it is submitted."""
 
 from collections.abc import Iterable, Set
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ from workloads.scheduling.fit.judge import Answer, Fit, Ground, admitted, judge
 from workloads.scheduling.fit.repairs import ComputeChoice, Repair, RepairKind, repairs
 from workloads.scheduling.fit.score import verdict_columns
 
-MOST_TRIED = 50  # that wait on this machine, for each repair is tried among them
-FEW = 4  # given to a cluster at a time, so that each can be judged alone
+MOST_TRIED = 50  # waiting workloads among which repairs are tried on this machine
+FEW = 4  # submitted at a time, so that each can be judged by itself
 
 
 @dataclass(frozen=True)
 class Foresight:
-    """``ground`` is what ``fit`` was judged on; ``verdict`` what admission would say, where it
-    decides."""
+    """A prediction. ``ground`` is what ``fit`` was judged on; ``verdict`` is admission's, on
+    clusters where it decides."""
 
     fit: Fit
     ground: Ground
@@ -56,8 +56,9 @@ def repairs_that_hold(
     *,
     without: Set[RepairKind] = frozenset(),
 ) -> list[Repair]:
-    """Where Trainyard decides, what fits may still wait behind others; none are tried among many,
-    which takes too long."""
+    """Repairs that let the gang start. On clusters with admission a repair that fits may still wait
+    behind others, so each is tried there; among many waiting workloads none is, because that takes
+    too long."""
     offered = repairs(spec, ahead.ground, ahead.fit, choices, without=without)
     if cluster.capabilities.queues or not offered:
         return offered
@@ -79,8 +80,8 @@ def can_try(cluster: Cluster) -> bool:
 
 
 def judge_unasked(cluster: Cluster, workloads: Iterable[Workload]) -> None:
-    """Foresee what programs submitted, just before it is given to its cluster. Many at once are
-    not judged: each would have to wait for the others."""
+    """Predict for workloads that programs submitted, just before they go to their cluster. Many at
+    once are not judged, because each would have to wait for the others."""
     unasked = [it for it in workloads if it.run == 1 and not it.verdict]
     if len(unasked) > FEW:
         return

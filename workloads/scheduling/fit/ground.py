@@ -1,4 +1,4 @@
-"""What a gang is judged on, from the rows of a cluster: one query, which groups equal nodes."""
+"""Load what a gang is judged on: one query, which groups equal nodes."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,16 +21,16 @@ from workloads.scheduling.fit.packing import Free
 from workloads.scheduling.placement import TINY, Room
 
 AT_ONCE = 2000  # rows
-CORDONED = "Cordoned"  # how the message of such a node begins
+CORDONED = "Cordoned"  # start of a cordoned node's message
 COLUMNS = (
     *("cpu", "memory", "gpu_count", "allocated_cpu", "allocated_memory", "allocated_gpus"),
     *("pool_id", "ready"),
 )
-RESOURCES = 6  # of the columns; the others tell kinds of nodes apart
+RESOURCES = 6  # number of columns with resources; the others distinguish kinds of nodes
 
 
 def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
-    """Of a cluster that queues; with the quotas by which its queue makes workloads wait."""
+    """The ground of a cluster with a queue of its own, including quotas that it enforces."""
     quotas = cluster.capabilities.quotas
     return Ground(
         groups=tuple(_groups(cluster, spec)),
@@ -43,14 +43,14 @@ def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
 def this_machine(
     cluster: Cluster, room: Room, accounts: Iterable[Account], device_memory: int
 ) -> Ground:
-    """Where admission decides: all that there is as one node, with ``room`` left."""
+    """The ground where admission decides: one node with ``room`` left."""
     whole = _all_of(capacity.whole(cluster))
     group = NodeGroup(1, whole, _all_of(room), NodeTraits(DEFAULT_POOL))
     return Ground((group,), cluster.name, tuple(accounts), device_memory)
 
 
 def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:
-    """The database tells equal nodes; taints come as text, which many nodes share."""
+    """Groups of equal nodes, grouped by the database. Taints are compared as text."""
     keys, pools = label_keys(spec), {pool.pk: pool.name for pool in cluster.pools.all()}
     kinds: dict[tuple[Any, ...], NodeTraits] = {}
     labels = {f"label_{n}": KeyTextTransform(key, "labels_json") for n, key in enumerate(keys)}
@@ -96,7 +96,8 @@ def _free(whole: Free, cpu: float | None, memory: int | None, gpus: float | None
 
 @lru_cache(maxsize=1024)
 def _devices(left: float) -> tuple[float, ...]:
-    """Of GPUs that are shared nobody tells which: their parts are taken to be of one device."""
+    """Free portions of GPUs. Nobody says which GPUs are shared, so the shared portions are assumed
+    to be on one device."""
     devices = int(left + TINY)
     rest = left - devices
     return (*((rest,) if rest > TINY else ()), *((1.0,) * devices))

@@ -1,4 +1,4 @@
-"""Now, later, never, or nobody can say: one gang on the nodes as they were last seen. Pure."""
+"""Judge a gang on the nodes as last seen: it starts now, later, never, or nobody can say. Pure."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -48,12 +48,12 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True)
 class Ground:
-    """What a gang is judged on: the nodes, and the quotas that it would have to wait for."""
+    """What a gang is judged on: the nodes, and quotas that it may have to wait for."""
 
     groups: tuple[NodeGroup, ...]
     cluster: str
     accounts: tuple[Account, ...] = ()
-    device_memory: int = 0  # bytes of a GPU, by which GPU memory becomes a portion
+    device_memory: int = 0  # bytes of a GPU, to convert GPU memory into a fraction
 
     @property
     def nodes(self) -> int:
@@ -61,7 +61,7 @@ class Ground:
 
     @cached_property
     def empty(self) -> "Ground":
-        """As it is when nothing runs there."""
+        """The ground with nothing running."""
         return replace(self, groups=emptied(self.groups))
 
     @cached_property
@@ -74,9 +74,9 @@ class Ground:
 
 @dataclass(frozen=True)
 class Fit:
-    """``cause`` is what it would wait for, as the page of a workload that waits has it; ``note``
-    why nobody can say. ``largest`` is the number of workers that would start now; ``None`` where
-    that is not known."""
+    """A judgement. ``cause`` is what the gang would wait for, as after submission; ``note`` says
+    why nobody can say. ``largest`` is the number of workers that would start now; ``None`` if
+    unknown."""
 
     answer: Answer
     cause: Cause | None = None
@@ -103,7 +103,7 @@ def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
 
 
 def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
-    """As Trainyard's own admission decides, where the cluster has no queue."""
+    """The judgement according to Trainyard's admission, on a cluster without a queue."""
     if starts:
         return replace(fit, answer=Answer.NOW, cause=None, note="")
     if fit.answer is Answer.NEVER:
@@ -116,7 +116,7 @@ def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
 
 
 def within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
-    """As many of them as the quotas leave; 0 where not even one."""
+    """The number of ``workers`` that fit into the quotas."""
     least, most = 0, max(workers, 0)
     while least < most:
         middle = (least + most + 1) // 2
@@ -171,7 +171,7 @@ def _spots(spec: WorkloadSpec, ground: Ground) -> Iterator[Spot]:
 
 
 def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
-    """What the scheduler would say of the first pod that it cannot place any more."""
+    """The cause that the scheduler would report for the first pod that does not fit."""
     worker, *masters = roles(spec)
     role = masters[0] if masters and packing.best == NOWHERE else worker
     counted: Counter[Obstacle] = Counter()
@@ -183,7 +183,7 @@ def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
         for group in groups:
             for shortage in _short(group, ask):
                 counted[Obstacle(shortage)] += group.nodes
-    if not counted:  # each domain alone is too small, all of them together are not
+    if not counted:  # each domain by itself is too small, but not all of them together
         counted[Obstacle(AFFINITY)] = ground.nodes
     ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
     first = ordered[0][0]
@@ -197,7 +197,7 @@ def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
 
 
 def _short(group: NodeGroup, ask: Ask) -> Iterator[Shortage]:
-    """What a node lacks for one pod more than it has room for."""
+    """What a node lacks to fit one more pod."""
     if group.free is None:
         return
     left = group.free.without(ask, group.free.room(ask))
@@ -216,7 +216,7 @@ def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
 
 
 def _never(spec: WorkloadSpec, ground: Ground) -> Cause:
-    """Of ``ground`` as it is when nothing runs there."""
+    """The cause why a gang never fits on ``ground``, which is empty."""
     for role in roles(spec):
         possible = [
             it for it in ground.groups if obstacle(it.traits, role, spec.node_pools) is None
@@ -266,7 +266,7 @@ def _where(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) ->
 
 
 def _lacks(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
-    """What no node has as much of, the scarcest first."""
+    """Requests that exceed what any node has, the scarcest first."""
     if ask.devices > (most := max(len(it.whole.devices) for it in groups)):
         yield f"{ask.devices} GPUs, the most is {most}" if most else "GPUs"
     if ask.cpu > (cores := max(it.whole.cpu for it in groups)):

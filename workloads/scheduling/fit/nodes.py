@@ -1,4 +1,5 @@
-"""The nodes of a cluster as few groups of equal ones, and which of them a pod may use. Pure."""
+"""Represent a cluster's nodes as a few groups of equal ones, and find those that a pod may use.
+Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +33,7 @@ REPELS = (Effect.NO_SCHEDULE, Effect.NO_EXECUTE)
 
 
 class NodeTraits(NamedTuple):
-    """What a pod chooses nodes by. ``labels`` are those that somebody asks for."""
+    """Properties by which pods select nodes. ``labels`` are only those that are asked for."""
 
     pool: str
     labels: tuple[tuple[str, str], ...] = ()
@@ -46,8 +47,7 @@ class NodeTraits(NamedTuple):
 
 
 class NodeGroup(NamedTuple):
-    """So many ``nodes`` that no pod tells from each other. ``free`` is ``None`` where nobody knows
-    what others hold."""
+    """A number of equal ``nodes``. ``free`` is ``None`` if usage by others is unknown."""
 
     nodes: int
     whole: Free
@@ -56,7 +56,7 @@ class NodeGroup(NamedTuple):
 
 
 def emptied(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
-    """As they are when nothing runs there and all is well."""
+    """The groups with nothing running and all nodes healthy."""
     counted: Counter[tuple[Free, NodeTraits]] = Counter()
     for group in groups:
         counted[group.whole, group.traits] += group.nodes
@@ -68,14 +68,15 @@ def emptied(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """Why a pod may not use a node, however much is free there."""
+    """Why a pod may not use a node, regardless of free resources."""
 
     shortage: Shortage
     name: str = ""
 
 
 def obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
-    """In the order in which Kubernetes' scheduler looks."""
+    """The first obstacle, in the order of Kubernetes' scheduler; ``None`` if the pod may use the
+    node."""
     if traits.cordoned:
         return Obstacle(CORDONED)
     if traits.silent:
@@ -129,7 +130,7 @@ def _holds(one: Expression, labels: Mapping[str, str]) -> bool:
 
 
 def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
-    """The labels that a gang asks for, and the type, by which a repair may."""
+    """Labels that a gang selects by, and the node type, which a repair may use."""
     keys = {NODE_TYPE}
     for replica in roles(spec):
         terms = replica.node_affinity_required
@@ -139,13 +140,13 @@ def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def roles(spec: WorkloadSpec) -> tuple[Replica, ...]:
-    """The workers' setup first."""
+    """The replicas of a gang, the workers' first."""
     master = spec.master_replica
     return (spec.worker, master) if master else (spec.worker,)
 
 
 def togetherness(spec: WorkloadSpec) -> tuple[str, ...]:
-    """The labels of which all pods need the same value."""
+    """Labels that must have the same value for all pods."""
     keys = [
         it.pod_affinity.key
         for it in roles(spec)
@@ -157,7 +158,7 @@ def togetherness(spec: WorkloadSpec) -> tuple[str, ...]:
 
 
 def domains(groups: Iterable[NodeGroup], keys: Sequence[str]) -> list[list[NodeGroup]]:
-    """The groups by the values of these labels, without nodes that lack one."""
+    """Split the groups by the values of these labels, without nodes that lack one."""
     by_values: dict[tuple[str, ...], list[NodeGroup]] = {}
     for group in groups:
         label = group.traits.label

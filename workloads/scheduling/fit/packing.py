@@ -1,8 +1,8 @@
-"""How many pods of a gang go onto groups of equal nodes. Pure numbers.
+"""Count how many pods of a gang fit onto groups of equal nodes. Pure numbers.
 
-Pods of one role are all alike, so a node takes as many of them as its scarcest resource allows, and
-where they go is of no account. A gang has one master at most: of all nodes it takes the one where
-it costs the workers least, and a scheduler that does not look ahead at worst the dearest.
+Pods of one role are equal, so a node takes as many as its scarcest resource allows, and their order
+does not matter. A gang has at most one master: at best it goes to the node where it costs the
+fewest workers; a scheduler that does not look ahead may choose the worst.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,13 +14,13 @@ from spec.parts.compute import Compute
 from spec.workload import MAX_WORKERS
 from workloads.scheduling.placement import TINY, portion_of
 
-NOWHERE = -1  # workers of a gang whose master has no place
+NOWHERE = -1  # result if the master does not fit
 MOST = MAX_WORKERS + 1
 
 
 @dataclass(frozen=True)
 class Ask:
-    """What one pod asks of its node: so many ``devices``, a ``portion`` of each."""
+    """Requests of a pod: a ``portion`` of each of so many ``devices``, CPU and memory."""
 
     cpu: float
     memory: int
@@ -38,14 +38,14 @@ class Ask:
 
 
 class Free(NamedTuple):
-    """What a node has left: ``devices`` are the free portions of its GPUs."""
+    """What is free on a node. ``devices`` are the free portions of its GPUs."""
 
     cpu: float
     memory: int
     devices: tuple[float, ...] = ()
 
     def room(self, ask: Ask) -> int:
-        """How many pods like this fit beside each other."""
+        """How many such pods fit at the same time."""
         most = MOST
         if ask.devices:
             most = min(most, self._devices(ask))
@@ -61,7 +61,7 @@ class Free(NamedTuple):
         return sum(int((free + TINY) // ask.portion) for free in self.devices)
 
     def without(self, ask: Ask, pods: int = 1) -> "Free":
-        """Beside so many pods, each on the fullest devices that have room for it."""
+        """What remains after placing ``pods``, each on the fullest devices with enough room."""
         devices = sorted(self.devices)
         for _ in range(pods * ask.devices):
             at = next((n for n, free in enumerate(devices) if free + TINY >= ask.portion), None)
@@ -79,7 +79,7 @@ def _unshared(devices: tuple[float, ...]) -> int:
 
 
 class Spot(NamedTuple):
-    """So many ``nodes`` with as much left each, and which of a gang's roles may go there."""
+    """A number of ``nodes`` with equal free resources, and the roles that may use them."""
 
     nodes: int
     free: Free
@@ -89,14 +89,15 @@ class Spot(NamedTuple):
 
 @dataclass(frozen=True)
 class Packing:
-    """The most workers that go beside the master: where it is placed ``best``, and worst."""
+    """The largest number of workers next to the master, if that is placed ``best``, and if
+    worst."""
 
     best: int
     worst: int
 
 
 def pack(spots: Iterable[Spot], worker: Ask, master: Ask | None) -> Packing:
-    """``NOWHERE`` where the master finds no place at all."""
+    """Pack a gang. ``NOWHERE`` if the master does not fit."""
     total, alike = 0, master == worker
     costs: list[int] = []
     for spot in spots:
@@ -117,8 +118,8 @@ def pack(spots: Iterable[Spot], worker: Ask, master: Ask | None) -> Packing:
 
 
 def pack_together(domains: Sequence[Sequence[Spot]], worker: Ask, master: Ask | None) -> Packing:
-    """All pods within one domain. A scheduler that takes them one by one chooses any that has room
-    for the first."""
+    """Pack all pods into one domain. A scheduler that places pods one by one may choose any domain
+    with room for the first."""
     packings = [pack(spots, worker, master) for spots in domains]
     placed = [packing for packing in packings if packing.best > 0]
     if not placed:

@@ -1,4 +1,4 @@
-"""What would make a gang start: each change is tried on the same nodes. Pure."""
+"""Find changes that would let a gang start, by trying each on the same nodes. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Set
@@ -15,7 +15,7 @@ from workloads.scheduling.fit.judge import Answer, Fit, Ground, judge
 
 MOST = 5  # offered at a time
 MOST_OF_A_KIND = 2
-MOST_TRIES = 24  # of one kind; each packs the whole cluster
+MOST_TRIES = 24  # per kind of repair; each try packs the whole cluster
 
 
 class RepairKind(StrEnum):
@@ -28,7 +28,7 @@ class RepairKind(StrEnum):
 
 @dataclass(frozen=True)
 class ComputeChoice:
-    """A compute resource that the workers could have instead."""
+    """Another compute resource for the workers."""
 
     key: str
     name: str
@@ -37,8 +37,8 @@ class ComputeChoice:
 
 @dataclass(frozen=True)
 class Repair:
-    """``change`` names it in a form: ``workers=4``, ``shape=2x4``, ``pool=a100``. ``spec`` is the
-    workload with it, ``answer`` what becomes of that."""
+    """A change. ``change`` identifies it in a form: ``workers=4``, ``shape=2x4``, ``pool=a100``.
+    ``spec`` is the changed workload, ``answer`` the verdict on it."""
 
     kind: RepairKind
     value: str
@@ -59,8 +59,8 @@ def repairs(
     *,
     without: Set[RepairKind] = frozenset(),
 ) -> list[Repair]:
-    """What starts now; of a gang that never would, else what starts some day. ``without`` those
-    that change what is not to be changed."""
+    """Repairs that let the gang start now, or, if it never would, some day. ``without`` excludes
+    kinds of repair."""
     if fit.answer not in {Answer.LATER, Answer.NEVER}:
         return []
     counted: Counter[RepairKind] = Counter()
@@ -85,7 +85,7 @@ def variants(
     *,
     without: Set[RepairKind] = frozenset(),
 ) -> Iterator[Repair]:
-    """All that could be tried, the smallest change first."""
+    """All possible changes, the smallest first."""
     kinds = {
         RepairKind.POOL: _pools(spec, ground),
         RepairKind.TYPE: _types(spec, ground),
@@ -104,15 +104,15 @@ def _fewer(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:
 
 
 def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
-    """As many GPUs on fewer larger pods, or more smaller ones, the nearest shape first. CPU and
-    memory of a pod go with its GPUs."""
+    """The same number of GPUs on fewer larger or more smaller pods, the closest shape first. A
+    pod's CPU and memory scale with its GPUs."""
     compute = spec.worker.compute
     each = compute.gpu_devices_request
     processes = max(spec.slots_per_worker, spec.processes_per_pod or 1)
     fixed = not spec.kind.is_gang or spec.is_elastic or processes > 1
     if not each or compute.gpu_request_type or fixed:
         return
-    beside = int(spec.master_replica == spec.worker)  # a master that is as the workers are
+    beside = int(spec.master_replica == spec.worker)  # 1 if the master is like the workers
     total = (spec.num_workers + beside) * each
     most = max((len(group.whole.devices) for group in ground.groups), default=0)
     sizes = [size for size in range(1, most + 1) if size != each and total % size == 0]
@@ -144,7 +144,7 @@ def _scaled(compute: Compute, gpus: int) -> Compute:
 
 
 def _quantity(text: str, factor: float) -> str:
-    """In the largest unit that makes it whole."""
+    """A scaled quantity in the largest unit that keeps it an integer."""
     size = max(int(to_bytes(text) * factor), 1)
     for unit in ("Gi", "G", "Mi", "M", "Ki", "k"):
         if size % UNITS[unit] == 0:
@@ -178,7 +178,8 @@ def _types(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
 
 
 def _computes(spec: WorkloadSpec, choices: Iterable[ComputeChoice]) -> Iterator[Repair]:
-    """Those nearest to what is asked now first; what asks for no GPU is no substitute for one."""
+    """Other compute resources, the closest first. One without GPUs does not replace one
+    with GPUs."""
     asks = spec.worker.compute
     fitting = [
         choice

@@ -1,4 +1,4 @@
-"""What was foreseen at submission, and what happened then."""
+"""Compare verdicts at submission with what happened."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,8 +14,8 @@ from workloads.models import CausePeriod, Event, Workload
 from workloads.scheduling.fit.judge import Answer, Fit
 
 SINCE = timedelta(days=30)
-NOW_SECONDS = 30  # within which a gang starts that was told to start now
-LATER_SECONDS = 5  # for which one waits at least that was told to wait
+NOW_SECONDS = 30  # a gang with the verdict "now" should start within
+LATER_SECONDS = 5  # a gang with the verdict "later" should wait at least
 WORDS = {
     Answer.NOW: "Starts immediately",
     Answer.LATER: "Will wait",
@@ -25,7 +25,7 @@ WORDS = {
 
 
 def verdict_columns(fit: Fit | None) -> dict[str, str]:
-    """Of a row that is submitted."""
+    """Columns with the verdict for a new row."""
     if fit is None:
         return {}
     return {"verdict": fit.answer, "verdict_cause": fit.cause.kind if fit.cause else ""}
@@ -33,8 +33,8 @@ def verdict_columns(fit: Fit | None) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class VerdictScore:
-    """Of one answer: how often it ``held`` and was ``missed``. ``named``: of those that waited as
-    foreseen, how often the first cause foreseen was one that they waited for."""
+    """Statistics of a verdict: how often it ``held`` and was ``missed``. ``named``: how often,
+    among those that waited as predicted, the predicted cause was one of the real ones."""
 
     label: str
     held: int
@@ -52,7 +52,7 @@ class VerdictScore:
 
 
 def scores(cluster: Cluster) -> list[VerdictScore]:
-    """Of each answer that can be right or wrong, then of all of them."""
+    """Scores of each verdict that can be right or wrong, and of all together."""
     counted = _counts(cluster, timezone.now())
     each = [
         VerdictScore(WORDS[answer], *counted.get(answer, (0, 0, 0)), names=answer is Answer.LATER)
@@ -63,7 +63,7 @@ def scores(cluster: Cluster) -> list[VerdictScore]:
 
 
 def _counts(cluster: Cluster, now: datetime) -> dict[str, tuple[int, int, int]]:
-    """Held, missed and named of each answer. What is not known yet counts as neither."""
+    """Counts by verdict. Undecided cases do not count."""
     rows = Workload.objects.filter(cluster=cluster, created_at__gte=now - SINCE)
     held = (
         Q(verdict=Answer.NOW, first_wait_seconds__lte=NOW_SECONDS)
@@ -85,7 +85,8 @@ def _counts(cluster: Cluster, now: datetime) -> dict[str, tuple[int, int, int]]:
 
 
 def _waited(seconds: float, now: datetime) -> Q:
-    """Longer than that, whether it started then, waits still or was given up."""
+    """A filter for workloads that waited longer than ``seconds``, whether they started, still wait,
+    or were given up."""
     waiting = Q(first_wait_seconds=None, phase__in=WAITING, run=1)
     given_up = Q(first_wait_seconds=None, pending_seconds__gt=seconds) & ~Q(phase__in=WAITING)
     since = Q(created_at__lt=now - timedelta(seconds=seconds))
@@ -105,7 +106,7 @@ def _as_named() -> Q:
 
 
 def in_words(workload: Workload) -> str:
-    """What was foreseen of it, and what came of that; empty where nothing was."""
+    """The verdict on a workload and what happened, in words; empty without a verdict."""
     if not workload.verdict:
         return ""
     kind = f" ({workload.verdict_cause.lower()})" if workload.verdict_cause else ""

@@ -1,11 +1,11 @@
-"""What a verdict says to people."""
+"""Verdicts in words."""
 
 from spec.workload import WorkloadSpec
 from workloads.scheduling.fit.judge import Fit
 
 
 def largest_in_words(fit: Fit, spec: WorkloadSpec) -> str:
-    """Of the same pods; empty where that is not known."""
+    """The largest gang of such pods that would start; empty if unknown."""
     if fit.largest is None:
         return ""
     if fit.largest == 0:

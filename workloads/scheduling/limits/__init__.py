@@ -1,1 +1,1 @@
-"""For how long a workload may run or be idle, and how it ends then."""
+"""Limits on how long a workload may run or be idle, and what happens then."""

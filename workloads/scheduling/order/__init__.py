@@ -1,2 +1,2 @@
-"""The order of starts as pure functions: who goes first, who waits, who is taken back. And keeping
-what was decided."""
+"""The order of starts as pure functions: who starts, who waits, who is preempted; and storing these
+decisions."""

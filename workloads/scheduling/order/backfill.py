@@ -1,7 +1,7 @@
-"""What may go before a gang that waits for its turn: what does not make it start later. Pure.
+"""Backfilling: start gangs before one that waits, if that does not delay it. Pure.
 
-With time limits the start of the waiting gang is known: whatever ends before it, or fits beside it,
-may go first. Without them only what leaves alone everything that it waits for.
+With time limits it is known when the waiting gang will start: whatever ends before, or fits next to
+it, may start first. Without them only what leaves its resources alone may.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from workloads.scheduling.placement import TINY, Placement, Room, Shape, devices
 
 @dataclass
 class Reserved:
-    """A gang at the head of the queue; where all that it waits for has a time limit, when it starts
-    at the latest and what is free then."""
+    """A gang at the head of the queue. If everything it waits for has a time limit, also its latest
+    start and what is free then."""
 
     gang: Contender
     at: float | None = None
@@ -22,7 +22,8 @@ class Reserved:
 
     @classmethod
     def of(cls, gang: Contender, later: Room, running: Iterable[Tenant]) -> "Reserved":
-        """``later`` is what is free when all that is ending has ended."""
+        """Reserve for a gang. ``later`` is what will be free once everything that is ending has
+        ended."""
         room = later.copy()
         limited = [(it.until, it) for it in running if not it.ending and it.until is not None]
         for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].gang.key)):
@@ -32,7 +33,7 @@ class Reserved:
         return cls(gang)
 
     def passed_by(self, gang: Contender, placement: Placement, later: Room, now: float) -> str:
-        """Why ``gang`` may go first, in words; empty where it may not."""
+        """Why ``gang`` may start first, in words; empty if it may not."""
         after, ahead = later.copy(), self.gang.called(gang)
         gang.shape.move_in(after, placement)
         if leaves_alone(gang.shape, self.gang.shape, after):
@@ -48,7 +49,8 @@ class Reserved:
         return f"By its time limit it ends before {ahead}, which is ahead of it, can start."
 
     def let_pass(self, gang: Contender, placement: Placement, now: float) -> None:
-        """What is free at the start is less by what still runs then."""
+        """Record a gang that starts first: if it still runs at the reserved start, less is free
+        then."""
         if self.room is not None and self._outlives(gang, now):
             gang.shape.move_in(self.room, placement)
 
@@ -59,7 +61,7 @@ class Reserved:
 
 
 def leaves_alone(shape: Shape, ahead: Shape, after: Room) -> bool:
-    """Whether of all that ``shape`` takes, there is enough for ``ahead`` in what is left."""
+    """Whether enough of everything that ``shape`` takes remains for ``ahead``."""
     if shape.cpu and after.cpu + TINY < ahead.cpu:
         return False
     if shape.memory and after.memory < ahead.memory:

@@ -1,9 +1,9 @@
-"""Who starts, who waits, and who is taken back: the order of starts as a pure function.
+"""Decide who starts, who waits, and who is preempted: the order of starts as a pure function.
 
-In-quota before over-quota, then the rank of the project, then age. A gang starts whole or not at
-all. What goes before one that waits does not delay it, see ``backfill``. For the owner of a quota
-that finds no room, preemptible gangs that run over quota are taken back: of the lowest rank first,
-then the newest. What cannot be taken back never goes over quota.
+In-quota goes before over-quota, then by rank of the project, then by age. A gang starts whole or
+not at all. One that starts before a waiting one does not delay it, see ``backfill``. If the owner
+of a quota finds no room, preemptible gangs that run over quota are preempted: those of the lowest
+rank first, then the newest. Gangs that are not preemptible never go over quota.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +35,7 @@ def decide(
     *,
     now: float,
 ) -> list[Decision]:
-    """One decision for each gang in the queue, and one for each that is taken back."""
+    """Returns a decision for each gang in the queue, and one for each that is preempted."""
     order = StartOrder(running, capacity, allowances, now)
     rest = []
     for gang in sorted(queue, key=lambda gang: gang.turn):
@@ -43,15 +43,15 @@ def decide(
             order.claim(gang)
         else:
             rest.append(gang)
-    order.most_heads = 2  # the first of each class has its turn kept
+    order.most_heads = 2  # room is reserved for the first of each class
     for gang in rest:
         order.over_quota(gang)
     return order.decisions
 
 
 class StartOrder:
-    """One round. ``free`` is what is free now, ``later`` what is when all that is ending has ended,
-    less what is kept for whom it was taken back."""
+    """A round of decisions. ``free`` is what is free now; ``later`` is what will be free once
+    everything that is ending has ended, without what is reserved for gangs that preempt."""
 
     def __init__(
         self,
@@ -74,7 +74,8 @@ class StartOrder:
         self.decisions: list[Decision] = []
 
     def claim(self, gang: Contender) -> None:
-        """Its place, one that is being given back, or one that is taken back for it."""
+        """Start a gang in its quota: in free room, in room that is being freed, or by preempting
+        others."""
         barred = self.ledger.barred_by(gang)
         if self._never_fits(gang):
             return
@@ -119,8 +120,8 @@ class StartOrder:
         return True
 
     def _leaving_for(self, gang: Contender) -> Sequence[Tenant] | None:
-        """Whom to take back for it; none of them where what is ending will do. ``None``: it would
-        not start anyway."""
+        """Gangs to preempt for it; empty if what is ending suffices. ``None`` if it could not start
+        anyway."""
         if self._fits_without(gang, ()):
             return ()
         if not self.allowances[gang.project].promises(gang.demand):
@@ -158,7 +159,7 @@ class StartOrder:
         return later
 
     def _take_back(self, gang: Contender, leaving: Sequence[Tenant]) -> None:
-        """What is given back is kept for it."""
+        """Preempt gangs, and reserve their room."""
         self.later = self._later_without(leaving)
         self.ending += [replace(it, leaves_by=self.now + it.gang.grace) for it in leaving]
         placement = self._soonest(gang)
@@ -176,7 +177,8 @@ class StartOrder:
         self._wait(gang, f"{self._words(IN_QUOTA, gang)} It waits for the end of {names}.")
 
     def _soonest(self, gang: Contender) -> Placement:
-        """The places that it can have first, so that what ends for it is not given to another."""
+        """The places it can have first, so that room that is freed for it is not given to
+        another."""
         room = self.later.copy()
         places = fit(gang.shape, room) or {}
         for tenant in sorted(self.ending, key=lambda it: it.leaves_by or 0.0, reverse=True):
@@ -199,7 +201,7 @@ class StartOrder:
             self.heads.append(Reserved.of(gang, self.later, self.running))
 
     def _bar(self, gang: Contender, key: str) -> None:
-        """A quota that is never passed keeps back only whom it is for."""
+        """Let a gang wait for a strict quota, which holds back only gangs under that quota."""
         allowance = self.allowances[key]
         over = allowance.excess(self.ledger.held[key], gang.demand)
         text = f"With it, {allowance.whose} would hold {over}. It starts when other workloads end."
@@ -209,7 +211,7 @@ class StartOrder:
         self.ledger.keep(gang, key)
 
     def _never_fits(self, gang: Contender) -> bool:
-        """More than there is keeps nobody back."""
+        """Whether a gang needs more than exists; it then holds nobody back."""
         if fit(gang.shape, self.capacity) is not None:
             return False
         lacking = "; ".join(lacks(gang.shape, self.capacity, gang.demand.gpus))

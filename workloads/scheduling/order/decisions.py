@@ -1,6 +1,6 @@
-"""Keeping what admission decides, so that people can read later why a workload started when it did.
+"""Store decisions of admission, so that people can see later why a workload started when it did.
 
-A row is written where a decision changes, all of a round in one statement, and only for so long.
+Only changed decisions are stored, all of a round in one statement, for a limited time.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,11 +15,11 @@ from workloads.models import AdmissionDecision, Workload
 from workloads.scheduling.order.records import Decision, DecisionKind
 
 RETENTION = timedelta(days=7)
-MOST = 20_000  # of a cluster
+MOST = 20_000  # decisions kept per cluster
 
 
 def keep(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
-    """All of one round."""
+    """Store the changed decisions of one round."""
     at = timezone.now()
     AdmissionDecision.objects.bulk_create(
         AdmissionDecision(
@@ -36,8 +36,8 @@ def keep(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
 
 
 def is_news(last: AdmissionDecision | None, decision: Decision) -> bool:
-    """Whether it says something else than the last one of its workload. The next one at the head
-    of the queue changes nothing for those behind it."""
+    """Whether a decision differs from the workload's last one. Another gang at the head of the
+    queue makes no difference to those behind it."""
     if last is None or decision.kind is not DecisionKind.WAIT:
         return True
     if (last.kind, last.reason) != (decision.kind, decision.reason):
@@ -47,7 +47,7 @@ def is_news(last: AdmissionDecision | None, decision: Decision) -> bool:
 
 
 def last_of(workloads: Collection[Workload]) -> dict[UUID, AdmissionDecision]:
-    """What was decided last of each, by the workloads' ids."""
+    """The last decision about each workload, by its id."""
     if not workloads:
         return {}
     own = AdmissionDecision.objects.filter(workload__in=workloads)

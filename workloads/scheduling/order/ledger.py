@@ -1,4 +1,4 @@
-"""Who holds how much of what it is entitled to, while an order of starts is decided."""
+"""Keep account of quotas while the order of starts is decided."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -10,18 +10,18 @@ Sums = defaultdict[str, Demand]
 
 
 class Ledger:
-    """Sums by the keys of projects and departments.
+    """Sums of demand by project and department.
 
-    ``held`` is what has a place now, ``staying`` the same without what is ending. ``within`` is
-    what runs within quota, ``firm`` what cannot be taken back. ``over`` are the keys of the gangs
-    that run over quota: what cannot be taken back counts first, then the oldest.
+    ``held`` is everything in place now; ``staying`` is that without what is ending. ``within`` runs
+    in quota, ``firm`` cannot be preempted. ``over`` are the gangs over quota: non-preemptible ones
+    count towards the quota first, then the oldest.
     """
 
     def __init__(self, running: Collection[Tenant], allowances: Mapping[str, Allowance]) -> None:
         self.allowances = allowances
         self.held, self.staying = Sums(Demand), Sums(Demand)
         self.within, self.firm = Sums(Demand), Sums(Demand)
-        self.kept = Sums(Demand)  # for those that wait for a quota that is never passed
+        self.kept = Sums(Demand)  # reserved for gangs that wait for a strict quota
         self.over: set[str] = set()
         for tenant in running:
             _add(self.held, tenant.gang)
@@ -37,9 +37,9 @@ class Ledger:
                 _add(self.firm, gang)
 
     def in_quota(self, gang: Contender) -> bool:
-        """Whether it may claim its place. What its project holds counts, whatever it is; of the
-        department only what runs within quota, for the rest can be taken back."""
-        if not gang.preemptible:  # what can be taken back of its own makes room for it
+        """Whether a gang is in quota. All usage of its project counts; of its department only what
+        runs in quota, because the rest can be preempted."""
+        if not gang.preemptible:  # its project's preemptible gangs make room for it
             return not self._exceeds(self.firm, gang)
         own, shared = self.allowances[gang.project], self.allowances.get(gang.department)
         if own.exceeded_by(self.staying[gang.project], gang.demand):
@@ -47,9 +47,9 @@ class Ledger:
         return not (shared and shared.exceeded_by(self.within[gang.department], gang.demand))
 
     def barred_by(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
-        """The key of an allowance that is never passed, and would be; empty where none would.
+        """The key of a strict allowance that the gang would exceed; empty if there is none.
 
-        With ``leaving``: once these, and what is ending, are gone.
+        With ``leaving`` it is judged as if these, and what is ending, were gone.
         """
         sums = self.held if leaving is None else self.staying
         gone = Sums(Demand)
@@ -63,19 +63,19 @@ class Ledger:
         return ""
 
     def count(self, gang: Contender, *, in_quota: bool) -> None:
-        """It starts, or what it claims is kept for it."""
+        """Count a gang that starts, or for which room is reserved."""
         for sums in (self.held, self.staying, *((self.within,) if in_quota else ())):
             _add(sums, gang)
         if not gang.preemptible:
             _add(self.firm, gang)
 
     def keep(self, gang: Contender, key: str) -> None:
-        """Let nobody behind it use up what it waits for, unless it waits in vain."""
+        """Reserve for a waiting gang under a strict quota, unless it waits in vain."""
         if not self.allowances[key].exceeded_by(Demand(), gang.demand):
             self.kept[key] += gang.demand
 
     def end(self, tenant: Tenant) -> None:
-        """It is taken back."""
+        """Count a gang that is preempted."""
         for key in tenant.gang.owners:
             self.staying[key] -= tenant.gang.demand
         self.over.discard(tenant.gang.key)

@@ -1,6 +1,6 @@
-"""What the order of starts is decided from, and what is decided: plain values.
+"""The input and output of decisions, as plain values.
 
-Moments and times are in seconds.
+Times and durations are in seconds.
 """
 
 from collections.abc import Sequence
@@ -15,9 +15,9 @@ from workloads.scheduling.placement import Placement, Shape
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a project, or a department, is entitled to. ``strict``: it never holds more.
+    """The quota of a project or department. ``strict``: it is never exceeded.
 
-    ``whose`` names it to people.
+    ``whose`` is its name in words.
     """
 
     whose: str
@@ -25,7 +25,7 @@ class Allowance:
     strict: bool = False
 
     def exceeded_by(self, held: Demand, demand: Demand) -> bool:
-        """Whether ``demand`` beside ``held`` is more, in what it asks for."""
+        """Whether ``demand`` in addition to ``held`` exceeds it, in what is requested."""
         pairs = (
             (demand.gpus, held.gpus, self.quota.gpus),
             (demand.cpu, held.cpu, self.quota.cpu),
@@ -37,12 +37,12 @@ class Allowance:
         )
 
     def excess(self, held: Demand, demand: Demand) -> str:
-        """Where it is exceeded, in words."""
+        """How it is exceeded, in words."""
         return Account("", self.whose, self.quota, held).excess(demand)
 
     def promises(self, demand: Demand) -> bool:
-        """Whether it has a bound on anything that is asked for. What is unlimited is promised to
-        nobody, so nothing is taken back for it."""
+        """Whether it limits anything that is requested. An unlimited amount is promised to nobody,
+        so nobody is preempted for it."""
         cpu = demand.cpu and self.quota.cpu is not None
         memory = demand.memory and self.quota.memory is not None
         return bool(demand.gpus or cpu or memory)
@@ -52,7 +52,7 @@ class Allowance:
 class Contender:
     """A gang that wants to run, or runs. ``project`` and ``department`` are keys of allowances.
 
-    ``rank`` is that of its project: the higher goes first. ``since`` is when it was queued.
+    ``rank`` is its project's: the higher goes first. ``since`` is when it was queued.
     """
 
     key: str
@@ -68,7 +68,7 @@ class Contender:
     time_limit: float | None = None
 
     def called(self, reader: "Contender") -> str:
-        """As those may read it who see ``reader``, and perhaps no other project."""
+        """Its name for people who may see ``reader``, and perhaps no other project."""
         return self.name if self.project == reader.project else "a workload of another project"
 
     @property
@@ -77,12 +77,12 @@ class Contender:
 
     @property
     def turn(self) -> tuple[int, float, str]:
-        """Its place among equals: rank of the project, then age."""
+        """Sort key: rank of the project, then age."""
         return -self.rank, self.since, self.key
 
 
 def called(others: Sequence[Contender], reader: Contender) -> str:
-    """All of them."""
+    """The names of several gangs."""
     own = some([it.name for it in others if it.project == reader.project])
     strangers = sum(it.project != reader.project for it in others)
     rest = f"{strangers} workloads of other projects" if strangers > 1 else ""
@@ -93,7 +93,7 @@ def called(others: Sequence[Contender], reader: Contender) -> str:
 
 @dataclass(frozen=True)
 class Tenant:
-    """A gang that has its place. ``leaves_by``: it was told to end, and has ended by then."""
+    """A gang in place. ``leaves_by``: it was asked to end, and will have ended by then."""
 
     gang: Contender
     placement: Placement
@@ -106,7 +106,7 @@ class Tenant:
 
     @property
     def until(self) -> float | None:
-        """When it has ended at the latest, where it has a time limit."""
+        """When it will have ended at the latest, if it has a time limit."""
         limit = self.gang.time_limit
         return None if limit is None else self.started + limit + self.gang.grace
 
@@ -119,12 +119,12 @@ class DecisionKind(StrEnum):
 
 @dataclass(frozen=True)
 class Decision:
-    """What becomes of one gang, and why, in words for people."""
+    """The decision about a gang, with the reason in words."""
 
     gang: Contender
     kind: DecisionKind
     why: str
     reason: Reason = Reason.NONE
     placement: Placement = field(default_factory=dict)
-    #: For which other gang it was taken back, behind which it waits, or before which it goes.
+    #: The gang it is preempted for, waits behind, or goes before.
     other: Contender | None = None
