@@ -1,4 +1,4 @@
-"""Our own store of what ranks print, and reading it: a rank alone, or all of them by time."""
+"""Our own store of ranks' output, and reading it: a single rank, or all merged by time."""
 
 from workloads.logs.places import keep, late, note_late, place, resume
 from workloads.logs.store import Stream, append, cut, first, latest, lengths, read, size, streams

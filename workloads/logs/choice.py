@@ -1,4 +1,4 @@
-"""Which part of a workload's output someone looks at, as it stands in the address."""
+"""The part of a workload's output that an address selects."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -23,18 +23,18 @@ from workloads.models import Workload
 COLOURS = 8
 LONGEST_PLACE = 40  # characters
 ALL, NONE = "all", "none"
-FIRST_ERROR = "error"  # in place of a line
-SEARCH_SECONDS = 0.3  # a request; the page asks again until all is searched
+FIRST_ERROR = "error"  # instead of a line
+SEARCH_SECONDS = 0.3  # per request; the page repeats it until everything is searched
 
 
 def place_of(line: Line) -> str:
-    """What names it in addresses, within its run and attempt."""
+    """The name of a line in addresses, within its run and attempt."""
     return merge.encode({line.rank: line.offset})
 
 
 @dataclass(frozen=True)
 class ShownLine:
-    """A line as the page shows it. ``colour`` numbers the rank's colour."""
+    """A line as the page shows it. ``colour`` is the number of the rank's color."""
 
     rank: int
     name: str
@@ -49,7 +49,7 @@ class ShownLine:
 
 @dataclass(frozen=True)
 class RankChoice:
-    """A rank that can be shown; ``alone`` is the query of the page that shows no other."""
+    """A rank to choose; ``alone`` is the query that shows only this one."""
 
     rank: int
     name: str
@@ -60,9 +60,9 @@ class RankChoice:
 
 @dataclass(frozen=True)
 class Choice:
-    """``ranks`` are those that are shown, ``refused`` what was asked for and is none. ``tries`` are
-    the (run, attempt) pairs with output. ``text`` is searched for; with ``only`` no other lines are
-    shown. ``place`` is the line that the address names."""
+    """A selection. ``ranks`` are shown; ``refused`` were asked for but do not exist. ``tries`` are
+    the (run, attempt) pairs with output. ``text`` is searched for; with ``only`` other lines are
+    hidden. ``place`` is the line in the address."""
 
     workload: Workload
     names: dict[int, str]
@@ -110,13 +110,13 @@ class Choice:
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will be printed, so that a last line without a break is whole."""
+        """Whether the output is complete, so that a last line without a line break is whole."""
         older = (self.run, self.attempt) < (self.workload.run, self.workload.attempt)
         return older or self.workload.logs_complete
 
     @property
     def late(self) -> str:
-        """Why the last of it is not here yet, where that is known."""
+        """Why the end of the output is missing, if known."""
         return "" if self.is_over else late(self.workload.pk)
 
     @property
@@ -125,7 +125,7 @@ class Choice:
 
     @property
     def of_all(self) -> str:
-        """The query of the page that shows all ranks."""
+        """The query that shows all ranks."""
         return self.query_of(self.names)
 
     @property
@@ -133,7 +133,7 @@ class Choice:
         return self.query_of(())
 
     def query_of(self, ranks: Collection[int]) -> str:
-        """As the address says it; all ranks go without saying."""
+        """A query for these ranks; empty for all."""
         pairs = [("try", f"{self.run}-{self.attempt}")]
         pairs += [("ranks", ranges_of(ranks) or NONE)] if len(ranks) < len(self.names) else []
         pairs += [("text", self.text)] if self.text else []
@@ -142,22 +142,22 @@ class Choice:
 
     @property
     def one_of_many(self) -> int | None:
-        """The rank that alone is shown of several."""
+        """The only rank that is shown, if there are several."""
         return self.ranks[0] if len(self.ranks) == 1 < len(self.names) else None
 
     @property
     def has_many(self) -> bool:
-        """Whether there are more ranks than a line of boxes shows, and than there are colours."""
+        """Whether there are too many ranks for a line of checkboxes and for colors of their own."""
         return len(self.names) > COLOURS
 
     @property
     def ranges(self) -> str:
-        """The ranks that are shown, in short; empty for all of them."""
+        """The shown ranks as ranges; empty for all."""
         return ranges_of(self.ranks) if len(self.ranks) < len(self.names) else ""
 
     @property
     def lacks_line(self) -> str:
-        """What to say where the line that the address names is not here."""
+        """A message if the line in the address does not exist."""
         if self.place == FIRST_ERROR:
             return "No error was found in the log of this run"
         lacks = self.place and self.line(self.place) is None
@@ -173,13 +173,13 @@ class Choice:
 
     @property
     def hits(self) -> Hits | None:
-        """Of the search, where there is one."""
+        """The hits of the search, if there is one."""
         if not self.text or not self.streams:
             return None
         return Hits(self.streams, self.text, unfinished=self.is_over)
 
     def line(self, place: str) -> tuple[int, int] | None:
-        """Rank and offset of a line as an address names it, if it is here."""
+        """Rank and offset of a line in an address; ``None`` if it does not exist."""
         cursor = merge.decode(place) or {}
         for stream in self.streams:
             offset = cursor.get(stream.rank, -1)
@@ -188,9 +188,9 @@ class Choice:
         return None
 
     def window(self, *, before: str = "", after: str = "", time: str = "") -> merge.Window:
-        """The window beside a cursor, around the line of the address or a time, or the last lines.
-        Where only those with a text are shown, an empty one that says that there is more, until
-        all is searched."""
+        """The window next to a cursor, around a line or a time, or of the last lines. While only
+        matching lines are shown and the search is incomplete, an empty window that announces more.
+        """
         hits = self.hits if self.only else None
         earlier, later, middle = merge.decode(before), merge.decode(after), self._middle(time)
         if hits:
@@ -229,8 +229,8 @@ class Choice:
 
 
 def _ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[str]]:
-    """Which of them the address asks for, and what of it is no rank. A form that has none of its
-    boxes ticked asks for none, an address that says nothing for all."""
+    """The requested ranks, and requested values that are not ranks. A form without any ticked box
+    asks for none; an address without ranks asks for all."""
     text = query.get("ranks", "").strip()
     if text and text not in (ALL, NONE):
         return numbers_of(text, names)
@@ -242,7 +242,7 @@ def _ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[s
 
 
 def _first_error(workload: Workload) -> tuple[str, str] | None:
-    """The attempt and the line that decided why it failed, as addresses name them."""
+    """Attempt and line of the first error, as in addresses."""
     line = workload.failure_line
     if line.get("offset", -1) < 0:
         return None
@@ -250,7 +250,7 @@ def _first_error(workload: Workload) -> tuple[str, str] | None:
 
 
 def _moment(text: str) -> datetime | None:
-    """Without a zone it is UTC; ``None`` for what is none."""
+    """Parse a time, in UTC unless it has a zone; ``None`` if it is not one."""
     try:
         moment = datetime.fromisoformat(text)
         return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""The output of several ranks as one text that goes on: what there is, then what comes."""
+"""Follow the output of several ranks as one text: the existing lines, then new ones."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ BYTES_AT_ONCE = 1024 * 1024
 
 @dataclass
 class MergedOutput:
-    """Up to where each stream was read. ``names`` are those of the ranks that are wanted.
-    Where the run and attempt are ``fixed``, later ones are left out."""
+    """Remembers how far each stream was read. ``names`` are those of the chosen ranks. If run and
+    attempt are ``fixed``, later ones are not followed."""
 
     names: Mapping[int, str]
     fixed: bool
@@ -37,7 +37,7 @@ class MergedOutput:
         tail: int | None,
         since: datetime | None,
     ) -> "MergedOutput":
-        """From the last ``tail`` lines on, and none that was collected before ``since``."""
+        """Start with the last ``tail`` lines, and without lines collected before ``since``."""
         fixed = run is not None or attempt is not None
         number = workload.run if run is None else run
         there = latest(workload.pk, number, workload.attempt if attempt is None else attempt)
@@ -53,8 +53,8 @@ class MergedOutput:
         return cls(names, fixed, begin)
 
     def lines(self, workload: Workload) -> list[Line]:
-        """What came since, oldest first: so much at once. The last line of a rank counts without
-        its line break when nothing more will come."""
+        """New lines, oldest first, up to a limit. A rank's last line counts without a line break
+        once its output is complete."""
         self._look_for_more(workload)
         over = workload.logs_complete or self.fixed
         sources = [self._after(stream, unfinished=over) for stream in self.positions]
@@ -77,7 +77,7 @@ class MergedOutput:
             yield line, stream
 
     def _look_for_more(self, workload: Workload) -> None:
-        """Ranks that started since, and the streams of later attempts."""
+        """Add ranks that have started, and streams of later attempts."""
         if self.fixed:
             return
         newest = max(((it.run, it.attempt) for it in self.positions), default=(workload.run, 0))

@@ -1,4 +1,4 @@
-"""How much output of one workload is kept: of more, the oldest is removed."""
+"""Limit the stored output of a workload, by removing the oldest."""
 
 import logging
 import time
@@ -11,12 +11,12 @@ from workloads.logs.store import lengths as lengths_of
 
 log = logging.getLogger(__name__)
 
-EVERY_SECONDS = 5.0  # between two looks, for adding up the output of a thousand ranks takes a while
+EVERY_SECONDS = 5.0  # seconds between two checks, because adding up a thousand ranks takes a while
 _looked: dict[UUID, float] = {}
 
 
 def is_due(workload_id: UUID) -> bool:
-    """Whether it is time to look again; the asking counts as a look."""
+    """Whether a check is due; asking counts as one."""
     now = time.monotonic()
     due = now - _looked.get(workload_id, 0.0) > EVERY_SECONDS
     if due:
@@ -25,12 +25,12 @@ def is_due(workload_id: UUID) -> bool:
 
 
 def forget(workload_id: UUID) -> None:
-    """No more output comes."""
+    """Forget a workload whose output is complete."""
     _looked.pop(workload_id, None)
 
 
 def hold(workload_id: UUID) -> None:
-    """Of its longest stream cut the older half, until the workload keeps no more than it may."""
+    """Cut the older half of the longest stream until the workload is within its limit."""
     most = settings.LOG_LIMIT_BYTES
     lengths = lengths_of(workload_id) if most else {}
     while sum(lengths.values()) > most:

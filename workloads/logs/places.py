@@ -1,8 +1,8 @@
-"""Which stream of our store a log of an engine goes to: the attempts of a rank are counted here.
+"""Map an engine's logs to streams of our store, and count the attempts of ranks.
 
-An engine may name what was started, a pod for instance, which another one replaces sooner or later.
-Each start of each of them is an attempt of its rank, numbered in the order in which they were seen.
-The store itself remembers them, so the numbers never go back, whatever is restarted or gone.
+An engine may identify a log by what was started, such as a pod, which another may replace. Each
+start of each of these is an attempt of its rank, numbered in the order of appearance. The store
+remembers the numbers, so they never go back, whatever is restarted or gone.
 """
 
 from functools import lru_cache
@@ -12,12 +12,12 @@ from engines.logs import Log
 from workloads.logs.store import Stream, append, cursor, streams
 from workloads.models.history.traces import log_folder
 
-LATE = "late"  # the name of the file
+LATE = "late"  # name of a file
 
 
 @lru_cache(maxsize=16_384)
 def place(workload_id: UUID, log: Log) -> Stream:
-    """The stream of a log; the first time, it is set aside."""
+    """The stream of a log, which is reserved at the first call."""
     if not log.origin:
         return Stream(workload_id, log.run, log.start, log.rank)
     while True:
@@ -27,18 +27,18 @@ def place(workload_id: UUID, log: Log) -> Stream:
 
 
 def resume(stream: Stream) -> str:
-    """The engine's own cursor of what is here already."""
+    """The engine's cursor after the stored output."""
     return cursor(stream).partition(" ")[2].partition(" ")[2]
 
 
 def keep(stream: Stream, log: Log, data: bytes, *, offset: int, cursor: str) -> bool:
-    """Append a piece, with where the next one begins; ``False`` if someone else was here."""
+    """Append a chunk with the cursor after it; ``False`` if another process was first."""
     text = f"{log.origin} {log.start} {cursor}" if log.origin else ""
     return append(stream, data, offset=offset, cursor=text)
 
 
 def note_late(workload_id: UUID, why: str) -> bool:
-    """Why output does not come although it should; empty when it does. Whether that is news."""
+    """Store why output is missing; empty if it is not. Returns whether that changed."""
     if why == late(workload_id):
         return False
     path = log_folder(workload_id) / LATE
@@ -58,7 +58,7 @@ def late(workload_id: UUID) -> str:
 
 
 def _find(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
-    """Whether it is new: an origin that was not seen yet goes on where the last one ended."""
+    """The stream of a log, and whether it is new: an unknown origin gets the next number."""
     last = -1
     for stream in streams(workload_id):
         if (stream.run, stream.rank) == (log.run, log.rank):

@@ -1,15 +1,15 @@
-"""The store: one append-only file per run, attempt and rank, with an index beside it.
+"""The store of output: an append-only file per run, attempt and rank, with an index.
 
-The index holds a record for each piece as it was collected: when it came, where it starts, how long
-it is. It lets the lines of several ranks be merged by time. It is written after the piece, so an
-interrupted append leaves a tail that the index does not cover, and the next append cuts it off.
+The index has a record for each chunk: when it was collected, its offset, and its length. By it the
+lines of several ranks are merged by time. It is written after the chunk, so an interrupted append
+leaves a tail without a record, which the next append cuts off.
 
-Where an engine gives cursors, a third file says which log this is and from where to go on: two
-slots that are written in turn, each with the number of its record of the index, before that record
-is. So whatever is interrupted, one of them belongs to the last record.
+If the engine gives cursors, a third file identifies the log and where to continue: two slots that
+are written alternately, each with the number of its index record, before that record. So whatever
+is interrupted, one of them belongs to the last record.
 
-Of a stream that grew too long the head is cut: its room is given back, all places stay as they are,
-and a fourth file says where the first line begins that is left.
+If a stream becomes too long its head is cut: the space is freed, offsets stay the same, and a
+fourth file says where the first remaining line starts.
 """
 
 import fcntl
@@ -31,7 +31,7 @@ from workloads.models.history.traces import log_folder
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
 SLOT = 320  # bytes
 NANOSECONDS = 1_000_000_000
-GRAIN = 64 * 1024  # bytes in which a line ends, where output is cut
+GRAIN = 64 * 1024  # bytes within which a line break is looked for when cutting
 WHY = "a workload keeps only so much (TRAINYARD_LOG_LIMIT_MB)."
 
 
@@ -63,7 +63,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class Piece:
-    """Bytes that were collected together, at ``at`` nanoseconds since 1970."""
+    """A chunk that was collected ``at`` a time, in nanoseconds since 1970."""
 
     at: int
     offset: int
@@ -79,7 +79,7 @@ class Piece:
 
 
 class Index:
-    """The pieces of a stream, read as they are needed: an index may be long, too."""
+    """The index of a stream, read on demand because it may be long."""
 
     def __init__(self, stream: Stream) -> None:
         self._file: BinaryIO | None = None
@@ -100,16 +100,16 @@ class Index:
             self._file.close()
 
     def __len__(self) -> int:
-        """Whole records. A torn last one does not count."""
+        """The number of complete records; an incomplete last one does not count."""
         return os.fstat(self._file.fileno()).st_size // RECORD.size if self._file else 0
 
     def __getitem__(self, number: int) -> Piece:
-        assert self._file  # noqa: S101 -- an empty index has no items to ask for
+        assert self._file  # noqa: S101 -- an empty index has no items
         record = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
         return Piece(*RECORD.unpack(record))
 
     def at(self, offset: int) -> datetime:
-        """When the byte at ``offset`` was collected."""
+        """The time at which the byte at ``offset`` was collected."""
         if self._last and self._last.offset <= offset < self._last.end:
             return self._last.moment
         low, high = 0, len(self)
@@ -121,34 +121,34 @@ class Index:
 
 
 def streams(workload_id: UUID) -> list[Stream]:
-    """All there are, in the order of run, attempt and rank."""
+    """All streams, ordered by run, attempt and rank."""
     names = [path.stem.split("-") for path in log_folder(workload_id).glob("*.log")]
     return [Stream(workload_id, *numbers) for numbers in sorted(tuple(map(int, n)) for n in names)]
 
 
 def lengths(workload_id: UUID) -> dict[Stream, int]:
-    """Bytes of each stream that were not cut."""
+    """Bytes of each stream, without what was cut."""
     there = streams(workload_id)
     return {stream: stream.path.stat().st_size - first(stream) for stream in there}
 
 
 def latest(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
-    """Of each rank the stream of this attempt, or where it was not started in it, the one before.
+    """For each rank its stream in this attempt, or, if it was not started in it, the one before.
 
-    A restart of one rank is an attempt of the gang, in which the others may just have gone on.
+    A restart of one rank is an attempt of the gang, during which other ranks may simply continue.
     """
     there = streams(workload_id)
     return {one.rank: one for one in there if one.run == run and one.attempt <= attempt}
 
 
 def size(stream: Stream) -> int:
-    """Bytes that are whole: what the index covers."""
+    """Size in bytes, as far as the index covers it."""
     last, _ = _last_piece(stream)
     return last.end if last else 0
 
 
 def first(stream: Stream) -> int:
-    """Where the first line begins that was not cut; 0 where none was."""
+    """Start of the first line that was not cut; 0 if nothing was."""
     try:
         return int(stream.first.read_text())
     except FileNotFoundError:
@@ -156,8 +156,8 @@ def first(stream: Stream) -> int:
 
 
 def cut(stream: Stream, keep: int) -> bool:
-    """Give back the room of all but about the last ``keep`` bytes; a line in its place says so.
-    ``False`` where the file system cannot do that, or there is nothing to cut."""
+    """Free the space of all but about the last ``keep`` bytes; a line says so in its place.
+    ``False`` if the file system cannot do that, or there is nothing to cut."""
     end = size(stream)
     tail = read(stream, end - keep, GRAIN)
     start = end - keep + tail.find(b"\n") + 1
@@ -170,7 +170,7 @@ def cut(stream: Stream, keep: int) -> bool:
         os.pwrite(file.fileno(), text, start - len(text))
         draft = stream.first.with_suffix(".draft")
         draft.write_text(str(begin))
-        draft.replace(stream.first)  # from now on nobody reads what is before
+        draft.replace(stream.first)  # from now on nobody reads what was before
         return free_head(stream.path, begin - 1)
 
 
@@ -182,15 +182,15 @@ def append(
     at: datetime | None = None,
     cursor: str = "",
 ) -> bool:
-    """Add a piece. What an interrupted append left behind, here or in the index, is cut off.
+    """Append a chunk, after removing what an interrupted append left behind.
 
-    ``offset`` is where the piece belongs: ``False``, and nothing is written, when the stream ends
-    elsewhere by now. Times never go back within a stream, whatever the clock does. ``cursor`` is
-    kept with the piece: both are there, or neither.
+    If the stream does not end at ``offset``, nothing is written and it returns ``False``. Times
+    never go back within a stream, whatever the clock does. ``cursor`` is stored together with the
+    chunk, or neither is.
     """
     stream.path.parent.mkdir(parents=True, exist_ok=True)
     with stream.path.open("ab") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)  # of two who collect, one after the other
+        fcntl.flock(held, fcntl.LOCK_EX)  # serializes concurrent collectors
         last, records = _last_piece(stream)
         end = last.end if last else 0
         if offset not in (None, end):
@@ -205,9 +205,9 @@ def append(
 
 
 def cursor(stream: Stream) -> str:
-    """The cursor of the last piece; empty where there is none.
+    """The cursor after the last chunk; empty if there is none.
 
-    After a power failure it may be that of a piece that was lost: better a gap than a repetition.
+    After a power failure it may be that of a lost chunk: a gap is better than a repetition.
     """
     try:
         text = stream.cursor.read_text()
@@ -221,7 +221,7 @@ def cursor(stream: Stream) -> str:
 
 @dataclass(frozen=True)
 class StreamCopy:
-    """A stream at one moment: ``size`` bytes of the log belong to this index and cursor."""
+    """A consistent copy of a stream: ``size`` bytes of the log belong to this index and cursor."""
 
     log: BinaryIO
     size: int
@@ -232,8 +232,8 @@ class StreamCopy:
 
 @contextmanager
 def snapshot(stream: Stream) -> Iterator[StreamCopy]:
-    """For a copy: what is added meanwhile is not in it, and waits for the small files only.
-    ``FileNotFoundError`` where the stream was deleted."""
+    """Take a consistent copy. Appends only wait while the small files are read.
+    ``FileNotFoundError`` if the stream was deleted."""
     with stream.path.open("rb") as log:
         fcntl.flock(log, fcntl.LOCK_SH)
         try:
@@ -246,7 +246,7 @@ def snapshot(stream: Stream) -> Iterator[StreamCopy]:
 
 
 def read(stream: Stream, offset: int, limit: int) -> bytes:
-    """At most ``limit`` bytes from ``offset``: memory does not grow with the log."""
+    """Read at most ``limit`` bytes from ``offset``, so that memory does not grow with the log."""
     length = min(limit, size(stream) - offset)
     if length <= 0:
         return b""
@@ -256,7 +256,7 @@ def read(stream: Stream, offset: int, limit: int) -> bytes:
 
 
 def _write(path: Path, offset: int, data: bytes) -> None:
-    """Put ``data`` at ``offset`` and nothing after it."""
+    """Write ``data`` at ``offset`` and truncate the file after it."""
     with path.open("r+b" if path.exists() else "w+b") as file:
         file.truncate(offset)
         file.seek(offset)
@@ -273,7 +273,7 @@ def _keep_cursor(stream: Stream, records: int, cursor: str) -> None:
 
 
 def _last_piece(stream: Stream) -> tuple[Piece | None, int]:
-    """The last piece that is there in full, and how many records lead to it.
+    """The last complete chunk, and the number of records up to it.
 
     After a power failure the index may be ahead of the data.
     """

@@ -1,7 +1,7 @@
-"""Output as a page shows it: plain, or as HTML with its colours as classes of CSS.
+"""Render output as plain text, or as HTML with its colors as CSS classes.
 
-Of what a terminal understands, colours and weights (SGR) are shown, the rest is left out. A line is
-shown in its last state: a progress bar writes over itself. What is marked may cross colours.
+Of terminal sequences only colors and weights (SGR) are rendered; the rest is dropped. A line is
+shown in its final state, because progress bars overwrite themselves. Marked text may span colors.
 """
 
 import re
@@ -22,10 +22,10 @@ TOKENS = re.compile(rf"(\r|{PATTERN})")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 SGR = re.compile(r"\x1b\[([\d;:]*)m")
 
-BASIC = 16  # colours that have a class of their own
+BASIC = 16  # colors with a class of their own
 ON = {1: "bold", 2: "dim", 3: "italic", 4: "underline", 7: "inverse", 9: "strike"}
 OFF = {22: {"bold", "dim"}, 23: {"italic"}, 24: {"underline"}, 27: {"inverse"}, 29: {"strike"}}
-# The basic colours as xterm shows them: a colour of more bits is shown as the nearest of these.
+# The basic colors as in xterm. Any other color is shown as the nearest of these.
 XTERM = (
     *((0, 0, 0), (205, 0, 0), (0, 205, 0), (205, 205, 0)),
     *((0, 0, 238), (205, 0, 205), (0, 205, 205), (229, 229, 229)),
@@ -36,7 +36,7 @@ XTERM = (
 
 @dataclass
 class Style:
-    """What the sequences so far have set. Colours are 0 to 15, or none."""
+    """The style set by the sequences so far. Colors are 0 to 15, or ``None``."""
 
     on: set[str] = field(default_factory=set)
     colours: dict[str, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Style:
 
 
 def shown(data: bytes) -> str:
-    """A line as it looks at last: a progress bar's final state, no colours."""
+    """A line in its final state, without colors."""
     text = ESCAPES.sub("", _decoded(data))
     if "\r" in text:
         text = next((part for part in reversed(text.split("\r")) if part), "")
@@ -77,7 +77,7 @@ def shown(data: bytes) -> str:
 
 
 def markup(data: bytes, mark: re.Pattern[str] | None = None) -> SafeString:
-    """The same text as HTML, with its colours, and with what matches ``mark`` marked."""
+    """A line as HTML with colors, and with matches of ``mark`` highlighted."""
     runs = list(_runs(_decoded(data)))
     if mark:
         runs = list(_marked(runs, mark))
@@ -85,7 +85,7 @@ def markup(data: bytes, mark: re.Pattern[str] | None = None) -> SafeString:
 
 
 def marking(text: str) -> re.Pattern[str] | None:
-    """What marks ``text`` wherever a search finds it: letters in either case."""
+    """A pattern that matches ``text`` like the search does, ignoring case."""
     flags = re.IGNORECASE | (re.ASCII if text.isascii() else 0)
     return re.compile(re.escape(text), flags) if text else None
 
@@ -94,7 +94,7 @@ def _decoded(data: bytes) -> str:
     return data.decode(errors="replace").rstrip("\r\n")
 
 
-Run = tuple[str, str, bool]  # text, classes, whether it is marked
+Run = tuple[str, str, bool]  # text, classes, whether it is highlighted
 
 
 def _runs(text: str) -> list[Run]:
@@ -112,7 +112,7 @@ def _runs(text: str) -> list[Run]:
 
 
 def _marked(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
-    """The runs, cut where a mark begins or ends."""
+    """The runs, split where a highlight starts or ends."""
     text = "".join(run[0] for run in runs)
     spans = [match.span() for match in mark.finditer(text) if match[0]]
     ends = list(accumulate((len(run[0]) for run in runs), initial=0))
@@ -132,14 +132,14 @@ def _element(text: str, classes: str, marked: bool) -> str:
 
 
 def _codes(parameters: str) -> Iterator[int]:
-    """The numbers of a sequence; of those with parts, such as ``4:3``, what counts here."""
+    """The numbers of a sequence; of one with parts, such as ``4:3``, the part that matters."""
     for code in parameters.split(";"):
         parts = [int(part[-4:]) for part in code.split(":") if part] or [0]
         yield from parts if parts[0] in (38, 48) else parts[:1]
 
 
 def _extended(codes: Iterator[int]) -> int | None:
-    """One of 256 colours, or of all of them, as the nearest basic one."""
+    """The nearest basic color to one of 256, or of all colors."""
     kind = next(codes, 0)
     if kind == 2:
         return _nearest([next(codes, 0) for _ in range(3)])

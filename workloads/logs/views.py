@@ -1,4 +1,4 @@
-"""Output of a workload: windows of merged lines, and downloads."""
+"""Views of a workload's output: windows of merged lines, search, and downloads."""
 
 from collections.abc import AsyncIterator, Iterator
 from itertools import islice
@@ -26,8 +26,8 @@ LINES_AT_ONCE = 2000
 @login_required
 @require_safe
 def log_lines(request: Request, pk: UUID) -> HttpResponse:
-    """A window of lines: ``before`` or ``after`` a cursor, around a ``line`` or a ``time``, or the
-    last ones."""
+    """Show a window of lines: ``before`` or ``after`` a cursor, around a ``line`` or a ``time``, or
+    the last ones."""
     choice = Choice.of(find_kept(request, pk), request.GET)
     where = {name: request.GET.get(name, "") for name in ("before", "after", "time")}
     window = choice.window(**where)
@@ -44,8 +44,9 @@ def log_lines(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def log_search(request: Request, pk: UUID) -> JsonResponse:
-    """How far the search for ``text`` is. When it is through, the next line that matches, the
-    previous one, or ``here`` this one, from ``line`` on; beyond the last one is the first."""
+    """The progress of the search for ``text``, and, once it is complete, a hit relative to
+    ``line``: the ``next`` one, the ``previous`` one, or with ``here`` the line itself. It wraps
+    around."""
     choice = Choice.of(find_kept(request, pk), request.GET)
     hits = choice.hits
     if hits is None:
@@ -60,7 +61,7 @@ def log_search(request: Request, pk: UUID) -> JsonResponse:
 
 
 async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHttpResponse:
-    """One rank's output as it was printed, or all ranks' lines merged, with time and rank."""
+    """Download one rank's output as printed, or all ranks' lines merged, with time and rank."""
     request.user = await request.auser()  # type: ignore[assignment]  # looked at just below
     if not request.user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
@@ -86,7 +87,7 @@ def _choice(request: Request, pk: UUID) -> Choice:
 
 
 async def _plain(stream: Stream, offset: int, end: int) -> AsyncIterator[bytes]:
-    """Exactly so many bytes: what was there when the download began."""
+    """The bytes that existed when the download started."""
     while offset < end:
         data = await sync_to_async(read)(stream, offset, min(PIECE, end - offset))
         if not data:

@@ -1,1 +1,1 @@
-"""Numbers that trainings report and machines measure: kept, thinned, drawn."""
+"""Metrics reported by trainings and measured on machines: stored, thinned out and drawn."""

@@ -1,4 +1,4 @@
-"""Metrics as charts draw them: columns of numbers, at most a few hundred points each."""
+"""Prepare metrics for charts: columns of numbers, with at most a few hundred points each."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -11,8 +11,8 @@ from django.db.models.functions import RowNumber
 
 from workloads.models import SampleKind, Workload
 
-MOST_POINTS = 600  # of one line
-ALL_POINTS = 6000  # of one chart: many ranks have fewer points each
+MOST_POINTS = 600  # per line
+ALL_POINTS = 6000  # per chart: with many ranks each has fewer points
 MOST_CHARTS = 12
 LABELS = {
     "loss": "Loss",
@@ -29,7 +29,8 @@ UNCHARTED = frozenset({"epoch", "rank", "world_size", "time", "timestamp"})
 
 @dataclass(frozen=True)
 class Chart:
-    """``columns`` are x, then one list a line, all of one length; ``None`` is a gap."""
+    """A chart. ``columns`` are x values, then one list per line, all of equal length; ``None`` is a
+    gap."""
 
     name: str
     label: str
@@ -48,7 +49,7 @@ class Chart:
 
 
 def training(workload: Workload, run: int | None = None) -> list[Chart]:
-    """What the training reports, by step. Of a step that was done twice the later one counts."""
+    """Charts of reported metrics by step. If a step was repeated the later value counts."""
     samples = _thinned(workload, SampleKind.TRAINING, run, lines=1)
     series: dict[str, dict[float, float]] = defaultdict(dict)
     for sample in samples:
@@ -64,7 +65,7 @@ def training(workload: Workload, run: int | None = None) -> list[Chart]:
 
 
 def usage(workload: Workload, run: int | None = None) -> list[Chart]:
-    """What each rank uses, by time in seconds since 1970."""
+    """Charts of ranks' usage by time, in seconds since 1970."""
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
     samples = _thinned(workload, SampleKind.USAGE, run, lines=len(names))
     values: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
@@ -85,9 +86,9 @@ def _by_time(name: str, points: dict[int, dict[int, float]], names: dict[int, st
 
 
 def _thinned(workload: Workload, kind: SampleKind, run: int | None, *, lines: int) -> Iterable[Any]:
-    """Samples, oldest first, every n-th of each rank and always the newest.
+    """Samples, oldest first: every n-th of each rank, and always the newest.
 
-    Several ranks may report the same training; the lowest one speaks for all.
+    If several ranks report the same training, the lowest counts.
     """
     samples = workload.samples.filter(kind=kind).order_by()
     if run is not None:

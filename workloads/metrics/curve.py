@@ -1,18 +1,18 @@
-"""The course of a few numbers of a training, kept so small that a row of the table draws it."""
+"""The course of a few metrics, stored compactly enough for a row of the table."""
 
 from collections.abc import Sequence
 
 from workloads.models import Sample
 
 NAMES = ("loss", "accuracy", "samples_per_second")
-MOST = 40  # points of one
-Points = Sequence[Sequence[float]]  # of step and value
+MOST = 40  # points per curve
+Points = Sequence[Sequence[float]]  # of pairs of step and value
 Curves = dict[str, list[list[float]]]
 
 
 def continued(curves: Curves, samples: Sequence[Sample]) -> Curves:
-    """With later samples. Several ranks may report the same training: the lowest one speaks for
-    all."""
+    """Curves continued with later samples. If several ranks report the same training, the lowest
+    counts."""
     lowest = min((sample.rank for sample in samples), default=0)
     own = [sample for sample in samples if sample.rank == lowest]
     longer = {name: list(points) for name, points in curves.items()}
@@ -25,8 +25,8 @@ def continued(curves: Curves, samples: Sequence[Sample]) -> Curves:
 
 
 def joined(old: Points, new: Points) -> list[list[float]]:
-    """Points as far from each other as room for them allows. A step that is done again, after a
-    restart, takes the place of all from it on."""
+    """Join points, thinned to the limit. A repeated step, after a restart, replaces all points from
+    it on."""
     points: list[list[float]] = [list(point) for point in old]
     for point in new:
         while points and points[-1][0] >= point[0]:

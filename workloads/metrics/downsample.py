@@ -1,4 +1,4 @@
-"""Keeping the samples of a workload bounded: the older they are, the fewer are left."""
+"""Limit the number of a workload's samples: the older they are, the fewer are kept."""
 
 from collections.abc import Sequence
 
@@ -7,21 +7,21 @@ from django.db.models.functions import RowNumber
 
 from workloads.models import Sample, SampleKind, Workload
 
-MOST = 20_000  # of one kind and workload
-LOOK_EVERY = 500  # samples; counting at each one would cost more than it saves
+MOST = 20_000  # per kind and workload
+LOOK_EVERY = 500  # samples between two checks; counting each time would cost more than it saves
 CHUNK = 500
 
 
 def consider(workload: Workload, added: Sequence[Sample]) -> None:
-    """After samples were added: now and then look whether there are too many."""
+    """After adding samples, check from time to time whether there are too many."""
     if added and any(sample.pk % LOOK_EVERY == 0 for sample in added):
         thin(workload, SampleKind(added[0].kind))
 
 
 def thin(workload: Workload, kind: SampleKind) -> int:
-    """Drop every other sample of each rank in the older half; returns how many.
+    """Delete every second sample of each rank in the older half; returns how many.
 
-    Done again and again it leaves recent samples whole and old ones ever sparser.
+    Repeated, this keeps recent samples complete and thins out old ones more and more.
     """
     samples = Sample.objects.filter(workload=workload, kind=kind)
     count = samples.count()

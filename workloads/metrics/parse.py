@@ -1,7 +1,7 @@
-"""Numbers that a training reports by printing them.
+"""Parse metrics that a training prints.
 
-A line of output that is a JSON object with a number ``step`` is a sample; one with a text
-``event`` is something worth a line in the event history, such as a resumption.
+A line that is a JSON object with a number ``step`` is a sample. One with a text ``event`` is an
+entry for the event history, such as resuming from a checkpoint.
 """
 
 import json
@@ -20,7 +20,7 @@ from workloads.models import Attempt, Sample, SampleKind, Workload
 
 LONGEST_LINE = 16 * 1024
 PIECE_BYTES = 256 * 1024
-MOST_AT_ONCE = 5000  # samples of one transaction, more or less
+MOST_AT_ONCE = 5000  # samples per transaction, approximately
 MOST_VALUES = 50
 LONGEST_NAME = 64
 LARGEST_STEP = 2**63 - 1
@@ -29,7 +29,7 @@ RESUMED = "resumed"
 
 @dataclass
 class _Batch:
-    """What one pass over new output brings: samples, how far it read, and what is left."""
+    """The result of one pass over new output: samples, how far it read, and what is left."""
 
     samples: list[Sample] = field(default_factory=list)
     parsed: dict[str, int] = field(default_factory=dict)
@@ -38,16 +38,16 @@ class _Batch:
 
 
 def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool = False) -> bool:
-    """Keep the samples of lines that came since the last time; ``True`` when all were read. Where
-    the output ``ended``, its last line needs no newline.
+    """Store samples from new lines; ``True`` if all were read. If the output has ``ended``, its
+    last line needs no newline.
 
-    The samples and the place up to which they were read change in one transaction: whatever
-    dies in between, none is lost and none is kept twice.
+    The samples and the position up to which they were read are stored in one transaction: whatever
+    is interrupted, no sample is lost or stored twice.
     """
     while True:
         batch = _read(workload, attempt, ended=ended)
         if batch.parsed != attempt.parsed and not _keep(workload, attempt, batch):
-            return False  # someone else did; the next round reads on from there
+            return False  # another process did; the next round continues from there
         if not batch.left:
             return True
         if time.monotonic() > deadline:
@@ -55,14 +55,14 @@ def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool
 
 
 def parse(line: bytes) -> dict[str, Any] | None:
-    """The object of a line that is a sample or an event, else ``None``."""
+    """The object in a line that is a sample or event, else ``None``."""
     text = line.strip()
     if not text.startswith(b"{") or len(text) > LONGEST_LINE:
         return None
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
-        return None  # a line that merely looks like JSON is a log line
+        return None  # it only looks like JSON
     if not isinstance(record, dict) or not _is_number(record.get("step")):
         return None
     return record if abs(record["step"]) <= LARGEST_STEP else None
@@ -79,7 +79,7 @@ def _read(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
         data = logs.read(stream, start, PIECE_BYTES)
         end = data.rfind(b"\n") + 1
         if not end and len(data) == PIECE_BYTES:
-            end = len(data)  # no line as long as this holds a sample
+            end = len(data)  # no sample is as long as this line
         if ended and len(data) < PIECE_BYTES:
             end = len(data)
         if end:
@@ -142,8 +142,8 @@ def _keep(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
 
 
 def _remember_last(workload: Workload, samples: list[Sample]) -> None:
-    """The newest value of each number, for the last sample alone may be a test without a loss, and
-    how some of them went."""
+    """Store the newest value of each metric, because the last sample may be a test without a loss,
+    and some metrics' curves."""
     kept = dict(workload.last_metrics)
     for sample in samples:
         kept |= {**sample.values, "step": sample.step}

@@ -1,4 +1,4 @@
-"""Numbers of a workload for its charts."""
+"""The data of a workload's charts."""
 
 from uuid import UUID
 

@@ -1,1 +1,1 @@
-"""Lines of a log, from anywhere, of one rank or merged by time."""
+"""Read lines from any position, of one rank or merged by time."""

@@ -1,8 +1,8 @@
-"""Lines of one stream, forward and backward, from any offset, a block at a time.
+"""Read lines of a stream forward and backward, from any offset, block by block.
 
-A log without line breaks must not fill the memory: a longer line is told in parts. It is cut at
-each multiple of ``GRID`` that has no line break in the ``GRID`` bytes before it, so whoever reads,
-from wherever, forward or backward, sees the same parts.
+A log without line breaks must not fill the memory, so long lines are returned in parts. They are
+cut at each multiple of ``GRID`` without a line break in the ``GRID`` bytes before it: so every
+reader, from any position and in either direction, gets the same parts.
 """
 
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ LONGEST = 2 * GRID
 
 @dataclass(frozen=True)
 class Line:
-    """``offset`` to ``end`` are its bytes, the line break included."""
+    """A line from ``offset`` to ``end``, including its line break."""
 
     rank: int
     at: datetime
@@ -29,12 +29,12 @@ class Line:
 
     @property
     def order(self) -> tuple[datetime, int]:
-        """Where it stands among the lines of all ranks."""
+        """Its sort key among the lines of all ranks."""
         return self.at, self.rank
 
 
 def forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
-    """Lines from ``start``. The last one, while it has no line break, only if ``unfinished``."""
+    """Lines from ``start``. A last line without a line break counts only if ``unfinished``."""
     start = max(start, first(stream))
     with Index(stream) as index:
         for offset, data in _forward(stream, start, unfinished=unfinished):
@@ -42,14 +42,14 @@ def forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
 
 
 def backward(stream: Stream, end: int) -> Iterator[Line]:
-    """Lines that end at or before ``end``, the last one first."""
+    """Lines that end at or before ``end``, last one first."""
     with Index(stream) as index:
         for offset, data in _backward(stream, end):
             yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
 
 
 def end_of(stream: Stream, *, unfinished: bool) -> int:
-    """Where the last line ends. One without a line break counts only if ``unfinished``."""
+    """The end of the last line. One without a line break counts only if ``unfinished``."""
     end = size(stream)
     if unfinished or not end or read(stream, end - 1, 1) == b"\n":
         return end
@@ -57,7 +57,7 @@ def end_of(stream: Stream, *, unfinished: bool) -> int:
 
 
 def start_of(stream: Stream, offset: int) -> int:
-    """Where the line begins that holds the byte at ``offset``."""
+    """The start of the line that contains the byte at ``offset``."""
     base = max(offset - LONGEST, 0)
     return start_in(read(stream, base, offset - base), base, offset + 1)
 
@@ -69,7 +69,7 @@ def next_start(stream: Stream, offset: int) -> int:
 
 
 def start_in(block: bytes, base: int, end: int) -> int:
-    """Where the line begins that ends at ``end``, in a block that begins at ``base``."""
+    """The start of the line that ends at ``end``, in a block that begins at ``base``."""
     cut = (end - 1) // GRID * GRID
     floor = max(cut - GRID, base)
     if (line_break := block.rfind(b"\n", floor - base, end - 1 - base)) >= 0:
@@ -88,7 +88,7 @@ def next_in(block: bytes, base: int, offset: int) -> int:
 
 
 def parts(line: bytes, offset: int) -> Iterator[bytes]:
-    """A line that begins at ``offset``, in parts if it is a long one."""
+    """The parts of a line at ``offset``: several if it is long."""
     cuts = range(_first_cut(offset) - offset, len(line), GRID)
     for start, end in pairwise([0, *cuts, len(line)]):
         yield line[start:end]
@@ -121,7 +121,7 @@ def _backward(stream: Stream, end: int) -> Iterator[tuple[int, bytes]]:
             base = max(end - BLOCK, 0)
             block = read(stream, base, end - base)
             if len(block) < end - base:
-                return  # it was removed meanwhile
+                return  # deleted meanwhile
         start = start_in(block, base, end)
         yield start, block[start - base : end - base]
         end = start

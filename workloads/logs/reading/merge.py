@@ -1,7 +1,7 @@
-"""The lines of several ranks in the order in which they were collected, a window at a time.
+"""Merge the lines of several ranks in the order in which they were collected, window by window.
 
-A cursor holds, for each rank, up to where its lines were told. It says all there is to know, so a
-window deep in a large log costs what the first one does.
+A cursor contains, for each rank, the position up to which its lines were returned. Nothing else is
+needed, so a window deep in a large log costs no more than the first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,7 +14,7 @@ from workloads.logs.store import Stream, size
 
 WINDOW = 1000  # lines
 WINDOW_BYTES = 8 * 1024 * 1024
-FARTHEST = 2**62  # bytes; no file goes on behind it
+FARTHEST = 2**62  # bytes; larger than any file
 Cursor = dict[int, int]
 Reader = Callable[[Stream, int], Iterator[Line]]  # lines of a stream from an offset, or up to one
 ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
@@ -22,10 +22,11 @@ ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True)
 class Window:
-    """Lines, oldest first. ``start`` and ``end`` are where the windows beside it go on.
+    """A window of lines, oldest first. ``start`` and ``end`` are the cursors of the neighboring
+    windows.
 
-    ``more`` says that there is more in the direction of reading, ``later`` in the other one, where
-    both were read, and ``aim`` is the line at which they meet.
+    ``more``: there are more lines in the direction of reading; ``later``: in the other direction,
+    if both were read. ``aim`` is the line where they meet.
     """
 
     lines: list[Line]
@@ -43,7 +44,7 @@ def tail(
     unfinished: bool = False,
     lines: Reader = backward,
 ) -> Window:
-    """The last lines. One that has no line break yet only if ``unfinished``."""
+    """The last lines. One without a line break counts only if ``unfinished``."""
     return before(streams, ends(streams, unfinished=unfinished), limit=limit, lines=lines)
 
 
@@ -54,8 +55,8 @@ def ends(streams: Iterable[Stream], *, unfinished: bool) -> Cursor:
 def before(
     streams: Sequence[Stream], cursor: Cursor, *, limit: int = WINDOW, lines: Reader = backward
 ) -> Window:
-    """The last lines before the cursor. One beyond the end is at the end: reading back from
-    nowhere, a block at a time, would take for ever."""
+    """The last lines before the cursor. A cursor beyond the end counts as the end, because reading
+    back from there, block by block, would take for ever."""
     end = {stream.rank: min(cursor.get(stream.rank, 0), size(stream)) for stream in streams}
     sources = [lines(stream, end[stream.rank]) for stream in streams]
     taken, more = _take(merge(*sources, key=_order, reverse=True), limit)
@@ -90,7 +91,7 @@ def around(streams: Sequence[Stream], cursor: Cursor, *, earlier: Reader, later:
 
 
 def everything(streams: Iterable[Stream]) -> Iterator[Line]:
-    """Every line, oldest first, for a download."""
+    """All lines, oldest first, for a download."""
     return merge(*(forward(stream, 0, unfinished=True) for stream in streams), key=_order)
 
 
@@ -109,12 +110,12 @@ def _take(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
 
 
 def encode(cursor: Cursor) -> str:
-    """A cursor for an address: ``0.1k-1.9z``."""
+    """A cursor as text for an address: ``0.1k-1.9z``."""
     return "-".join(f"{rank}.{_base36(offset)}" for rank, offset in sorted(cursor.items()))
 
 
 def decode(text: str) -> Cursor | None:
-    """``None`` for what is none."""
+    """Parse a cursor; ``None`` if ``text`` is not one."""
     try:
         pairs = [part.split(".") for part in text.split("-")]
         cursor = {int(rank): int(offset, 36) for rank, offset in pairs}

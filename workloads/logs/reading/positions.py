@@ -1,4 +1,4 @@
-"""Places in the merged output: beside a line, or at a time."""
+"""Positions in the merged output: at a line, or at a time."""
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
@@ -10,13 +10,13 @@ from workloads.logs.store import Index, Stream, size
 
 
 def order_of(stream: Stream, offset: int) -> tuple[datetime, int]:
-    """Where a line stands among those of all ranks."""
+    """The sort key of a line among those of all ranks."""
     with Index(stream) as index:
         return index.at(offset), stream.rank
 
 
 def beside(streams: Collection[Stream], rank: int, offset: int) -> Cursor:
-    """Just before the line of ``rank`` that begins at ``offset``."""
+    """The cursor just before the line of ``rank`` at ``offset``."""
     own = next(stream for stream in streams if stream.rank == rank)
     moment, _ = order_of(own, offset)
     cursor = {s.rank: _start(s, moment, behind=s.rank < rank) for s in streams}
@@ -24,12 +24,12 @@ def beside(streams: Collection[Stream], rank: int, offset: int) -> Cursor:
 
 
 def at(streams: Iterable[Stream], moment: datetime) -> Cursor:
-    """Just before the first line that was collected then or later."""
+    """The cursor just before the first line that was collected at ``moment`` or later."""
     return {stream.rank: _start(stream, moment, behind=False) for stream in streams}
 
 
 def _start(stream: Stream, moment: datetime, *, behind: bool) -> int:
-    """Where the first line begins that was collected then or later; only later if ``behind``."""
+    """The start of the first line collected at ``moment`` or later; only later if ``behind``."""
     with Index(stream) as index:
         cut = bisect_right if behind else bisect_left
         number = cut(index, moment, key=lambda piece: piece.moment)

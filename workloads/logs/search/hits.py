@@ -1,8 +1,8 @@
-"""The lines that match in the streams of several ranks: how many, and which is next.
+"""Count the matching lines in the streams of several ranks, and find the next one.
 
-Counting goes on from request to request: what each counted is kept in the cache for the next one,
-whoever asks. So a log that was searched once is not read again for the next step, and of one that
-grows only what is new.
+Counting continues from request to request: the counts are cached for the next one, whoever makes
+it. So a log that was searched is not read again for the next step, and of a growing log only new
+lines are.
 """
 
 import hashlib
@@ -22,12 +22,12 @@ from workloads.logs.search.segments import SEGMENT, Segments, Tally
 from workloads.logs.store import Index, Stream
 
 KEPT_SECONDS = 3600
-Tallies = dict[tuple[int, int, int], Tally]  # by run, attempt and rank
+Tallies = dict[tuple[int, int, int], Tally]  # keys: run, attempt and rank
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A line that matches, ``number`` among all of them, from 1."""
+    """A matching line, with its ``number`` among all of them, from 1."""
 
     number: int
     rank: int
@@ -35,8 +35,8 @@ class Hit:
 
 
 class Hits:
-    """Of at least one stream, for a ``text`` that is not empty. A last line without a break counts
-    only if ``unfinished``."""
+    """A search for a non-empty ``text`` in at least one stream. A last line without a line break
+    counts only if ``unfinished``."""
 
     def __init__(self, streams: Sequence[Stream], text: str, *, unfinished: bool) -> None:
         needle = Needle(text)
@@ -53,7 +53,7 @@ class Hits:
 
     @property
     def count(self) -> int:
-        """So far."""
+        """Matching lines so far."""
         return sum(sum(tally.counts) for tally in self._tallies.values())
 
     @property
@@ -62,7 +62,7 @@ class Hits:
 
     @property
     def searched(self) -> int:
-        """Bytes."""
+        """Bytes searched so far."""
         return sum(
             segments.end if self._is_counted(rank) else len(self._tallies[rank].full) * SEGMENT
             for rank, segments in self._segments.items()
@@ -73,7 +73,7 @@ class Hits:
         return all(self._is_counted(rank) for rank in self._segments)
 
     def search(self, seconds: float) -> None:
-        """Go on counting for about so long; at least a segment."""
+        """Continue counting for about ``seconds``, but at least one segment."""
         until = monotonic() + seconds
         open_ranks = [rank for rank in self._segments if not self._is_counted(rank)]
         for rank in open_ranks:
@@ -84,9 +84,8 @@ class Hits:
             cache.set(self._key, self._kept, KEPT_SECONDS)
 
     def step(self, line: tuple[int, int] | None, go: str = "next") -> Hit | None:
-        """The next one behind this line, of this rank at this offset, the ``previous`` one, or
-        ``here`` this one where it is a hit; beyond the last one is the first. Everything must have
-        been counted."""
+        """The next hit after ``line`` (rank and offset), the ``previous`` one, or with ``here`` the
+        line itself if it matches; it wraps around. Requires a complete count."""
         ends = {rank: segments.end for rank, segments in self._segments.items()}
         if line is None:
             return self._last(ends) if go == "previous" else self._first({})
@@ -97,11 +96,11 @@ class Hits:
         return self._first(cursor) or self._first({})
 
     def forward(self, stream: Stream, start: int) -> Iterator[Line]:
-        """As ``lines.forward``, only those that match. Everything must have been counted."""
+        """Like ``lines.forward``, only matching lines. Requires a complete count."""
         return self._timed(stream, self._forward(stream.rank, start))
 
     def backward(self, stream: Stream, end: int) -> Iterator[Line]:
-        """As ``lines.backward``, only those that match. Everything must have been counted."""
+        """Like ``lines.backward``, only matching lines. Requires a complete count."""
         return self._timed(stream, self._backward(stream.rank, end))
 
     def _timed(self, stream: Stream, lines: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
@@ -148,11 +147,11 @@ class Hits:
         return Hit(1 + sum(self._until(*place) for place in cursor.items()), *line)
 
     def _first_in(self, rank: int, offset: int) -> int | None:
-        """Where the first begins that does so at ``offset`` or later."""
+        """The start of the first match at ``offset`` or later."""
         return next((line for line, _ in self._forward(rank, offset)), None)
 
     def _last_in(self, rank: int, offset: int) -> int | None:
-        """Where the last begins that does so before ``offset``."""
+        """The start of the last match before ``offset``."""
         return next((line for line, _ in self._backward(rank, offset)), None)
 
     def _forward(self, rank: int, offset: int) -> Iterator[tuple[int, bytes]]:
@@ -170,14 +169,15 @@ class Hits:
                 yield from (line for line in reversed(lines) if line[0] < offset)
 
     def _until(self, rank: int, offset: int) -> int:
-        """How many begin before ``offset``."""
+        """The number of matches before ``offset``."""
         counts, number = self._tallies[rank].counts, offset // SEGMENT
         near = self._segments[rank].lines(number) if any(counts[number : number + 1]) else ()
         return sum(counts[:number]) + sum(1 for line, _ in near if line < offset)
 
 
 def _key(workload_id: UUID, needle: Needle, starts: Sequence[int]) -> str:
-    """What is cut is counted no more: all of it is counted anew."""
+    """The cache key. It contains the starts of the streams: after a cut everything is counted
+    again."""
     said = [needle.text, *map(str, starts)] if any(starts) else [needle.text]
     text = hashlib.sha256("\n".join(said).encode()).hexdigest()
     return f"log-search:{workload_id}:{text}"

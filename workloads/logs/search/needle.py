@@ -1,9 +1,9 @@
-"""What a search looks for, in bytes as they were printed: letters in either case.
+"""Find a text in printed bytes, ignoring case.
 
-A line matches by what a page shows of it. Where that is what was printed, a whole block is searched
-at once. Where there are colours, control characters or progress bars that write over themselves,
-all lines of a block are first brought into the form that a page shows, together. That is dear, so a
-block is passed over where even without all characters that colors are made of nothing matches.
+A line matches by what the page shows of it. If that equals what was printed, a whole block is
+searched at once. If there are colors, control characters or progress bars that overwrite
+themselves, all lines of a block are first converted to what a page shows. That is expensive, so
+blocks are skipped that do not match even with all characters of color sequences removed.
 """
 
 import re
@@ -19,25 +19,25 @@ BREAK = re.compile(rb"\n")
 ESCAPE = re.compile(ESCAPES.pattern.encode())
 LOWER = bytes(range(256)).lower()
 UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
-PARAMETERS = b"0123456789;:"  # of what sets colors, as ESC [ 1 ; 31 m does
+PARAMETERS = b"0123456789;:"  # in sequences that set colors, such as ESC [ 1 ; 31 m
 COLORING = UNSHOWN + b"\r[mM" + PARAMETERS  # both, for it is left out before letters are small
-USELESS = 8  # blocks that may match after all, until blocks are no longer passed over
+USELESS = 8  # blocks skipped in vain until skipping is given up
 Finder = Callable[[bytes, int], int]
 
 
 class Needle:
-    """``text`` is at least one character, and has no line break."""
+    """Searches for ``text``, which is not empty and has no line break."""
 
     def __init__(self, text: str) -> None:
         self.text = text.lower()
         self._find = _literally(text) if text.isascii() else _letter_by_letter(text)
-        self._reach = 4 * len(text)  # bytes that a match may take at most
+        self._reach = 4 * len(text)  # longest match in bytes
         rest = self.text.encode().translate(None, COLORING)
         self._rest = rest if text.isascii() else b""
-        self._passed = self._tried = 0  # blocks that were looked at from afar
+        self._passed = self._tried = 0  # blocks that passed the cheap test, of those tested
 
     def count(self, block: bytes, base: int, start: int, stop: int) -> int:
-        """How many lines match that begin from ``start`` to ``stop``."""
+        """The number of matching lines that start between ``start`` and ``stop``."""
         lines = block[start - base : stop - base]
         if not lines.endswith(b"\n") or _cuts(lines, start):
             return sum(1 for _ in self.matches(block, base, start, stop))
@@ -51,9 +51,9 @@ class Needle:
         return sum([self._find(line, 0) >= 0 for line in text.split(b"\n")])
 
     def _lacks(self, lines: bytes) -> bool:
-        """Whether no line can match, as far as that is cheap to tell. What colors are made of is
-        left out of lines and of what is looked for, wherever it is: nothing that matches is missed
-        so, unless a sequence has other characters."""
+        """A cheap test whether no line can match. Characters of color sequences are removed from
+        both the lines and the text, so no match is missed, unless a sequence has other characters.
+        """
         if not self._rest or self._passed > max(USELESS, self._tried // 2):
             return False
         self._tried += 1
@@ -64,8 +64,8 @@ class Needle:
         return bare.count(b"\x1b[m") == bare.count(b"\x1b")
 
     def matches(self, block: bytes, base: int, start: int, stop: int) -> Iterator[int]:
-        """Of each line that begins from ``start`` to ``stop`` an offset where it matches. Both are
-        where lines begin, in a block that begins at ``base``."""
+        """For each matching line that starts between ``start`` and ``stop``, an offset where it
+        matches. Both are starts of lines, in a block at ``base``."""
         near = block[start - base : stop - base + self._reach]
         if b"\x1b" not in near and not _goes_back(near):
             text = near.translate(LOWER, UNSHOWN)
@@ -79,7 +79,7 @@ class Needle:
         at = self._find(near, 0) + start
         while start <= at < stop:
             yield at
-            cut = (at // GRID + 1) * GRID  # where the next line may begin without a line break
+            cut = (at // GRID + 1) * GRID  # where the next part may start without a line break
             line_break = near.find(b"\n", at - start, cut - start)
             end = start + line_break + 1 if line_break >= 0 else next_in(block, base, at + 1)
             at = self._find(near, end - start) + start
@@ -99,7 +99,7 @@ class Needle:
 
 
 def _cuts(lines: bytes, start: int) -> list[int]:
-    """Where long lines are cut that begin at ``start``: see ``reading.lines``."""
+    """Where long lines are cut, see ``reading.lines``."""
     first = GRID - start % GRID
     return [
         cut
@@ -109,12 +109,12 @@ def _cuts(lines: bytes, start: int) -> list[int]:
 
 
 def _goes_back(lines: bytes) -> bool:
-    """Whether one writes over itself."""
+    """Whether any line overwrites itself."""
     return b"\r" in lines and BACK.search(lines) is not None
 
 
 def _shown(lines: bytes) -> bytes:
-    """As ``text.shown``, of many lines at once, in small letters."""
+    """Like ``text.shown``, for many lines at once, in lower case."""
     text = b"".join(ESCAPE.split(lines))
     if _goes_back(text):
         text = b"\n".join(line.rstrip(b"\r").rpartition(b"\r")[2] for line in text.split(b"\n"))
@@ -127,7 +127,8 @@ def _literally(text: str) -> Finder:
 
 
 def _letter_by_letter(text: str) -> Finder:
-    """Beyond ASCII the two cases of a letter are other bytes, and not always as many."""
+    """A case-insensitive search beyond ASCII, where the cases of a letter differ in bytes, and in
+    number of bytes."""
     letters = (b"|".join(re.escape(form.encode()) for form in _cases(one)) for one in text)
     pattern = re.compile(b"".join(b"(?:%b)" % forms for forms in letters))
 

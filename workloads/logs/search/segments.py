@@ -1,4 +1,4 @@
-"""A stream in segments: how many of its lines match is counted, and kept, for each of them."""
+"""A stream in segments, with a cached count of matching lines for each."""
 
 import os
 from array import array
@@ -9,13 +9,13 @@ from workloads.logs.reading.lines import LONGEST, end_of, next_in, start_in
 from workloads.logs.search.needle import Needle
 from workloads.logs.store import Stream, first
 
-SEGMENT = 256 * 1024  # bytes; a line belongs to where it begins
+SEGMENT = 256 * 1024  # bytes; a line belongs to the segment where it starts
 
 
 @dataclass
 class Tally:
-    """What is counted of a stream: ``full`` for the segments that nothing is added to any more,
-    ``rest`` for those behind them as they were when the stream ended at ``end``."""
+    """Counts of a stream: ``full`` for complete segments, ``rest`` for those after them, as of the
+    time when the stream ended at ``end``."""
 
     full: "array[int]" = field(default_factory=lambda: array("L"))
     rest: list[int] = field(default_factory=list)
@@ -27,7 +27,7 @@ class Tally:
 
 
 class Segments:
-    """The lines of a stream that match, segment by segment."""
+    """The matching lines of a stream, segment by segment."""
 
     def __init__(self, stream: Stream, needle: Needle, *, unfinished: bool) -> None:
         self._path = stream.path
@@ -39,24 +39,24 @@ class Segments:
 
     @property
     def full(self) -> int:
-        """So many are whole, with all that says where their last line ends."""
+        """The number of complete segments, including where their last line ends."""
         return max(self.end - LONGEST, 0) // SEGMENT
 
     def count(self, number: int) -> int:
         if (number + 1) * SEGMENT <= self.start:
-            return 0  # it was cut
+            return 0  # it has been cut
         block, base, start, stop = self._read(number)
         return self._needle.count(block, base, start, stop)
 
     def lines(self, number: int) -> Iterator[tuple[int, bytes]]:
-        """Those that match, with where each begins."""
+        """Matching lines with their starts."""
         block, base, start, stop = self._read(number)
         for at in self._needle.matches(block, base, start, stop):
             begin, end = start_in(block, base, at + 1), next_in(block, base, at + 1)
             yield begin, block[begin - base : end - base]
 
     def _read(self, number: int) -> tuple[bytes, int, int, int]:
-        """A block, where it begins, and from where to where lines begin in this segment."""
+        """A block, its start, and the range in which lines of this segment start."""
         begin = number * SEGMENT
         last = begin + SEGMENT
         base = max(begin - LONGEST, 0)
