@@ -6,7 +6,7 @@ from core.database.choices import Choices
 
 
 class ProjectRank(StrEnum):
-    """Ranks from the last to the first."""
+    """Ranks of projects, from the last to the first."""
 
     VERY_LOW = "very-low"
     LOW = "low"

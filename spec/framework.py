@@ -15,7 +15,7 @@ NCCL = (
 
 
 class Framework(StrEnum):
-    """Names on the wire."""
+    """A framework for distributed training, by its name on the wire."""
 
     PYTORCH = "PyTorch"
     TENSORFLOW = "TF"

@@ -20,7 +20,7 @@ ESCAPE = re.compile(ESCAPES.pattern.encode())
 LOWER = bytes(range(256)).lower()
 UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 PARAMETERS = b"0123456789;:"  # in sequences that set colors, such as ESC [ 1 ; 31 m
-COLORING = UNSHOWN + b"\r[mM" + PARAMETERS  # both, for it is left out before letters are small
+COLORING = UNSHOWN + b"\r[mM" + PARAMETERS  # both cases: it is removed before letters are lowered
 USELESS = 8  # blocks skipped in vain until skipping is given up
 Finder = Callable[[bytes, int], int]
 
