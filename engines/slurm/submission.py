@@ -81,7 +81,7 @@ class Submission:
         latest = self._latest()
         if latest and latest.run > self.launch.run:
             return
-        if latest and (latest.job or latest.claim or latest.finished or latest.verdict):
+        if latest and latest.is_taken:
             return
         created = latest.created if latest else datetime.now(UTC) - 2 * ON_ITS_WAY
         if job := self._found(created):
@@ -95,7 +95,7 @@ class Submission:
         jobs = [job for job in self.queue.recent() if job.name == self.name]
         since = created - timedelta(minutes=5)
         jobs = jobs or sacct(self.transport, [self.name], since=since)
-        return min(jobs, key=lambda job: int(job.id), default=None)
+        return min(jobs, key=lambda job: (job.is_over, int(job.id)), default=None)
 
     def _withdraw(self) -> None:
         files.sh(self.transport, programs.WITHDRAW, self.folder.path, str(self.launch.run))

@@ -70,10 +70,12 @@ def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
     return results
 
 
-def chosen(jobs: Iterable[BatchJob], claim: str) -> BatchJob | None:
-    """The one of several of a name that has the run: by its claim, else the first that is not over,
-    for the scripts of the others leave it alone."""
-    ordered = sorted(jobs, key=lambda job: (job.id != claim, job.is_over, _number(job.id)))
+def chosen(jobs: Iterable[BatchJob], own: str) -> BatchJob | None:
+    """The one of several of a name that has the run: by its number, ``own``, else the first that is
+    not over, for the scripts of the others leave it alone. One that is over is not ours by its name
+    alone: a submission that was refused leaves one that failed."""
+    there = [job for job in jobs if job.id == own or not job.is_over]
+    ordered = sorted(there, key=lambda job: (job.id != own, _number(job.id)))
     return ordered[0] if ordered else None
 
 

@@ -62,6 +62,17 @@ class RunFacts:
     trouble: str = ""
 
     @property
+    def number(self) -> str:
+        """Of the job that has the run, as far as it is written down."""
+        return self.claim or self.job
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether Slurm has, or had, a job for it: until then its submission may be refused, or has
+        to be tried again."""
+        return bool(self.number or self.finished or self.verdict)
+
+    @property
     def all_started(self) -> bool:
         return bool(self.ranks) if self.is_script else len(self.ranks) == len(self.roles)
 

@@ -69,8 +69,6 @@ def _now(
     facts: RunFacts, job: BatchJob | None, at: datetime, earlier: BatchJob | None
 ) -> tuple[Phase, Reason, str, Cause | None]:
     if job is None:
-        if not facts.job:
-            return Phase.PENDING, Reason.NONE, "", None  # on its way to Slurm
         said = UNKNOWN if facts.claim else NEVER_STARTED
         return (Phase.STOPPED if facts.stopped else Phase.UNKNOWN), Reason.UNKNOWN, said, None
     if job.is_queued:

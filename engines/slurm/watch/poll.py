@@ -1,7 +1,7 @@
 """One look at a cluster: the queue, what changed on its shared directory, and what both mean."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -134,11 +134,12 @@ class Looker:
     def _glances(
         self, folders: Sequence[str], jobs: Iterable[BatchJob], at: datetime
     ) -> Iterator[Glance]:
-        """The facts are read after the queue: an end that the queue tells is written by then."""
+        """The facts are read after the queue: an end that the queue tells is written by then. What
+        Slurm has not taken yet is not there."""
         named = by_name(jobs)
         results: dict[str, tuple[RunFacts, BatchJob | None]] = {}
         for folder, facts in self._facts(folders):
-            job = chosen(named.get(job_name(*_place(folder)), ()), facts.claim or facts.job)
+            job = chosen(named.get(job_name(*_place(folder)), ()), facts.number)
             results[folder] = facts, job
         results |= self._accounted(results, at)
         earlier = self._queued_again(results, at)
@@ -149,6 +150,8 @@ class Looker:
         }
         self._keep(over)
         for folder, (facts, job) in results.items():
+            if job is None and not facts.is_taken:
+                continue
             glance = Glance(_place(folder)[0], facts, job, at, earlier.get(folder))
             self.last[glance.uid] = glance
             yield glance
@@ -156,31 +159,43 @@ class Looker:
     def _accounted(
         self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, tuple[RunFacts, BatchJob | None]]:
-        """What left the queue without a word is asked of accounting, for a while."""
+        """What left the queue without a word is asked of accounting, for a while. What is missing
+        for the first time is as it was: the queue may have been asked before it was submitted."""
         lost = {
             folder: facts
             for folder, (facts, job) in results.items()
-            if job is None and facts.job and not facts.verdict and not facts.finished
+            if job is None and facts.number and not facts.verdict and not facts.finished
         }
-        self._missing = {it: self._missing.get(it, at) for it in lost}
-        asked = {it: facts for it, facts in lost.items() if at - self._missing[it] < PATIENCE}
+        before, self._missing = self._missing, self._missed(lost, results, at)
+        waiting = {it: facts for it, facts in lost.items() if at - self._missing[it] < PATIENCE}
+        asked = {it: facts for it, facts in waiting.items() if it in before}
 
         def guess(folder: str) -> BatchJob | None:
             """For a moment it is as it was: it may be on its way into the queue or out of it."""
-            facts = asked[folder]
-            if facts.stopped or at - self._missing[folder] > MISSED_FOR:
+            facts, is_first = waiting[folder], folder not in asked
+            if not is_first and (facts.stopped or at - self._missing[folder] > MISSED_FOR):
                 return None
             state = "RUNNING" if facts.attempt >= 0 else "PENDING"
-            return BatchJob(facts.job, job_name(*_place(folder)), state, reason="None")
+            return BatchJob(facts.number, job_name(*_place(folder)), state, reason="None")
 
-        if not asked:
-            return {}
-        names = {job_name(*_place(folder)): folder for folder in asked}
-        accounted = self._sacct(list(names), (facts.created for facts in asked.values()), at)
+        names = {folder: job_name(*_place(folder)) for folder in asked}
+        created = (facts.created for facts in asked.values())
+        accounted = self._sacct(list(names.values()), created, at) if asked else {}
         return {
-            folder: (asked[folder], latest(accounted.get(name, ()), asked[folder]) or guess(folder))
-            for name, folder in names.items()
+            it: (facts, latest(accounted.get(names.get(it, ""), ()), facts) or guess(it))
+            for it, facts in waiting.items()
         }
+
+    def _missed(
+        self, lost: Container[str], results: Mapping[str, object], at: datetime
+    ) -> dict[str, datetime]:
+        """Since when each is missing; of those not looked at now, as far as it matters."""
+        others = {
+            it: since
+            for it, since in self._missing.items()
+            if it not in results and at - since < PATIENCE
+        }
+        return others | {it: self._missing.get(it, at) for it in results if it in lost}
 
     def _sacct(
         self, names: Sequence[str], created: Iterable[datetime], at: datetime
@@ -223,8 +238,7 @@ def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
     """Accounting has a line for each start; of the job that has the run the last end counts. It may
     go on showing a job as waiting that Slurm itself has lost, and shows a submission that was
     refused as a job that failed, by the same name."""
-    number = facts.claim or facts.job
-    own = [job for job in jobs if job.is_over and job.id == number]
+    own = [job for job in jobs if job.is_over and job.id == facts.number]
     return own[-1] if own else None
 
 

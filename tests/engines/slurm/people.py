@@ -15,6 +15,7 @@ NOW = datetime(2026, 11, 25, tzinfo=UTC)
 OTHER = UUID(int=7)
 WRITTEN = {
     "launch": launch_line(cases.single(), NOW),
+    "claim": "52",
     "attempt": "0",
     "batch.log": "a" * 700 + "end",
     "attempt-0/rank-0.started": "n1 1700000000",

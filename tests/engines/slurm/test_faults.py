@@ -103,6 +103,26 @@ def test_a_controller_that_is_stopped_while_it_is_asked_makes_one_job_of_a_submi
     assert printed(rig.engine, launched) == b"hello\n"
 
 
+def test_a_submission_that_never_reached_the_controller_is_made_when_it_is_back(
+    rig: SlurmRig, pages: Pages, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its folder is there meanwhile, which is no sign that Slurm has a job for it."""
+    monkeypatch.setattr(submission, "ON_ITS_WAY", timedelta(seconds=5))
+    launched = rig.prints()
+    with without("slurmctld"):
+        pages.hand_over(launched)
+    assert "The cluster has not accepted it yet" in pages.text(launched)
+
+    def is_given() -> bool:
+        pages.hand_over(launched)
+        return pages.show(launched).handed_over_at is not None
+
+    wait_for(is_given, 90, "Slurm to accept it", every=0.5)
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert "Completed" in pages.text(launched)
+    assert jobs(rig, launched) == 1
+
+
 def test_two_jobs_of_one_run_do_its_work_once(
     rig: SlurmRig, pages: Pages, watched: WatchedSite
 ) -> None:

@@ -65,6 +65,14 @@ def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None
     assert chosen([], "9") is None
 
 
+def test_a_job_that_is_over_is_not_ours_by_its_name_alone() -> None:
+    """A submission that was refused leaves one that failed, while the next has not come yet."""
+    refused = BatchJob("9", NAME, "FAILED")
+    assert chosen([refused], "") is None
+    assert chosen([refused], "10") is None
+    assert chosen([refused], "9") is refused
+
+
 def test_a_refusal_names_the_field_and_an_outage_is_none() -> None:
     said = "sbatch: error: Batch job submission failed: Invalid qos specification"
     no = refusal(said)

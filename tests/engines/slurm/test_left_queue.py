@@ -1,6 +1,7 @@
 """What left the queue without a word is asked of accounting together, and is Unknown in the end."""
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -8,6 +9,7 @@ import pytest
 
 from engines.slurm.client.transport import LocalTransport, SlurmPrograms
 from engines.slurm.layout import job_name
+from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
 from engines.slurm.watch import poll
 from engines.slurm.watch.poll import Looker
@@ -36,7 +38,10 @@ def test_jobs_that_left_the_queue_are_asked_for_in_one_call_and_are_never_failed
     sacct.chmod(0o755)
     login = Counting(LocalTransport(SlurmPrograms(folder=str(tmp_path))))
     looker = Looker(login, str(tmp_path / "shared"), QueueReader(login, 1.0))
-    # The others are as they were: they may be on their way out of the queue.
+    # At first they are as they were: the queue may have been asked before they came.
+    assert phases(looker) == [Phase.RUNNING, Phase.RUNNING, Phase.RUNNING]
+    assert login.count("sacct") == 0
+    # The others still are: they may be on their way out of the queue.
     assert phases(looker) == [Phase.COMPLETED, Phase.RUNNING, Phase.RUNNING]
     (asked,) = [line for line in login.asked if line.startswith("sacct")]
     assert all(job_name(uid, 1) in asked for uid in UIDS)
@@ -46,3 +51,29 @@ def test_jobs_that_left_the_queue_are_asked_for_in_one_call_and_are_never_failed
     monkeypatch.setattr(poll, "PATIENCE", timedelta(seconds=-1))
     assert phases(looker) == [Phase.COMPLETED, Phase.UNKNOWN, Phase.UNKNOWN]
     assert login.count("sacct") == 2  # it has nothing of them
+
+
+def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_path: Path) -> None:
+    """Nobody asks accounting for it, and the job of a submission that was refused is not its."""
+    (uid, other, _), now = UIDS, datetime.now(UTC)
+    refused = BatchJob("51", job_name(uid, 1), "FAILED", submitted=now, end=now)
+    login = Counting(LocalTransport())
+    looker = Looker(login, str(tmp_path), QueueReader(login, 1.0))
+    run = submitted(tmp_path, uid)
+    assert looker.some([uid], [refused]) == []  # it may be refused, or has to be tried again
+    (run / "job").write_text("52\n")
+    (glance,) = looker.some([uid], [refused])
+    assert glance.observation.phase is Phase.PENDING
+    assert looker.some([other], []) == []  # whoever else is looked at meanwhile
+    (glance,) = looker.some([uid], [refused, replace(refused, id="52", state="RUNNING")])
+    assert glance.observation.phase is Phase.INITIALIZING
+    assert login.count("sacct") == 0
+    assert not (run / "ended").exists()
+
+
+def submitted(directory: Path, uid: UUID) -> Path:
+    """The folder of a run whose script is being handed to Slurm."""
+    run = people.written(directory, uid)
+    for path in (run / "attempt", run / "claim"):
+        path.unlink()
+    return run

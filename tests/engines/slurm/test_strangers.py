@@ -40,7 +40,7 @@ def read(place: Path, uid: UUID = cases.UID) -> dict[str, str]:
 def test_files_of_people_read_as_our_own(place: Path) -> None:
     ours = dict(files.facts(HERE, str(place), [relative()]))[relative()]
     assert read(place) == ours
-    assert set(ours) == {"launch", "attempt", "batch.log", "attempt-0/rank-0.started"}
+    assert set(ours) == {"launch", "claim", "attempt", "batch.log", "attempt-0/rank-0.started"}
     assert ours["batch.log"] == "a" * 596 + "end"
 
 
@@ -78,7 +78,7 @@ def test_pipes_and_long_files_keep_nobody_waiting(place: Path) -> None:
     (run / "attempt").unlink()
     os.mkfifo(run / "attempt")
     (run / "trouble").write_text("x" * 10_000)
-    assert set(read(place)) == {"launch", "batch.log"}
+    assert set(read(place)) == {"launch", "claim", "batch.log"}
     (run.parent.parent / "run").unlink()
     os.mkfifo(run.parent.parent / "run")
     (place / "changed" / cases.UID.hex).touch()
