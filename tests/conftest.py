@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 from config import embedded
 from config.run.programs import table as programs
@@ -19,6 +20,11 @@ from tests.settings import TEST_HOME
 from tests.waiting import wait_for
 
 LAST_LINES = 40
+# How long an example takes is a matter of what else the machine does.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 DATABASE = "--database"
 #: Fixtures that ask one, also of tests without pytest-django's mark.
 DATABASES = frozenset({"db", "transactional_db", "running_trainyard"})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.base import Observation
@@ -206,8 +206,6 @@ LINES = st.lists(NUMBERS, max_size=4).map(" ".join) | st.text(max_size=20)
 RANKS = st.sampled_from(["0", "1", "-1", "99", "9" * 30, "x"])
 
 
-# How long that takes is a matter of what else the machine does.
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     st.just(FILES["launch"]) | LAUNCHES | VALUES.map(json.dumps) | LINES,
     st.dictionaries(st.sampled_from(["job", "attempt", "finished", "stop", "limit"]), LINES),

@@ -38,7 +38,7 @@ def line_of(spec: WorkloadSpec) -> str:
     return command_line(body_of(spec), spec.kind.traits.path, "team-a")
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=200)
 @given(spec=specs())
 def test_any_request_is_made_of_what_is_typed_for_it(spec: WorkloadSpec) -> None:
     body = body_of(spec)
@@ -49,7 +49,6 @@ def test_any_request_is_made_of_what_is_typed_for_it(spec: WorkloadSpec) -> None
 
 @settings(
     max_examples=15,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(spec=specs())

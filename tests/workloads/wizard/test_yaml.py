@@ -141,7 +141,6 @@ def test_a_draft_that_became_a_workload_has_no_yaml(wizard: Wizard, project: Pro
 @settings(
     max_examples=15,
     derandomize=True,
-    deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(spec=any_spec.specs())

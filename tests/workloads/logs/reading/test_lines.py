@@ -21,7 +21,8 @@ def small(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
 
 
 @hypothesis_settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None
+    max_examples=150,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     pieces=st.lists(st.sampled_from([b"a", b"bc", b"\n", b"x" * 9, b"y" * 20]), max_size=30),

@@ -69,7 +69,8 @@ def check(streams: list[logs.Stream], text: str) -> None:
 
 
 @hypothesis_settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     pieces=st.lists(
