@@ -252,9 +252,11 @@ def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
 
 def tell(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
     """Findings about what workloads wait for, in place of those before; whether they differ. The
-    state of a cluster that was not heard stays what it is."""
+    state of a cluster that was not heard stays what it is, and one that was deleted has none."""
     with transaction.atomic():
-        row = Cluster.objects.select_for_update().get(pk=cluster.pk)
+        row = Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
+        if row is None:
+            return False
         others = tuple(finding for finding in row.findings if finding.area != WORKLOADS)
         if row.findings == others + waiting:
             return False

@@ -90,3 +90,14 @@ def test_a_cluster_that_is_away_stays_so(project: Project) -> None:
     cluster = told(project)
     assert (cluster.state, cluster.state_message) == (State.DISCONNECTED, "No answer.")
     assert isinstance(cluster.findings[-1], Finding)
+
+
+def test_a_cluster_that_was_deleted_while_it_was_watched_has_no_state(project: Project) -> None:
+    cluster = Cluster.objects.get(pk=project.cluster_id)
+    project.delete()
+    cluster.delete()
+    gone = Cluster(pk=project.cluster_id, name="gone")
+    assert (
+        services.tell(gone, (Finding(services.WORKLOADS, TITLE, Level.ISSUE, "It is away."),))
+        is False
+    )
