@@ -54,7 +54,7 @@ def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
 
 def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
     """Ranks and what each of them asks for."""
-    nodes = _count(script, options, "nodes", 1)
+    nodes = _nodes(script, options)
     per_node = _count(script, options, "ntasks-per-node", 1)
     ranks = _count(script, options, "ntasks", nodes * per_node)
     cpus = _count(script, options, "cpus-per-task", 1)
@@ -65,6 +65,18 @@ def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
     if memory := _memory(script, options, cpus, on_node):
         compute["cpuMemoryRequest"] = f"{memory}Mi"
     script.spec |= {"distributedFramework": "PyTorch", "numWorkers": ranks, "compute": compute}
+
+
+def _nodes(script: ImportedScript, options: dict[str, Directive]) -> int:
+    """The fewest of ``2-4``, where it is said how many tasks there are."""
+    option = options.get("nodes")
+    fewest, between, most = option.value.partition("-") if option else ("", "", "")
+    if not (option and between and fewest.isdigit() and most.isdigit() and int(fewest)):
+        return _count(script, options, "nodes", 1)
+    if fewest != most and "ntasks" not in options:
+        text = f"--nodes={option.value} leaves open how many tasks there are: add --ntasks"
+        script.notes.append(Note(option.line, text, blocks=True))
+    return int(fewest)
 
 
 def _count(script: ImportedScript, options: dict[str, Directive], name: str, default: int) -> int:
@@ -125,6 +137,8 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
             script.partition, script.partition_line = value, option.line
         case "qos":
             script.qos, script.qos_line = value, option.line
+        case "time" if value.upper() in {"0", "UNLIMITED", "INFINITE"}:
+            pass
         case "time" if (limit := seconds(value)) is not None:
             script.spec["timeLimitSeconds"] = limit
         case "time":

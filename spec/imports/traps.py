@@ -18,6 +18,7 @@ OF_HOME = re.compile(r"(?:^|[\s=\"'])(?:~/|\$HOME\b|\$\{HOME\})")
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.:-]*")
 LOOPBACK = re.compile(r"localhost(\.\S+)?|127(\.\d+){1,3}|::1")
 FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
+UNHEARD = re.compile(r"R?B:(SIG)?(INT|QUIT|2|3)(@\d+)?", re.IGNORECASE)
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 KEPT = "Trainyard keeps what each rank prints; this file is not written."
 #: What these ask for, Trainyard does in its own way.
@@ -75,6 +76,7 @@ def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterato
     if any(line.startswith("#SBATCH hetjob") for line in text.splitlines()):
         yield Note(1, "A heterogeneous job cannot run as it stands here", blocks=True)
     yield from _places(options)
+    yield from _of_the_job(options)
     for number, line in _lines(text):
         if match := ASSIGNS.match(line.strip()):
             name, value = match[1], match[2].strip("'\"")
@@ -86,6 +88,19 @@ def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterato
         if is_step(line.strip()) and not ends_together(line):
             text = "Without -K a rank that fails leaves the others waiting until the time limit; "
             yield Note(number, text + "Trainyard sets SLURM_KILL_BAD_EXIT=1.")
+
+
+def _of_the_job(options: Mapping[str, Directive]) -> Iterator[Note]:
+    if (option := options.get("dependency")) and "singleton" in option.value:
+        text = (
+            "singleton goes by the name of the job, and Trainyard gives each its own: it waits for "
+        )
+        yield Note(option.line, text + "no other.")
+    if (option := options.get("signal")) and UNHEARD.fullmatch(option.value):
+        text = (
+            f"The script does not hear {option.value}: in the background a shell ignores INT and "
+        )
+        yield Note(option.line, text + "QUIT. USR1, USR2, HUP and TERM reach it.")
 
 
 def ends_together(step: str) -> bool:

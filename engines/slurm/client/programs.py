@@ -57,7 +57,7 @@ while [ $# -gt 0 ]; do
         else
           echo "$2" > "$1/.run" && mv "$1/.run" "$1/run"
         fi || exit 4
-        if said=$(cd "$d" && exec sbatch --parsable --export=ALL batch.sh 2>&1 > .job); then
+        if said=$(cd "$d" && exec sbatch --parsable batch.sh 2>&1 > .job); then
           read -r id < "$d/.job"
           echo "${id%%;*}" > "$d/job"
           echo "$number submitted"

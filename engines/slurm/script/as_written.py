@@ -21,7 +21,7 @@ from spec.workload import WorkloadSpec
 SCRIPT, START = "script.sh", "start.sh"
 #: What Trainyard says, whatever the script does; the rest only where the script says nothing.
 OURS = {"job-name", "comment", "chdir", "output", "open-mode"}
-UNSAID = {"partition", "account", "qos", "constraint", "requeue"}
+UNSAID = {"partition", "account", "qos", "constraint", "requeue", "export"}
 #: What the platform says that a script could not know.
 PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID", "JOB_UUID")
 
@@ -51,6 +51,7 @@ def start(launch: Launch, site: SlurmSite, text: str) -> str:
     said = {it.name: it.value for it in written.directives(launch.spec.batch_script or "")}
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
+        "BELL": folder.bell,  # which --export may keep from the tasks
         "NAME": said.get("job-name", "script"),
         "OWN": f"{folder.path}/ranks/0",
         "PLACE": said.get("chdir") or ".",

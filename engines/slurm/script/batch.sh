@@ -43,7 +43,10 @@ leave_if_taken() { # Slurm may have ended the ranks itself, and then says how th
 }
 
 end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
-  ends || cancelled=yes
+  if ! ends; then
+    cancelled=yes
+    ! declare -F pass_on > /dev/null || pass_on TERM
+  fi
   [ -z "$fetching" ] || kill -TERM -- "-$fetching"
   [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes

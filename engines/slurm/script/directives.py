@@ -26,6 +26,7 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
     yield "output", f"{run}/batch.log"
     yield "open-mode", "append"
     yield "requeue", ""
+    yield "export", "ALL"
     for tasks in others:
         yield HETJOB, ""
         yield from _of_part(launch, site, tasks)

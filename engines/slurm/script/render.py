@@ -53,11 +53,15 @@ def batch(launch: Launch, site: SlurmSite) -> str:
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
     asked = as_written.asked(launch) + asked
-    step = as_written.STEP if spec.batch_script else _steps(launch, site)
+    step = _step_of_script() if spec.batch_script else _steps(launch, site)
     bring = _text("bring.sh") if sources.sources(launch) else ""
     sample = _sample() if site.own_names else ""
     more = step + bring + sample + _text("batch.sh")
     return SHEBANG + asked + "\n" + said + "export BELL\n" + more
+
+
+def _step_of_script() -> str:
+    return as_written.STEP + _text("signals.sh")
 
 
 def _sample() -> str:

@@ -13,7 +13,7 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
     ("Resources", CauseKind.CAPACITY, "The nodes that fit are in use", WAIT),
     ("Priority", CauseKind.CAPACITY, "Jobs with a higher priority come first", WAIT),
     ("None", CauseKind.CAPACITY, "Slurm has not looked at it yet", "It does so within seconds."),
-    ("BeginTime", CauseKind.CAPACITY, "Slurm starts it again after a delay", "Wait a moment."),
+    ("BeginTime", CauseKind.CAPACITY, "Slurm starts it at a later time", "Wait."),
     ("Cleaning", CauseKind.CAPACITY, "Slurm is still cleaning up after its last start", "Wait."),
     (
         "Nodes required for job are DOWN, DRAINED",

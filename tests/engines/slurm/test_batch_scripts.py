@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from engines.slurm.layout import job_name
 from engines.slurm.script.render import BATCH
 from engines.slurm.script.render import files as scripts
 from engines.slurm.unsupported import complaints
@@ -23,7 +24,7 @@ def test_the_script_that_runs_is_the_one_that_was_given() -> None:
     head = by_name[BATCH].split("\n\n")[0].splitlines()
     written = [line for line in text.splitlines() if line.startswith("#SBATCH")]
     assert head[1 : len(written) + 1] == written
-    assert "--requeue" in head[-1]
+    assert head[-2:] == ["#SBATCH --requeue", "#SBATCH --export=ALL"]
 
 
 def test_options_of_the_script_itself_are_not_said_again() -> None:
@@ -32,6 +33,16 @@ def test_options_of_the_script_itself_are_not_said_again() -> None:
     assert "account" not in head.replace("#SBATCH -A", "")
     assert head.count("requeue") == 1
     assert "#SBATCH --error=/shared/trainyard/workloads/" in head
+
+
+def test_what_a_script_exports_is_its_own_matter() -> None:
+    usual, own = (
+        scripts(cases.as_written(f"#!/bin/sh\n{line}\nsrun hostname\n"), cases.SITE)[BATCH]
+        for line in ("", "#SBATCH --export=ALL,DATA=/data")
+    )
+    assert "#SBATCH --export=ALL\n" in usual
+    assert own.count("--export") == 1
+    assert "--export=ALL,DATA=/data" in own
 
 
 @pytest.mark.parametrize(
@@ -94,3 +105,21 @@ def test_a_script_without_steps_is_killed_when_its_grace_period_is_over(rig: Slu
     assert printed(rig.engine, launched, 0, until=b"ready")
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
+
+
+@pytest.mark.slurm
+def test_a_script_hears_the_signals_of_its_job_and_has_what_it_exports(
+    rig: SlurmRig,
+) -> None:
+    text = """#!/bin/bash
+#SBATCH --ntasks=1 --time=9 --export=ALL,WORD=exported
+trap 'echo told; exit 0' USR1
+echo "ready, $WORD"
+while :; do sleep 0.1; done
+"""
+    launched = rig.submit(cases.as_written(text, launch("true").handle))
+    assert printed(rig.engine, launched, 0, until=b"\n")
+    name = job_name(launched.handle.workload_id, 1)
+    rig.transport.run(["scancel", "--batch", "--signal=USR1", f"--name={name}"])
+    assert rig.over(launched).phase is Phase.COMPLETED
+    assert printed(rig.engine, launched, 0) == b"ready, exported\ntold\n"

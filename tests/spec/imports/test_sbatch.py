@@ -106,6 +106,26 @@ srun python train.py
     assert len(said) == 7
 
 
+def test_traps_of_the_job_itself_are_named() -> None:
+    text = "#!/bin/sh\n#SBATCH -n 1 -D /srv\n#SBATCH --dependency=singleton\n#SBATCH --signal={}\n"
+    for signal, is_heard in (("B:USR1@60", True), ("USR1@60", True), ("B:INT@60", False)):
+        said = {
+            note.line: note.text for note in imported(text.format(signal), as_it_stands=True).notes
+        }
+        assert "waits for no other" in said[3]
+        assert (4 not in said) is is_heard, signal
+
+
+def test_a_range_of_nodes_and_no_limit_of_time_are_taken() -> None:
+    for time in ("0", "UNLIMITED", "infinite"):
+        script = imported(f"#SBATCH -N 2-4 -n 8 --mem=8G -t {time}\nsrun a", as_it_stands=True)
+        assert not any(note.blocks for note in script.notes)
+        assert script.spec["numWorkers"] == 8
+        assert script.spec["compute"]["cpuMemoryRequest"] == "2048Mi"
+        assert "timeLimitSeconds" not in script.spec
+    assert imported("#SBATCH -N 2-2\nsrun a", as_it_stands=True).spec["numWorkers"] == 2
+
+
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "::1", "localhost.localdomain"])
 def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: str) -> None:
     for options, is_trap in (("-N 1 -n 2", False), ("-n 1", False), ("-N 2", True), ("-n 2", True)):
@@ -135,6 +155,8 @@ def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     [
         ("#SBATCH --nodes=many\nsrun a", 1, "is not a number"),
         ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "not the same for each"),
+        ("#SBATCH -N 2-4\nsrun a", 1, "add --ntasks"),
+        ("#SBATCH -N 2-x\nsrun a", 1, "is not a number"),
         ("#SBATCH --time=soon\nsrun a", 1, "is not a time"),
         ("#SBATCH --mem=much\nsrun a", 1, "is not a size"),
         ("srun a\nsrun b", 2, "several steps"),

@@ -8,6 +8,7 @@
 #SBATCH --output=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1/batch.log
 #SBATCH --open-mode=append
 #SBATCH --requeue
+#SBATCH --export=ALL
 #SBATCH hetjob
 #SBATCH --account=vision
 #SBATCH --ntasks=1
@@ -78,7 +79,10 @@ leave_if_taken() { # Slurm may have ended the ranks itself, and then says how th
 }
 
 end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
-  ends || cancelled=yes
+  if ! ends; then
+    cancelled=yes
+    ! declare -F pass_on > /dev/null || pass_on TERM
+  fi
   [ -z "$fetching" ] || kill -TERM -- "-$fetching"
   [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes

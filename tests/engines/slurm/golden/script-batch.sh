@@ -16,6 +16,7 @@
 #SBATCH --output=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1/batch.log
 #SBATCH --open-mode=append
 #SBATCH --requeue
+#SBATCH --export=ALL
 
 RUN=/shared/trainyard/workloads/00000000000040008000000000000001/runs/1
 BELL=/shared/trainyard/changed/00000000000040008000000000000001
@@ -24,6 +25,10 @@ BACKOFF_LIMIT=0
 TIME_LIMIT=''
 export BELL
 step() { exec bash "$RUN/start.sh"; }
+
+# Slurm's --signal=B:… and scancel --batch send to this shell what the script waits for.
+pass_on() { [ -z "$step" ] || kill -s "$1" -- "$step" 2> /dev/null; }
+for name in HUP INT QUIT USR1 USR2; do trap "pass_on $name" "$name"; done
 
 # One job has this run. Another one of the same name, from a submission whose answer was lost, ends.
 cd "$RUN" || exit 0
@@ -69,7 +74,10 @@ leave_if_taken() { # Slurm may have ended the ranks itself, and then says how th
 }
 
 end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
-  ends || cancelled=yes
+  if ! ends; then
+    cancelled=yes
+    ! declare -F pass_on > /dev/null || pass_on TERM
+  fi
   [ -z "$fetching" ] || kill -TERM -- "-$fetching"
   [ -z "$cancelled" ] && [ -n "$step" ] && [ -z "$ending" ] || return
   ending=yes

@@ -1,4 +1,5 @@
 #!/bin/bash
+BELL=/shared/trainyard/changed/00000000000040008000000000000001
 NAME=ddp-test1
 OWN=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/0
 PLACE=/shared/cifar10_example
