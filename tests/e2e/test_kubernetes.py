@@ -16,7 +16,7 @@ from tests.waiting import wait_for
 pytestmark = [pytest.mark.e2e, pytest.mark.kubernetes]
 
 CLUSTER, PROJECT, NAME = "pods", "vision", "across-pods"
-TRAINED = 120_000  # milliseconds; three times torch on a machine that has two cores
+TRAINED = 300_000  # milliseconds; three times torch beside other tests, on two cores
 RANKS = ("master-0", "worker-0", "worker-1")
 
 
@@ -69,7 +69,7 @@ def test_the_quickstart_trains_across_pods(
     begin(page, workload, cluster=CLUSTER, project=PROJECT)
     make_environment(page, "trainer", TRAINER_IMAGE)
     command(page).fill("python -m trainer mnist")
-    page.get_by_label("Arguments", exact=True).fill("--epochs 2")
+    page.get_by_label("Arguments", exact=True).fill("--epochs 1")
     page.get_by_label("Number of workers").fill("2")
     make_compute_resource(page)
     page.get_by_role("button", name="CONTINUE").click()
