@@ -136,7 +136,7 @@ def test_trouble_of_another_process_is_noticed_within_a_second(valkey: redis.Red
     assert storage.remembered() is None
     met = StorageTrouble(DAMAGED, "/data/there.sqlite3")
     valkey.set(storage.KEY, met.encode())
-    wait_for(lambda: storage.remembered() == met, timeout=1.0)
+    wait_for(lambda: storage.remembered() == met, timeout=1.0, exact=True)
 
 
 def test_without_a_broker_each_looks_for_itself(settings: Settings, tmp_path: Path) -> None:

@@ -31,6 +31,7 @@ def test_a_part_of_the_cluster_that_stands_still_is_told_within_half_a_minute(
             named = title in said and "does not answer" in said
             return named and state == "ServiceIssues" and title in words
 
-        wait_for(is_told, SOON, "the workload and the cluster to say so", every=0.2)
+        saying = "the workload and the cluster to say so"
+        wait_for(is_told, SOON, saying, every=0.2, exact=True)
         assert title in site.page(f"/workloads/{workload}/")
     site.ends_once(workload, "Completed")
