@@ -30,6 +30,7 @@ from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
 from workloads.plan import UNSAVED, Plan, Ready, contest, plan
 from workloads.scheduling.fit.score import verdict_columns
+from workloads.scheduling.limits import time_limits
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
 
 
@@ -90,7 +91,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         gpus=demand.gpus,
         cpu_cores=demand.cpu,
         memory_bytes=demand.memory,
-        time_limit_seconds=spec.time_limit_seconds,
+        time_limit_seconds=time_limits.held(spec),
         idle_limit_seconds=spec.idle_limit_seconds,
         **verdict_columns(planned.fit),
         **origin,

@@ -13,7 +13,8 @@ def copy_limits(apps: Apps, editor: BaseDatabaseSchemaEditor) -> None:
     limited = []
     for workload in rows.only("spec_json").iterator(chunk_size=AT_ONCE):
         spec = workload.spec_json if isinstance(workload.spec_json, dict) else {}
-        workload.time_limit_seconds = _seconds(spec.get("timeLimitSeconds"))
+        if not spec.get("batchScript"):  # whose limit Slurm holds
+            workload.time_limit_seconds = _seconds(spec.get("timeLimitSeconds"))
         workload.idle_limit_seconds = _seconds(spec.get("idleLimitSeconds"))
         if workload.time_limit_seconds or workload.idle_limit_seconds:
             limited.append(workload)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from django.db.models import Q
+
 from clusters.models import State
 from spec.phases import AT_WORK
 from workloads.models import Workload
@@ -22,11 +24,15 @@ def limited(limit: str, *columns: str) -> Iterator[tuple[Workload, int]]:
 
 def copy_from_specs() -> None:
     """Copy limits from specs to rows without them. While a new version starts, web processes of the
-    earlier one may still create rows that have their limits only in the spec."""
+    earlier one may still create rows that have their limits only in the spec. The limit of a batch
+    script is Slurm's."""
     rows = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None).order_by()
+    no_script = Q(spec_json__batchScript__isnull=True) | Q(spec_json__batchScript=None)
     for column, key in COLUMNS.items():
         path = f"spec_json__{key}"
         left_out = rows.filter(**{column: None, f"{path}__isnull": False}).exclude(**{path: None})
+        if column == "time_limit_seconds":
+            left_out = left_out.filter(no_script)
         for pk, seconds in left_out.values_list("pk", path):
             if isinstance(seconds, int):  # a spec from other rules may contain anything
                 Workload.objects.filter(pk=pk).update(**{column: seconds})

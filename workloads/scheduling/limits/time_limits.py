@@ -4,11 +4,22 @@ Only time spent running counts, in all runs together; waiting is free. An engine
 limit itself may be a little earlier, and leads to the same end.
 """
 
+from spec.imports.sbatch import imported
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
+from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling.limits import stopping
 from workloads.scheduling.limits.limited import limited
+
+
+def held(spec: WorkloadSpec) -> int | None:
+    """The seconds that Trainyard holds a workload to. The limit that a batch script has itself is
+    Slurm's matter, which counts from the start of each job."""
+    limit = spec.time_limit_seconds
+    if spec.batch_script and imported(spec.batch_script).spec.get("timeLimitSeconds") == limit:
+        return None
+    return limit
 
 
 def enforce() -> None:

@@ -138,6 +138,20 @@ def test_the_migration_says_that_nothing_limits_old_workloads(project: Project) 
     time_limits.enforce()
 
 
+def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
+    script = "#!/bin/sh\n#SBATCH --ntasks=1 --time=10\nsrun hostname\n"
+    fields = {"batch_script": script, "time_limit_seconds": 600}
+    spec = workload_spec().model_copy(update=fields)
+    shorter = spec.model_copy(update={"time_limit_seconds": 60})  # than the script says
+    assert [time_limits.held(it) for it in (spec, shorter)] == [None, 60]
+    row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump(spec))
+    migration = import_module("workloads.migrations.0025_limits")
+    migration.copy_limits(apps, connection.schema_editor())
+    cache.delete("limits-in-specs")
+    sweep.sweep()
+    assert phases(row) == [Phase.RUNNING]
+
+
 def test_the_migration_copies_the_limits_of_old_specs(project: Project) -> None:
     old, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
     odd = limited(project, 11, time_limit_seconds=None)
