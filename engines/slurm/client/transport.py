@@ -17,6 +17,7 @@ from typing import Protocol
 from engines.base import EngineUnavailable
 
 TIMEOUT = 30.0  # seconds; Slurm's own commands give up after 10
+MOST_SAID = 500  # characters of what a command said that failed
 SESSIONS = 6  # of ten: terminals and tunnels take some as well
 
 
@@ -35,7 +36,7 @@ class CommandResult:
     @property
     def said(self) -> str:
         """Why it failed, in its own words, on one line."""
-        return " ".join((self.err.strip() or self.out.strip()).split())[:500]
+        return " ".join((self.err.strip() or self.out.strip()).split())[:MOST_SAID]
 
 
 class Transport(Protocol):
@@ -158,7 +159,7 @@ class SshTransport:
         finally:
             self._sessions.release()
         if answer.code == 255:
-            said = explained(self.host, answer.said)
+            said = explained(self.host, answer.err)
             self.outage.note(said, began)
             raise EngineUnavailable(said)
         self.outage.end()
@@ -221,7 +222,10 @@ SSH_SAYS = {
 
 
 def explained(host: str, said: str) -> str:
-    """ssh's words with advice in front of them."""
+    """ssh's words with advice in front of them. Of a long warning the last words are what failed,
+    and the first ones frames."""
     advice = next((words for sign, words in SSH_SAYS.items() if sign in said), "")
     text = advice or "the login node cannot be reached"
-    return f"{host}: {text}. ssh: {said or 'no message'}"
+    lines = " ".join(line for line in said.splitlines() if not line.startswith("@"))
+    words = " ".join(lines.split())[:MOST_SAID]
+    return f"{host}: {text}. ssh: {words or 'no message'}"

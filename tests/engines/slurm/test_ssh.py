@@ -12,6 +12,24 @@ from engines.slurm.client import transport
 from engines.slurm.client.ssh import Login, connect, end_pause, private_folder
 from engines.slurm.client.transport import CommandResult
 
+CHANGED = """\
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@@
+IT IS POSSIBLE THAT SOMEONE IS DOING SOMETHING NASTY!
+Someone could be eavesdropping on you right now (man-in-the-middle attack)!
+It is also possible that a host key has just been changed.
+The fingerprint for the ED25519 key sent by the remote host is
+SHA256:omejbds8WMn9u4U/TQHGWJ68DI4ZclnTVvL6fskW5yc.
+Please contact your system administrator.
+Add correct host key in /dev/shm/trainyard-ssh-0/0123456789abcdef.hosts to get rid of this message.
+Offending ED25519 key in /dev/shm/trainyard-ssh-0/0123456789abcdef.hosts:1
+  remove with:
+  ssh-keygen -f "/dev/shm/trainyard-ssh-0/0123456789abcdef.hosts" -R "[login]:22"
+Host key for [login]:22 has changed and you have requested strict checking.
+Host key verification failed.
+"""
+
 
 def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -37,6 +55,22 @@ def test_a_login_that_is_turned_away_comes_again_and_a_wrong_key_is_tried_once(
     answers += [away] * 3
     with pytest.raises(EngineUnavailable, match="cannot be reached"):
         login.run(["true"])
+
+
+def test_a_host_key_that_changed_is_said_although_ssh_says_much_before_that(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    moved = CommandResult(255, b"", CHANGED)
+    monkeypatch.setattr(transport, "run_here", lambda *_, **__: moved)
+    login = connect(
+        Login("login", known_hosts="login ssh-x y"), transport.SlurmPrograms(), tmp_path
+    )
+    with pytest.raises(EngineUnavailable) as outage:
+        login.run(["true"])
+    said = str(outage.value)
+    assert "the host key of the login node is not the expected one" in said
+    assert "SHA256:omejbds8WMn9u4U/TQHGWJ68DI4ZclnTVvL6fskW5yc" in said
+    assert "@" not in said
 
 
 def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
