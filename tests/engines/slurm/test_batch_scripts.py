@@ -35,7 +35,7 @@ def test_options_of_the_script_itself_are_not_said_again() -> None:
     assert "#SBATCH --error=/shared/trainyard/workloads/" in head
 
 
-def test_what_a_script_exports_is_its_own_matter() -> None:
+def test_the_export_option_of_a_script_is_not_overruled() -> None:
     usual, own = (
         scripts(cases.as_written(f"#!/bin/sh\n{line}\nsrun hostname\n"), cases.SITE)[BATCH]
         for line in ("", "#SBATCH --export=ALL,DATA=/data")
