@@ -91,10 +91,9 @@ class Reader:
 
     def feed(self, data: bytes) -> bytes:
         """What is new. ``cursor`` is then right behind it."""
-        data = self._rest + data
+        data, self._rest = self._rest + data, b""  # also where `verify` refuses the answer
         end = data.rfind(b"\n") + 1
         parts = self._lines(data[:end])
-        self._rest = b""
         if end < len(data):
             parts += self._walk(data[end:], keep=LONGEST)
         return b"".join(parts)

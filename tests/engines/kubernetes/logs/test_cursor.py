@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engines.kubernetes.logs.cursor import LogCursor
-from engines.kubernetes.logs.reader import HELD, Reader
+from engines.kubernetes.logs.reader import HELD, LONGEST, Reader
 from engines.kubernetes.logs.rotation import ROTATED
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -126,6 +126,24 @@ def test_clocks_may_be_set_back() -> None:
 def test_times_that_the_program_printed_are_its_own() -> None:
     line = stamp(4) + b" INFO at " + stamp(3) + b" it began\n"
     assert Reader(LogCursor()).feed(stamp(5) + b" " + line) == line
+
+
+def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
+    """Where one ends in a line that was read before, a time that this prints may begin what is held
+    of it until more comes."""
+
+    def refuse(first: bytes) -> None:
+        raise LookupError(first)
+
+    reader = Reader(LogCursor())
+    assert reader.feed(stamp(2) + b" two\n") == b"two\n"
+    reader.connect(verify=refuse)
+    held = stamp(9) + b" of others!"
+    assert len(held) == LONGEST + 1
+    assert reader.feed(stamp(1) + b" one says" + b" " + held[:-1]) == b""
+    with pytest.raises(LookupError):
+        reader.feed(held[-1:] + b"\n" + stamp(5) + b" new\n")
+    assert reader.pause() + reader.flush() == b""
 
 
 @pytest.mark.parametrize("text", [b"", b"no newline", b"whole\n"])
