@@ -60,7 +60,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return error.code
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 1
-    except (KeyboardInterrupt, EOFError):  # Ctrl-C, or Ctrl-D instead of an answer
+    except KeyboardInterrupt:
         return ExitCode.INTERRUPTED
     return 0
 

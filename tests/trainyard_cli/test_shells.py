@@ -1,22 +1,15 @@
 """Completion in the shells themselves: set up as the documents say, and asked for with Tab."""
 
 import os
-import pty
-import re
-import select
 import shutil
-import signal
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from config.run.install import ROOT
+from tests.trainyard_cli.shells import PATIENCE, opened
 
 PROMPT = "READY> "
 #: By shell, the file that it reads first, what makes its prompt plain, and how it is started.
@@ -29,42 +22,6 @@ SHELLS = {
         ["fish"],
     ),
 }
-#: What a terminal is told besides its text.
-PAINT = re.compile(r"\x1b\[[\d;]*[A-Za-z]|[\x00\x0f]")
-PATIENCE = 30.0
-
-
-@dataclass
-class ShellTerminal:
-    """What a shell that runs in it shows."""
-
-    handle: int
-    shown: str = field(default="")
-
-    def type(self, text: str) -> None:
-        os.write(self.handle, text.encode())
-
-    def wait_for(self, *texts: str) -> str:
-        """Until each is shown; what was shown meanwhile."""
-        ends, begin = time.monotonic() + PATIENCE, len(self.shown)
-        while not all(it in PAINT.sub("", self.shown[begin:]) for it in texts):
-            if not select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
-                pytest.fail(f"{texts} was not shown: {self.shown[begin:]!r}")
-            self.shown += os.read(self.handle, 65536).decode(errors="replace")
-        return self.shown[begin:]
-
-
-@contextmanager
-def opened(argv: list[str], environment: dict[str, str]) -> Iterator[ShellTerminal]:
-    pid, handle = pty.fork()
-    if not pid:
-        os.execvpe(argv[0], argv, environment)  # noqa: S606 -- a shell is what is tested
-    try:
-        yield ShellTerminal(handle)
-    finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-        os.close(handle)
 
 
 @pytest.mark.parametrize("name", SHELLS)

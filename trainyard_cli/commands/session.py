@@ -5,10 +5,11 @@ import os
 import shlex
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from datetime import datetime, timedelta, timezone
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import SplitResult, urlsplit
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
 KEY_DAYS = 90  # then one signs in again
+PIPE_IT = "Pass it on standard input with --password-stdin, or in TRAINYARD_PASSWORD."
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -82,11 +84,13 @@ def login(
     """
     by_password = _is_by_password(way, bool(user) or password_stdin)
     kept = profile.load(of(context).config)
-    address = _address(server or kept.server or _asked("Server", DEFAULT_SERVER))
+    address = _address(server or kept.server or _asked("Server", "--server", DEFAULT_SERVER))
     fresh = Profile(kept.path, server=address)
     client = of(context).connect(fresh)
     if by_password:
-        name = user or (kept.user if kept.server == address else "") or _asked("User name", "")
+        name = (
+            user or (kept.user if kept.server == address else "") or _asked("User name", "--user")
+        )
         key = _by_password(client, name, _password(from_stdin=password_stdin))
     else:
         key = by_code(client, _title())
@@ -160,13 +164,16 @@ def _has_port(parts: SplitResult) -> bool:
         return False
 
 
-def _asked(what: str, default: str) -> str:
+def _asked(what: str, option: str, default: str = "") -> str:
+    todo = f"Pass it: trainyard login {option} {what.split()[-1].upper()}"
     if not sys.stdin.isatty():
         if default:
             return default
-        raise wrong_use(f"{what} is missing.", "Pass it: trainyard login --user NAME")
-    answer = input(f"{what} [{default}]: " if default else f"{what}: ").strip()
-    return answer or default
+        raise wrong_use(f"{what} is missing.", todo)
+    answer = _answer(partial(input, f"{what} [{default}]: " if default else f"{what}: "))
+    if answer is not None and (answer := answer.strip() or default):
+        return answer
+    raise wrong_use(f"No {what.lower()} was entered; nothing was changed.", todo)
 
 
 def _password(*, from_stdin: bool) -> str:
@@ -175,11 +182,19 @@ def _password(*, from_stdin: bool) -> str:
     if given := os.environ.get("TRAINYARD_PASSWORD"):
         return given
     if not sys.stdin.isatty():
-        raise wrong_use(
-            "There is no terminal to ask for the password.",
-            "Pass it on standard input with --password-stdin, or in TRAINYARD_PASSWORD.",
-        )
-    return getpass.getpass("Password: ")
+        raise wrong_use("There is no terminal to ask for the password.", PIPE_IT)
+    if answer := _answer(partial(getpass.getpass, "Password: ")):
+        return answer
+    raise wrong_use("No password was entered; nothing was changed.", PIPE_IT)
+
+
+def _answer(ask: Callable[[], str]) -> str | None:
+    """``None`` of Ctrl-D, after which what comes next would stand behind the question."""
+    try:
+        return ask()
+    except EOFError:
+        print(file=sys.stderr)
+        return None
 
 
 def _retire(kept: Profile) -> None:
