@@ -97,4 +97,18 @@ def test_an_address_of_several_is_warned_of(opened: Wizard, on_kubernetes: Proje
     for name in ("maria", "mark"):
         on_kubernetes.members.add(UserFactory(username=name, email="team@example.com"))
     page = opened.save(2, **people("team@example.com"))
-    assert "More than one user could be meant by team@example.com: enter the username." in page
+    unclear = "The address team@example.com does not say who is meant: enter the username, "
+    assert f"{unclear}maria or mark." in page
+
+
+def test_an_unclear_address_does_not_tell_of_users_whom_its_author_cannot_see(
+    opened: Wizard, on_kubernetes: Project
+) -> None:
+    on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))
+    UserFactory(username="maria@example.com")
+    page = opened.save(2, **people("maria@example.com"))
+    unclear = "The address maria@example.com does not say who is meant: enter the username, "
+    assert f"{unclear}maria." in page
+    assert "is maria." not in page
+    UserFactory(username="zoe@example.com")
+    assert "There is no user zoe@example.com" in opened.save(2, **people("zoe@example.com"))

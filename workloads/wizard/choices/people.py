@@ -1,8 +1,10 @@
 """Who may open a tool: names to choose from, and warnings about those that were entered."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from django.db.models import QuerySet
+from django.utils.text import get_text_list
 
 from accounts import access
 from accounts.models import User, UserGroup
@@ -48,7 +50,8 @@ def warn(shown: Shown, by: User) -> None:
         if who.names and rule == Access.USERS:
             usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
             held = _addresses([name for name in who.names if name not in usernames], by)
-            who.note = " ".join(f"{it} is {its[0]}." for it, its in held.items() if not its[1:])
+            clear = (f"{it} is {its.users[0]}." for it, its in held.items() if its.is_clear)
+            who.note = " ".join(clear)
             who.warnings = list(_of_users(who.names, by, usernames, held))
         elif who.names and rule == Access.GROUPS:
             who.warnings = list(_of_groups(who.names, by))
@@ -58,26 +61,38 @@ def _usernames(users: QuerySet[User]) -> QuerySet[User, str]:
     return users.values_list("username", flat=True)
 
 
-def _addresses(names: list[str], by: User) -> dict[str, list[str]]:
-    """Those of the names that are email addresses of people whom the author sees, and everyone
-    whom they could mean."""
+@dataclass(frozen=True)
+class AddressHolders:
+    """The ``users`` whom the author sees. Others who have the address, or have it as a username,
+    are nothing for them to hear of; that it is not clear whom it lets in is."""
+
+    users: list[str]
+    is_clear: bool
+
+
+def _addresses(names: list[str], by: User) -> dict[str, AddressHolders]:
+    """Those of the names that are email addresses of people whom the author sees."""
     held = holders(names)
     those = {it.pk for its in held.values() for it in its}
     visible = {by.username, *_usernames(_people(by).filter(pk__in=those))}
-    return {
-        name: [it.username for it in its]
-        for name in names
-        if (its := held.get(name.lower(), []))
-        and any(it.username in visible and it.email.lower() == name.lower() for it in its)
-    }
+    addresses = {}
+    for name in names:
+        its = held.get(name.lower(), [])
+        users = [
+            it.username for it in its if it.username in visible and it.email.lower() == name.lower()
+        ]
+        if users:
+            addresses[name] = AddressHolders(users, is_clear=len(its) == 1)
+    return addresses
 
 
 def _of_users(
-    who: list[str], by: User, usernames: set[str], held: dict[str, list[str]]
+    who: list[str], by: User, usernames: set[str], held: dict[str, AddressHolders]
 ) -> Iterator[str]:
     for address, its in held.items():
-        if its[1:]:
-            yield f"More than one user could be meant by {address}: enter the username."
+        if not its.is_clear:
+            names = get_text_list(its.users, "or")
+            yield f"The address {address} does not say who is meant: enter the username, {names}."
     if missing := [name for name in who if name not in usernames and name not in held]:
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
