@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from io import BytesIO
 from threading import Event
 from typing import IO, Any, cast
 
@@ -23,11 +24,11 @@ from django.core.exceptions import RequestAborted
 from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefix
 from django.core.handlers.base import BaseHandler
 from django.db import connection, connections
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
 
 from core.frames import with_room
-from core.rest.api import CALLS
+from core.rest.api import CALLS, too_large
 
 SIGN_IN = "/api/v1/token"  # checking a password takes a fifth of a second
 SIGN_INS = {SIGN_IN, "/api/v2/token"}
@@ -66,6 +67,10 @@ class Precedence:
         self._no_page.wait(PAGES_FIRST_SECONDS)
 
 
+class BodyTooLarge(Exception):
+    """More than any form or call needs, with its files."""
+
+
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
@@ -86,6 +91,26 @@ class Handler(ASGIHandler):
         self.plain.load_middleware()
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await self.handle_whole(scope, receive, send)
+        except BodyTooLarge:
+            await self.send_response(_refusal(scope["path"]), send)
+
+    async def read_body(self, receive: Any) -> IO[bytes]:
+        """In memory. Django's goes on to the disk with whatever anybody sends, signed in or not."""
+        body = BytesIO()
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise RequestAborted
+            body.write(message.get("body", b""))
+            if body.tell() > settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
+                raise BodyTooLarge
+            if not message.get("more_body"):
+                body.seek(0)
+                return body
+
+    async def handle_whole(self, scope: Any, receive: Any, send: Any) -> None:
         if is_asynchronous(scope["path"]):
             await super().handle(scope, receive, send)
             return
@@ -151,6 +176,15 @@ def is_asynchronous(path: str) -> bool:
         return iscoroutinefunction(resolved(path).func)
     except Resolver404:
         return False
+
+
+def _refusal(path: str) -> HttpResponse:
+    """The rest of the request is not waited for."""
+    error, headers = too_large(), {"Connection": "close"}
+    if path.startswith(CALLS):
+        return JsonResponse(error.body(), status=error.code, headers=headers)
+    text = f"{error.message} {error.details}"
+    return HttpResponse(text, "text/plain; charset=utf-8", status=error.code, headers=headers)
 
 
 @contextmanager

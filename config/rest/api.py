@@ -4,7 +4,6 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
@@ -31,7 +30,15 @@ from config.rest.about import API_VERSION
 from config.rest.about import router as about
 from config.rest.description import DescribedApi
 from config.rest.unsupported import why_not
-from core.rest.api import ApiError, Issue, note_strays, refuse_strays, strays_of, unreadable
+from core.rest.api import (
+    ApiError,
+    Issue,
+    note_strays,
+    refuse_strays,
+    strays_of,
+    too_large,
+    unreadable,
+)
 from core.rest.edits import carefully
 from core.text import UnfitJson, loads
 from notifications.webhooks.api import router as webhooks
@@ -163,9 +170,7 @@ def _issue(item: dict[str, Any]) -> Issue:
 
 @api.exception_handler(RequestDataTooBig)
 def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 1024**2:g} MiB"
-    details = f"A request has at most {most}; send a batch in several."
-    return _answer(request, ApiError(413, "The request is too large.", details=details))
+    return _answer(request, too_large())
 
 
 @api.exception_handler(Http404)

@@ -8,6 +8,7 @@ from inspect import unwrap
 from types import MethodType
 from typing import Annotated, Any, Self, cast
 
+from django.conf import settings
 from django.core.exceptions import NON_FIELD_ERRORS, PermissionDenied, ValidationError
 from django.http import HttpRequest
 from ninja import Field, Schema
@@ -135,6 +136,12 @@ class ApiError(Exception):
 
 def not_found(what: str) -> ApiError:
     return ApiError(404, f"{what} was not found, or you do not have access to it.")
+
+
+def too_large() -> ApiError:
+    most = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 1024**2:g} MiB"
+    details = f"A request has at most {most}: send a batch in several, and choose smaller files."
+    return ApiError(413, "The request is too large.", details=details)
 
 
 @contextmanager

@@ -152,6 +152,20 @@ def test_a_request_that_cannot_be_read_is_refused(small: Handler) -> None:
     assert ask(small, "/plain")[0] == 400
 
 
+@pytest.mark.parametrize("path", ["/plain", "/api/plain", "/streaming"])
+def test_a_body_larger_than_anything_needs_is_not_kept(
+    small: Handler, settings: Settings, path: str
+) -> None:
+    """Whoever sends it need not be signed in, and the disk is everyone's."""
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    assert ask(small, path, 100 * b"a", "POST")[0] == 200
+    ANSWERED.clear()
+    status, said = ask(small, path, 101 * b"a", "POST")
+    assert status == 413
+    assert b"The request is too large." in said
+    assert not ANSWERED
+
+
 def _unreadable(*_: object) -> HttpRequest:
     raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
