@@ -1,25 +1,32 @@
 """Live updates of pages as server-sent events."""
 
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
 from accounts import access
 from accounts.models import User
+from accounts.sessions import user_of
 from core.broker import stream as live
 from core.database.connections import let_go
 from projects.models import Project
 from workloads.history import events
 
-# Streams end after this time and pages reconnect, so that permissions are checked again.
-LONGEST_SECONDS = 600
+log = logging.getLogger(__name__)
+
+LONGEST_SECONDS = 600  # then a stream ends, and the page connects again
+CHECK_SECONDS = 10.0  # how soon a stream follows what its reader may see
 RETRY_MS = 1000
 # A heartbeat event. Scripts do not see comments, and this tells them that the connection is alive.
 BEAT = "event: beat\ndata:\n\n"
+in_thread = sync_to_async(thread_sensitive=False)
 
 
 @require_safe
@@ -32,9 +39,8 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         return HttpResponse("Sign in first.", status=403, content_type="text/plain")
     channels = await sync_to_async(channels_of)(user)
     only, output = request.GET.get("only", ""), request.GET.get("output") == "all"
-    response = StreamingHttpResponse(
-        _messages(channels, only, output=output), content_type="text/event-stream"
-    )
+    watch = PageWatch(request.session.session_key or "", channels, only, output=output)
+    response = StreamingHttpResponse(watch.messages(), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
     return response
@@ -45,24 +51,49 @@ def channels_of(user: User) -> list[str]:
     try:
         if access.may(user, "workloads.read"):
             return [events.EVERY_CHANNEL]
-        projects = Project.objects.open_to(user, "workloads.read").order_by()
+        projects = Project.objects.open_to(user, "workloads.read").order_by("pk")
         return [events.channel(pk) for pk in projects.values_list("pk", flat=True)]
     finally:
         let_go()
 
 
-async def _messages(channels: list[str], only: str, *, output: bool) -> AsyncIterator[str]:
-    yield f"retry: {RETRY_MS}\n\n"
-    ends = time.monotonic() + LONGEST_SECONDS
-    async with aclosing(live.listen(channels)) as batches:
-        async for names in batches:
-            wanted = [name for name in names if _wants(name, only, output=output)]
-            yield f"data: {' '.join(wanted)}\n\n" if wanted else BEAT
-            if time.monotonic() > ends:
-                return
+@dataclass(frozen=True)
+class PageWatch:
+    """``session`` is the reader's: what it no longer opens is no longer told."""
 
+    session: str
+    channels: list[str]
+    only: str
+    output: bool
 
-def _wants(name: str, only: str, *, output: bool) -> bool:
-    if only:
-        return name.partition("-")[2] == only
-    return output or not name.startswith("o-")
+    async def messages(self) -> AsyncIterator[str]:
+        yield f"retry: {RETRY_MS}\n\n"
+        checked = time.monotonic()
+        ends = checked + LONGEST_SECONDS
+        async with aclosing(live.listen(self.channels)) as batches:
+            async for names in batches:
+                now = time.monotonic()
+                if now - checked > CHECK_SECONDS:
+                    checked = now
+                    if await in_thread(self._channels_now)() != self.channels:
+                        return
+                wanted = [name for name in names if self._wants(name)]
+                yield f"data: {' '.join(wanted)}\n\n" if wanted else BEAT
+                if now > ends:
+                    return
+
+    def _wants(self, name: str) -> bool:
+        if self.only:
+            return name.partition("-")[2] == self.only
+        return self.output or not name.startswith("o-")
+
+    def _channels_now(self) -> list[str] | None:
+        """``None`` where there are none any more, or nobody can tell: then the page asks anew."""
+        try:
+            user = user_of(self.session)
+            return channels_of(user) if user else None
+        except DatabaseError as error:
+            log.warning("The live updates of a page were cut: %s", error)
+            return None
+        finally:
+            let_go()

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 import pytest
 import redis
 from asgiref.sync import async_to_sync, sync_to_async
+from django.contrib.sessions.models import Session
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
 from core.broker.enqueue import tell
+from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory
 from workloads import live
 from workloads.history import events
@@ -82,6 +84,41 @@ def test_live_updates_tell_nobody_of_other_projects(
     of_all, of_own = async_to_sync(scenario)()
     assert of_all == f"data: w-{workload.pk}\n\n"
     assert of_own == f"data: new-{workload.pk}\n\n", "and nothing of team-a before it"
+
+
+def lock(user: User, project: Project) -> None:
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def sign_out(user: User, project: Project) -> None:
+    Session.objects.all().delete()
+
+
+def lose_the_project(user: User, project: Project) -> None:
+    project.members.remove(user)
+
+
+@pytest.mark.parametrize("change", [lock, sign_out, lose_the_project])
+def test_live_updates_end_with_what_their_reader_may_see(
+    valkey: redis.Redis,
+    workload: Workload,
+    member: User,
+    monkeypatch: pytest.MonkeyPatch,
+    change: Callable[[User, Project], None],
+) -> None:
+    monkeypatch.setattr(live, "CHECK_SECONDS", 0)
+
+    async def scenario() -> str:
+        messages = await opened(member)
+        await sync_to_async(events.announce)(workload)
+        first = await heard(messages)
+        await sync_to_async(change)(member, workload.project)
+        await sync_to_async(events.announce)(workload)
+        with pytest.raises(StopAsyncIteration):
+            await heard(messages)
+        return first
+
+    assert async_to_sync(scenario)() == f"data: w-{workload.pk}\n\n"
 
 
 def test_output_is_told_to_those_who_ask(
