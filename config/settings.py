@@ -22,13 +22,15 @@ ROOT_URLCONF = "config.urls"
 ASGI_APPLICATION = "config.asgi.application"
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
-# Browsers share cookies between ports of one host. The suffix lets two installations run side by
-# side.
-COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
-SESSION_COOKIE_NAME = f"trainyard_session{COOKIE_SUFFIX}"
-SESSION_ENGINE = "accounts.sessions"
-CSRF_COOKIE_NAME = f"trainyard_csrf{COOKIE_SUFFIX}"
 HTTPS = env_bool("HTTPS", default=False)  # a proxy in front speaks it
+# Browsers share cookies between ports of one host. The suffix lets two installations run side by
+# side. With HTTPS, browsers accept a cookie of this prefix from this very host alone: a tool at
+# another name of the same domain cannot replace its visitor's session by its author's.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
+SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}trainyard_session{COOKIE_SUFFIX}"
+SESSION_ENGINE = "accounts.sessions"
+CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}trainyard_csrf{COOKIE_SUFFIX}"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 # How long browsers insist on HTTPS. Not for subdomains: other hosts of the domain need not be ours.
 SECURE_HSTS_SECONDS = env_int("HSTS_SECONDS", 30 * 24 * 3600 if HTTPS else 0)

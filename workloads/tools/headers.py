@@ -6,6 +6,7 @@ Headers = list[tuple[bytes, bytes]]
 
 COOKIE = "trainyard_tool"  # the grant, at the tool's own address
 OURS = b"trainyard_"  # how all names of our cookies begin
+OF_THE_HOST = b"__Host-"  # or, before that, those of our own host
 #: Of one connection only (RFC 9110, 7.6.1). The next one has its own.
 HOP = {
     b"connection",
@@ -19,6 +20,8 @@ HOP = {
 }
 FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto"}
 HANDSHAKE = b"sec-websocket-"
+#: By which a browser forgets the cookies of the whole domain, and so who is signed in at ours.
+FORGETS = b"clear-site-data"
 
 
 def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Headers:
@@ -39,13 +42,14 @@ def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Heade
 
 
 def to_the_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """A tool sets no cookie of ours, and none for a wider domain than its own address."""
+    """A tool sets no cookie of ours, none for a wider domain than its own address, and ends none
+    there."""
     passed: Headers = []
     for name, value in headers:
-        if name.lower() in HOP | {b"transfer-encoding"}:
+        if name.lower() in HOP | {b"transfer-encoding", FORGETS}:
             continue
         if name.lower() == b"set-cookie":
-            if value.strip().startswith(OURS):
+            if _is_ours(value):
                 continue
             parts = (part for part in value.split(b";") if not _is_domain(part))
             passed.append((name, b";".join(parts)))
@@ -72,7 +76,11 @@ def _cookies(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[str]:
 
 def _others(cookies: bytes) -> bytes:
     parts = (part.strip() for part in cookies.split(b";"))
-    return b"; ".join(part for part in parts if part and not part.startswith(OURS))
+    return b"; ".join(part for part in parts if part and not _is_ours(part))
+
+
+def _is_ours(cookie: bytes) -> bool:
+    return cookie.strip().removeprefix(OF_THE_HOST).startswith(OURS)
 
 
 def _is_domain(attribute: bytes) -> bool:

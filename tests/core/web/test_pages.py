@@ -60,20 +60,28 @@ def test_a_browser_keeps_static_files() -> None:
     assert "max-age" in answer["Cache-Control"]
 
 
-@pytest.mark.parametrize(("https", "expected"), [("on", "max-age=2592000"), ("off", "None")])
+@pytest.mark.parametrize(
+    ("https", "expected", "prefix"), [("on", "max-age=2592000", "__Host-"), ("off", "None", "")]
+)
 def test_a_browser_that_came_by_https_never_comes_without(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, https: str, expected: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, https: str, expected: str, prefix: str
 ) -> None:
+    """Nor does it take our cookies from another host of the domain, such as that of a tool."""
     monkeypatch.setenv("HTTPS", https)
     monkeypatch.setenv("TRAINYARD_HOME", str(tmp_path))
     monkeypatch.setenv("DJANGO_SETTINGS_MODULE", "config.settings")
     code = (
         "import django; django.setup(); from django.test import Client;"
+        "from django.conf import settings;"
         "ask = lambda **how: Client().get('/healthz?of=web', headers={'host': 'localhost'}, **how);"
-        "print(*(ask(secure=yes).get('Strict-Transport-Security') for yes in (True, False)))"
+        "print(*(ask(secure=yes).get('Strict-Transport-Security') for yes in (True, False)),"
+        "settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME)"
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert said.stdout.split() == [expected, "None"]
+    *headers, session, csrf = said.stdout.split()
+    assert headers == [expected, "None"]
+    assert session.startswith(f"{prefix}trainyard_session_")
+    assert csrf.startswith(f"{prefix}trainyard_csrf_")
 
 
 @pytest.mark.django_db

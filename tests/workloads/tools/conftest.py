@@ -47,6 +47,8 @@ class Tool(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.send_header("Set-Cookie", "mine=1; Domain=localhost; Path=/x")
         self.send_header("Set-Cookie", "trainyard_session_8000=stolen")
+        self.send_header("Set-Cookie", "__Host-trainyard_session_8000=stolen; Secure; Path=/")
+        self.send_header("Clear-Site-Data", '"cookies"')
         self.send_header("Connection", "keep-alive")
         self.end_headers()
         self.wfile.write(body)
@@ -117,7 +119,8 @@ class Browser:
         return came
 
     def get(self, path: str, method: str = "GET", **options: Any) -> httpx.Response:
-        session = f"{settings.SESSION_COOKIE_NAME}=secret; other=kept"
+        name = settings.SESSION_COOKIE_NAME
+        session = f"{name}=secret; __Host-{name}=secret; other=kept"
         headers = {"Cookie": f"{session}; {self.cookie}"} | options.pop("headers", {})
 
         async def ask() -> httpx.Response:

@@ -48,6 +48,7 @@ def test_our_cookies_stay_with_us(browser: Browser) -> None:
     assert seen["x-forwarded-proto"] == "http"
     assert seen["host"] == browser.origin.removeprefix("http://")
     assert answer.headers.get_list("set-cookie") == ["mine=1; Path=/x"]
+    assert "clear-site-data" not in answer.headers, "which ends the visitor's session, too"
 
 
 def test_bodies_stream_both_ways(browser: Browser) -> None:
