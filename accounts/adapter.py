@@ -1,17 +1,28 @@
 """How django-allauth behaves here."""
 
+import logging
+from collections.abc import Callable
+from functools import partial
 from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.utils import filter_users_by_email
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
+from allauth.socialaccount.providers.base.constants import AuthProcess
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.conf import settings
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
 from audit import services as audit
+
+log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -55,11 +66,64 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
 
+    def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
+        """Where someone else has the address, a page says what to do. allauth's own asks for
+        another address, and people do not choose theirs here."""
+        for address in sociallogin.email_addresses:
+            if filter_users_by_email(address.email):
+                context = {"email": address.email}
+                page = render(request, "accounts/address_taken.html", context, status=409)
+                raise ImmediateHttpResponse(page)
+        return True
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """A local account gets no second way in: it would outlast a reset of its password."""
+        if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            raise PermissionDenied("An account here cannot be connected to one elsewhere")
+
+    def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> User:
+        """A username that looks like an email address, and is not the person's own, is another's:
+        tools let in by either. They get one made of their own address, or name."""
+        user = cast(User, super().populate_user(request, sociallogin, data))
+        is_own = user.username.lower() == user.email.lower()
+        if "@" in user.username and not is_own:
+            if user.email or filter_users_by_email(user.username):
+                user.username = ""
+        return user
+
+    def get_requests_session(self) -> Any:
+        session = super().get_requests_session()
+        session.request = partial(_asked, session.request)
+        return session
+
+    def on_authentication_error(
+        self,
+        request: HttpRequest,
+        provider: Any,
+        error: Any = None,
+        exception: Exception | None = None,
+        extra_context: dict[str, Any] | None = None,
+    ) -> None:
+        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, exception or error)
+
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
         with transaction.atomic():
             user = cast(User, super().save_user(request, sociallogin, form))
             audit.record(user, "create", user, after=audit.facts(user))
         return user
+
+
+def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:
+    """What the provider answers. ``OAuth2Error``, for which allauth has a page, where it does not,
+    or where what it answers to a question is no JSON: at another address than was meant."""
+    try:
+        answer = ask(method, url, **how)
+        if method.upper() == "GET":
+            answer.raise_for_status()
+            answer.json()
+    except OSError as error:  # of requests, and what it says of JSON is one as well
+        raise OAuth2Error(f"{url}: {error}") from error
+    return answer
 
 
 def _groups_claim(data: dict[str, Any]) -> Any:

@@ -4,7 +4,7 @@ from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.db.models import Count, Q
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -32,11 +32,6 @@ def listing(request: Request) -> HttpResponse:
         users = users.filter(Q(username__icontains=text) | Q(email__icontains=text) | names)
     page = Paginator(users, USERS_A_PAGE).get_page(request.GET.get("page"))
     return render_partial(request, "accounts/users.html", "rows", {"page": page, "q": text})
-
-
-def own_email(request: Request) -> HttpResponse:
-    """allauth's page on which people change their address is not there: tools let in by it."""
-    raise Http404("An email address is set by an administrator or the identity provider")
 
 
 @form_methods

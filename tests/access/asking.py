@@ -17,6 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import URLResolver, get_resolver
 
+from accounts.views.sign_in import CLOSED_PAGES
 from config.rest.api import api
 from config.rest.examples import MANIFEST
 from core.rest.api import CALLS
@@ -42,9 +43,11 @@ CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
 
 
 def pages() -> list[str]:
-    """Every route of the URLconf that is not of the API; of two, the first is what answers."""
+    """Every route of the URLconf that is not of the API; of two, the first is what answers. Of
+    allauth's those that are there."""
     every = dict.fromkeys(_routes(get_resolver().url_patterns, ""))
-    return [path for path in every if not f"/{path}".startswith(CALLS)]
+    there = (path for path in every if not re.match(CLOSED_PAGES, path.replace("/^", "/")))
+    return [path for path in there if not f"/{path}".startswith(CALLS)]
 
 
 def _routes(patterns: Any, prefix: str) -> Iterator[str]:

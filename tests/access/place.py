@@ -47,7 +47,6 @@ ORDINARY = {
     "category_id": "none-has-it",
     "nodepool_name": "default",
     "setting_key": "tolerations",
-    "uidb36": "a",
 }
 PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>|{(\w+)}")
 TIME = "&start=2026-01-01T00:00:00Z&end=2026-01-02T00:00:00Z"

@@ -2,9 +2,13 @@
 
 import pytest
 from django.contrib.sessions.models import Session
+from django.core import mail
 from django.test import Client
 from django.utils import timezone
+from pytest_django import Settings
 
+from accounts.models import User
+from accounts.sessions import user_of
 from tests.factories import PASSWORD, UserFactory
 from tests.web import signed_in
 
@@ -26,10 +30,31 @@ def test_signing_in_goes_where_one_wanted_to_go(client: Client) -> None:
     assert 'value="/projects/"' in Client().get("/accounts/login/?next=/projects/").content.decode()
 
 
-def test_there_is_no_signing_up(client: Client) -> None:
-    post = {"username": "eve", "password1": PASSWORD, "password2": PASSWORD}
-    client.post("/accounts/signup/", post)
-    assert client.get("/projects/").status_code == 302
+@pytest.mark.parametrize(
+    "page",
+    [
+        *("signup", "email", "confirm-email", "confirm-email/a", "reauthenticate", "password/set"),
+        *("password/reset", "password/reset/done", "password/reset/key/a-b", "login/code/confirm"),
+        *("3rdparty", "3rdparty/signup", "social/signup"),
+    ],
+)
+def test_nobody_signs_up_or_sets_an_address_or_another_password(client: Client, page: str) -> None:
+    """allauth's pages for it send mail, which Trainyard has no server for, to any address."""
+    UserFactory(username="ada", email="ada@example.com")
+    post = {"username": "eve", "email": "ada@example.com"}
+    post |= {"password1": "a-password-of-eve", "password2": "a-password-of-eve"}
+    for visitor in (client, signed_in(UserFactory())):
+        assert visitor.post(f"/accounts/{page}/", post).status_code == 404
+        assert visitor.get(f"/accounts/{page}/").status_code == 404
+    assert not mail.outbox
+
+
+def test_who_has_no_password_here_is_not_asked_to_change_it(client: Client) -> None:
+    user = UserFactory.create()
+    assert "Change password" in signed_in(user).get("/projects/").content.decode()
+    user.set_unusable_password()
+    user.save()
+    assert "Change password" not in signed_in(user).get("/projects/").content.decode()
 
 
 def test_signing_out_asks_without_a_script() -> None:
@@ -57,3 +82,33 @@ def test_a_session_ends_with_its_time() -> None:
     assert client.get("/workloads/").status_code == 200
     Session.objects.update(expire_date=timezone.now())
     assert client.get("/workloads/").status_code == 302
+
+
+def test_to_ask_whose_a_session_is_keeps_it_after_a_change_of_the_secret_key(
+    settings: Settings,
+) -> None:
+    """A terminal or a tool that was opened first took the session away from the browser."""
+    user = UserFactory.create()
+    client = signed_in(user)
+    session = client.cookies[settings.SESSION_COOKIE_NAME].value
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "another key of more than twenty characters"
+    assert user_of(session) == user
+    assert user_of(session) == user
+    assert client.get("/workloads/").status_code == 200
+    settings.SECRET_KEY_FALLBACKS = []
+    assert user_of(client.cookies[settings.SESSION_COOKIE_NAME].value) == user, "it was renewed"
+    assert user_of(session) is None
+
+
+def test_a_session_is_nobodys_once_its_user_is_out(settings: Settings) -> None:
+    user = UserFactory.create()
+    session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+    assert user_of(session) == user
+    user.set_password("another-good-password")
+    user.save()
+    assert user_of(session) is None
+    assert user_of("") is None
+    session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
+    User.objects.update(is_active=False)
+    assert user_of(session) is None

@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import APIRequestContext, APIResponse, Browser, Page, expect
 
+from accounts.views.sign_in import CLOSED_PAGES
 from tests.e2e.conftest import sign_in
 from tests.e2e.every_page import AUTHOR, everything
 from tests.e2e.walk import begin
@@ -33,9 +34,7 @@ LOOKS = {
 #: What is a page although the answer says that something is wrong.
 REFUSED = {
     "^(api|v1)/(?P<rest>.*)$": 404,
-    "accounts/email/": 404,
-    "accounts/^confirm-email/(?P<key>[-:\\w]+)/$": 404,
-    "accounts/^password/reset/key/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>.+)/$": 404,
+    CLOSED_PAGES: 404,
     "workloads/<uuid:pk>/connect/<slug:slug>/": 409,
     "tools/signin/<uuid:pk>/<slug:slug>/": 409,
 }
