@@ -23,7 +23,8 @@ USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a na
 #: root, so git, run by another user, does not trust the repository it finds there and has to be
 #: told where it is. ssh rejects a key without its final line break, which is easily lost when
 #: pasting. If the Secret has no known hosts, the first key is trusted: each pod meets the host for
-#: the first time.
+#: the first time. A password is for the server of the repository alone, and does not follow a
+#: redirect to another.
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
@@ -42,11 +43,13 @@ if [ -n "${SSH_KEY_FILE:-}" ]; then
 fi
 helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
 [ -n "${GIT_PASSWORD:-}" ] || helper=
-git -c credential.helper="$helper" clone --quiet ${BRANCH:+--branch "$BRANCH"} \\
+path=${REPOSITORY#*://*/}
+server=${REPOSITORY%"/$path"}
+git -c "credential.$server.helper=$helper" clone --quiet ${BRANCH:+--branch "$BRANCH"} \\
   -- "$REPOSITORY" "$TARGET"
 if [ -n "${REVISION:-}" ]; then
-  git --git-dir="$TARGET/.git" --work-tree="$TARGET" -c credential.helper="$helper" \\
-    -c advice.detachedHead=false checkout --quiet "$REVISION"
+  git --git-dir="$TARGET/.git" --work-tree="$TARGET" -c advice.detachedHead=false \\
+    checkout --quiet "$REVISION"
 fi
 """
 

@@ -3,7 +3,11 @@
 import os
 import shutil
 import subprocess
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -90,3 +94,52 @@ def test_a_password_is_asked_of_the_helper(repository: Path, target: Path) -> No
     found = fetch(repository, target, GIT_USER="u", GIT_PASSWORD="p w")
     assert found.returncode == 0
     assert "p w" not in found.stdout + found.stderr
+
+
+class GitServer(BaseHTTPRequestHandler):
+    """Wants a password, but at ``/moved``: that is at another address, by the port of this."""
+
+    moved: ClassVar[dict[int, str]] = {}
+    heard: ClassVar[list[tuple[int, str]]] = []
+
+    def do_GET(self) -> None:
+        self.heard.append((self.server.server_port, self.headers.get("Authorization", "")))
+        is_moved = self.path.startswith("/moved/")
+        there = self.moved.get(self.server.server_port) if is_moved else None
+        self.send_response(302 if there else 401)
+        if there:
+            self.send_header("Location", f"{there}{self.path}")
+        self.send_header("WWW-Authenticate", 'Basic realm="git"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@pytest.fixture
+def servers(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[HTTPServer]]:
+    monkeypatch.setattr(GitServer, "heard", [])
+    several = [ThreadingHTTPServer(("127.0.0.1", 0), GitServer) for _ in range(2)]
+    for server in several:
+        threading.Thread(target=server.serve_forever, args=(0.01,)).start()
+    yield list(several)
+    for server in several:
+        server.shutdown()
+        server.server_close()
+
+
+def test_a_password_goes_to_the_server_of_the_repository_alone(
+    servers: list[HTTPServer], tmp_path: Path, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where that redirects to another one, which asks for it, it gets none."""
+    own, other = (f"http://127.0.0.1:{server.server_port}" for server in servers)
+    monkeypatch.setattr(GitServer, "moved", {servers[0].server_port: other})
+    for name in ("kept", "moved"):
+        env = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path), "TARGET": str(target)}
+        env |= {"REPOSITORY": f"{own}/{name}/x.git", "GIT_USER": "u", "GIT_PASSWORD": "p"}
+        script = ["/bin/sh", "-c", GIT_SCRIPT]
+        assert subprocess.run(script, env=env, capture_output=True, check=False).returncode
+    sent = {port for port, header in GitServer.heard if header}
+    asked = {port for port, _ in GitServer.heard}
+    assert (sent, asked) == ({servers[0].server_port}, {it.server_port for it in servers})
