@@ -124,6 +124,12 @@ def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
         raise PermissionDenied(missing(action, user))
 
 
+def may_own(user: User | AnonymousUser, action: str) -> bool:
+    """Whether someone may do it to what is theirs alone, wherever that is: anybody who signs in,
+    and a program whose access key does not leave it out."""
+    return user.is_active and not _beyond_key(user, action)
+
+
 def missing(action: str, user: User | AnonymousUser) -> str:
     if _beyond_key(user, action):
         return f"This access key does not have the permission {action}. Use one that has it."

@@ -61,7 +61,9 @@ class Place:
 
     def is_open_to(self, user: User, action: str) -> bool:
         """Whether ``user`` may perform ``action`` on assets there."""
-        return self.owner == user if self.owner else access.may(user, action, *self.scope_keys)
+        if self.owner:
+            return self.owner == user and access.may_own(user, action)
+        return access.may(user, action, *self.scope_keys)
 
     def __str__(self) -> str:
         if self.owner:

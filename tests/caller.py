@@ -16,7 +16,8 @@ from tests.factories import ProjectFactory, UserFactory
 
 @dataclass
 class Caller:
-    """Sends JSON with a bearer token and gives back status and body."""
+    """Sends JSON with a bearer token, where the user acts with an access key one of that, and gives
+    back status and body."""
 
     user: User
 
@@ -26,7 +27,9 @@ class Caller:
             f"/api/v1{path}",
             data=b"" if body is None else json.dumps(body).encode(),
             content_type="application/json",
-            headers={"Authorization": f"Bearer {tokens.issue(self.user)}"},
+            headers={
+                "Authorization": f"Bearer {tokens.issue(self.user, key=self.user.acting_key)}"
+            },
         )
         is_json = response.content and response.headers.get("Content-Type", "").startswith(
             "application/json"

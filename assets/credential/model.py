@@ -6,6 +6,7 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
 
+from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from clusters.models import Cluster
@@ -16,6 +17,10 @@ from spec.data.credential import CredentialSpec
 SHARED = Q(owner=None)
 
 
+def _own(user: User, action: str) -> Q:
+    return Q(owner=user) if access.may_own(user, action) else Q(pk__in=[])
+
+
 class CredentialQuerySet(ScopedQuerySet["Credential"]):
     """Of all that is somebody's own, nobody else gets any."""
 
@@ -23,10 +28,11 @@ class CredentialQuerySet(ScopedQuerySet["Credential"]):
         return self.filter(SHARED)
 
     def visible_to(self, user: User) -> Self:
-        return self.filter(seen_by(user) & SHARED | Q(owner=user)).select_related("owner")
+        own = _own(user, "assets.read")
+        return self.filter(seen_by(user) & SHARED | own).select_related("owner")
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        return self.filter(changed_by(user, action) & SHARED | Q(owner=user))
+        return self.filter(changed_by(user, action) & SHARED | _own(user, action))
 
     def named(self, name: str, place: Place) -> Self:
         return super().named(name, place).filter(owner=place.owner)

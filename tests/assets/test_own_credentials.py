@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 
+from accounts import tokens
 from accounts.models import User
 from assets import services
 from assets.credential.kind import CREDENTIAL
@@ -15,6 +16,7 @@ from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
 from spec.problems.errors import SpecError
+from tests.caller import Caller
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from workloads.launch import launch_of
@@ -79,6 +81,25 @@ def test_an_own_credential_is_seen_and_changed_by_its_owner_alone(
             services.update(CREDENTIAL, credential, by=other, name="mine")
     assert mine.post(f"{address}delete/").status_code == 302
     assert not Credential.objects.exists()
+
+
+def test_an_access_key_does_to_own_credentials_what_it_has_permissions_for(ada: User) -> None:
+    credential = own(ada)
+    one, every = f"/asset/credentials/generic-secret/{credential.pk}", "/asset/credentials"
+    new = {"meta": {"name": "new", "scope": "tenant", "private": True}}
+    new["spec"] = {"keyValuePairs": [{"key": "token", "value": "x"}]}
+    change = {"meta": {}, "spec": {"keyValuePairs": [{"key": "token", "value": "mine"}]}}
+    for scopes, shown in (["assets.read"], 1), (["workloads.read"], 0):
+        ada.acting_key = tokens.make_key(ada, scopes[0], scopes=scopes)[0]
+        call = Caller(ada)
+        assert len(call("GET", every)[1]["entries"]) == shown
+        refused = 403 if shown else 404
+        assert call("GET", one)[0] == (200 if shown else 404)
+        assert (call("PUT", one, change)[0], call("DELETE", one)[0]) == (refused, refused)
+        assert call("POST", "/asset/credentials/generic-secret", new)[0] == 403
+    assert Credential.objects.get().secret_values.get().value == HIDDEN
+    ada.acting_key = tokens.make_key(ada, "all", scopes=["assets.read", "assets.update"])[0]
+    assert Caller(ada)("PUT", one, change)[0] == 200
 
 
 def test_a_person_who_may_not_create_assets_creates_one_of_their_own(project: Project) -> None:
