@@ -85,10 +85,9 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """A username that looks like an email address, and is not the person's own, is another's:
         tools let in by either. They get one made of their own address, or name."""
         user = cast(User, super().populate_user(request, sociallogin, data))
-        is_own = user.username.lower() == user.email.lower()
-        if "@" in user.username and not is_own:
-            if user.email or filter_users_by_email(user.username):
-                user.username = ""
+        is_address = "@" in user.username and user.username.lower() != user.email.lower()
+        if is_address and (user.email or filter_users_by_email(user.username)):
+            user.username = ""
         return user
 
     def get_requests_session(self) -> Any:

@@ -47,7 +47,8 @@ def pack(cells: Values) -> Values:
         return {**cells, "name": name, source: {"path": value}}
     if unset and not value:
         return {**cells, "name": name}
-    return {**cells, "name": name, "value": kept if kept and value == MASK else value}
+    is_kept = kept and value == MASK and looks_secret(str(name))  # else its new name would show it
+    return {**cells, "name": name, "value": kept if is_kept else value}
 
 
 def unpack(item: Values) -> Values:

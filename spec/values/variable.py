@@ -12,7 +12,11 @@ from spec.part import Part
 from spec.values.patterns import DATA_KEY, K8S_NAME
 
 VARIABLE = re.compile(r"^[A-Za-z_][A-Za-z0-9_.-]*$")
-SECRET = re.compile(r"PASSW|SECRET|TOKEN|CREDENTIAL|API_?KEY|PRIVATE", re.IGNORECASE)
+SECRET = re.compile(
+    r"PASSW|PASSPHRASE|(^|_)PASS\Z|_PWD\Z|SECRET|TOKEN|CREDENTIAL|PRIVATE"
+    r"|(API|ENCRYPTION|SIGNING)_?KEY|ACCESS_?KEY(?!_?ID)",
+    re.IGNORECASE,
+)
 REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
 HOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
@@ -122,7 +126,7 @@ class EnvironmentVariable(Part):
         ]
         if len(given) > 1:
             raise ValueError("value: give a value or one source, not several")
-        if self.value == MASK and looks_secret(self.name):
+        if self.value == MASK:
             raise ValueError(f"value: {MASK} stands for a hidden value; enter the value")
         return self
 

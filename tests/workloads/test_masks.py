@@ -6,7 +6,7 @@ import pytest
 
 from projects.models import Project
 from spec.formats import documents
-from spec.values.variable import MASK
+from spec.values.variable import MASK, looks_secret
 from tests.caller import Caller
 from tests.factories import ProjectFactory, TemplateFactory, UserFactory
 from tests.web import signed_in
@@ -74,6 +74,20 @@ def test_a_copied_draft_shows_no_secret_and_starts_with_it_all_the_same(
     assert given(second) == [("MY_SECRET_TOKEN", SECRET), ("EPOCHS", "3")]
 
 
+def test_a_hidden_value_is_not_shown_by_another_name(workload: Workload, project: Project) -> None:
+    """Whoever copies the workload may not have been told it."""
+    project.members.add(reader := UserFactory())
+    services.copy(workload, by=reader)
+    wizard = Wizard(reader)
+    wizard.open(wizard.at(2)).press("save", **{f"{OWN}-0-name": "PLAIN"})
+    for step in (1, 2, 3):
+        assert SECRET not in wizard.open(wizard.at(step)).page, step
+    assert SECRET not in str(wizard.draft.document)
+    wizard.press("create", name="second")
+    assert "*** stands for a hidden value; enter the value" in wizard.page
+    assert Workload.objects.count() == 1
+
+
 def test_a_new_value_replaces_the_one_that_is_not_shown(workload: Workload, owner: Any) -> None:
     services.copy(workload, by=owner)
     wizard = Wizard(owner)
@@ -126,6 +140,20 @@ def test_rest_answers_a_mark_for_a_secret_and_refuses_it_by_its_name(
     (issue,) = refused["complianceIssues"]
     assert issue["field"] == "spec.environmentVariables.0.value"
     assert "enter the value" in issue["details"]
+
+
+@pytest.mark.parametrize(
+    ("secret", "names"),
+    [
+        (True, "DB_PASSWORD db_pass PASS MYSQL_PWD KEY_PASSPHRASE HF_TOKEN MY_API_KEY NGC_APIKEY"),
+        (True, "AWS_SECRET_ACCESS_KEY AZURE_STORAGE_ACCESS_KEY GOOGLE_CREDENTIALS SIGNING_KEY"),
+        (False, "AWS_ACCESS_KEY_ID PWD OLDPWD PASSES BYPASS N_PASSES KEYBOARD EPOCHS"),
+    ],
+)
+def test_names_that_look_like_a_secrets(secret: bool, names: str) -> None:
+    assert {name: looks_secret(name) for name in names.split()} == dict.fromkeys(
+        names.split(), secret
+    )
 
 
 def test_variables_that_are_no_secrets_are_shown() -> None:
