@@ -6,6 +6,7 @@ import stat
 import sys
 import time
 from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -213,6 +214,22 @@ def test_a_sign_in_file_that_cannot_be_read_says_what_to_do(nobody: Terminal) ->
     nobody.config.parent.mkdir()
     nobody.config.write_text("{")
     assert "sign in again: trainyard login" in nobody("whoami", code=3).err
+
+
+def test_a_key_goes_to_no_other_server_than_the_one_that_gave_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = terminal.config.read_text()
+    elsewhere = HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)
+    elsewhere.socket.settimeout(0)
+    monkeypatch.setenv("TRAINYARD_SERVER", f"http://127.0.0.1:{elsewhere.server_port}")
+    assert "You are not signed in." in terminal("whoami", code=3).err
+    assert "nothing was changed" in terminal("logout").err
+    with elsewhere, pytest.raises(BlockingIOError):  # nobody came
+        elsewhere.socket.accept()
+    assert terminal.config.read_text() == kept
+    monkeypatch.setenv("TRAINYARD_SERVER", f"{terminal.server}/")
+    assert terminal("whoami").rows[0] == ["User:", "ada"]
 
 
 @pytest.mark.parametrize(
