@@ -4,11 +4,15 @@ The socket is in the data folder, so two installations on one machine do not com
 """
 
 import hashlib
+import os
 import re
 import shutil
 import socket
+import stat
 import tempfile
 from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
 
 # A socket's path must fit into sockaddr_un: 104 bytes on macOS, 108 on Linux.
 LONGEST_SOCKET_PATH = 100
@@ -21,7 +25,22 @@ def socket_path(home: Path) -> Path:
     if len(str(path)) <= LONGEST_SOCKET_PATH:
         return path
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"trainyard-{digest}.sock"
+    return own_folder() / f"{digest}.sock"
+
+
+def own_folder() -> Path:
+    """Of this user alone, among the temporary files of all: there anybody may put a socket of any
+    name, and whoever answers as the broker is believed."""
+    folder = Path(tempfile.gettempdir()) / f"trainyard-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    if not is_ours or status.st_mode & 0o077:
+        raise ImproperlyConfigured(
+            f"{folder} is not a folder that only this user can open. Remove it, or choose a "
+            "shorter TRAINYARD_HOME, in which the broker's socket has room."
+        )
+    return folder
 
 
 def redis_url(home: Path) -> str:

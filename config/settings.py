@@ -95,7 +95,7 @@ TEMPLATES = [
 # --- Data --------------------------------------------------------------------------------------
 DATABASES = {"default": env_database("DATABASE_URL", default=HOME / "trainyard.sqlite3")}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
-REDIS_URL = env_str("REDIS_URL", embedded.redis_url(HOME))
+REDIS_URL = env_str("REDIS_URL") or embedded.redis_url(HOME)
 CACHES = {
     "default": {
         "BACKEND": "django.core.cache.backends.redis.RedisCache",

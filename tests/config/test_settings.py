@@ -1,5 +1,8 @@
 """Settings come from the environment; a wrong one is refused by its name."""
 
+import os
+import stat
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -94,3 +97,19 @@ def test_a_long_folder_still_has_a_short_socket(tmp_path: Path) -> None:
     assert len(str(embedded.socket_path(far))) < embedded.LONGEST_SOCKET_PATH
     assert embedded.socket_path(far) != embedded.socket_path(near)
     assert embedded.socket_path(far) == embedded.socket_path(far)
+
+
+def test_nobody_else_can_put_a_broker_in_the_place_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    far, own = Path("/" + 100 * "x"), tmp_path / f"trainyard-{os.getuid()}"
+    assert embedded.socket_path(far).parent == own
+    assert stat.S_IMODE(own.stat().st_mode) == 0o700
+    own.chmod(0o777)
+    with pytest.raises(ImproperlyConfigured, match="only this user can open"):
+        embedded.socket_path(far)
+    own.rmdir()
+    own.symlink_to(tmp_path)
+    with pytest.raises(ImproperlyConfigured, match="Remove it, or choose a shorter"):
+        embedded.socket_path(far)
