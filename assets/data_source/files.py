@@ -19,8 +19,8 @@ def texts_of(text: object) -> dict[str, str] | None:
     """What the YAML says; ``None`` where it is no mapping of names to texts."""
     try:
         data = yaml.safe_load(str(text or ""))
-    except yaml.YAMLError:
-        return None
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
+        return None  # no YAML, or a number, a date or a depth that Python does not take
     data = {} if data is None else data
     is_text = isinstance(data, dict) and all(isinstance(it, str) for it in data.values())
     return {str(name): it for name, it in data.items()} if is_text else None

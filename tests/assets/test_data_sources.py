@@ -97,7 +97,8 @@ def test_a_config_map_holds_its_files_or_names_one_that_exists(
         fields = {"configMapVolume_configMap": name, "configMapVolume_files": text}
         return client.post("/data-sources/new/", posted(project, "configMapVolume") | fields)
 
-    for text in ("just text", "a: 1", "a: [", "- a", "a/b: |\n  x"):
+    odd = [f"a: {5000 * '9'}", "a: 2026-13-45", "a: !!bool x", "a: !!timestamp x", 2000 * "["]
+    for text in ("just text", "a: 1", "a: [", "- a", "a/b: |\n  x", *odd):
         assert "configMapVolume_files" in create(text).context["form"].errors, text
     assert "not both" in str(create("a: x", "settings").context["form"].errors)
     text = "train.yaml: |\n  lr: 0.1\n  decay: 0\nempty: ''"

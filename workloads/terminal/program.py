@@ -12,6 +12,7 @@ from channels.db import database_sync_to_async
 from accounts import tokens
 from accounts.models import User
 from core.rest.api import ApiError
+from core.text import loads
 from core.web.query import whole_number
 from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
@@ -26,7 +27,7 @@ BEARER = "Bearer "
 
 def is_end_of_input(text: str) -> bool:
     with suppress(ValueError):
-        return bool(json.loads(text) == {"eof": True})
+        return bool(loads(text) == {"eof": True})
     return False
 
 

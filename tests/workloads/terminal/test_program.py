@@ -17,6 +17,7 @@ from tests.sockets import Socket
 from tests.workloads.terminal.conftest import Page, dial, key_of, play
 from workloads.models import Workload
 from workloads.terminal import piped
+from workloads.terminal.program import is_end_of_input
 from workloads.terminal.shell import SHELL
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -163,3 +164,9 @@ def test_an_open_terminal_ends_with_its_token(
 
     token = tokens.issue(member)
     assert play(scenario).startswith("You are no longer signed in")
+
+
+def test_what_no_program_sends_is_no_end_of_input() -> None:
+    """Nor does it end the terminal with an error, and leave its shell behind."""
+    assert is_end_of_input('{"eof": true}')
+    assert not any(map(is_end_of_input, ("", "{", '{"eof": 1e999}', "[]", 60_000 * "[")))
