@@ -75,7 +75,7 @@ def create_department(
     ``ValidationError`` names the wrong fields.
     """
     department = Department(
-        name=name,
+        name=name.strip(),
         cluster=cluster,
         gpu_quota=gpu_quota,
         cpu_quota=cpu_quota,
@@ -103,7 +103,7 @@ def update_department(
     starts."""
     access.require(by, "departments.update", *department.scope_keys)
     before = audit.facts(department)
-    department.name, department.over_quota = name, over_quota
+    department.name, department.over_quota = name.strip(), over_quota
     department.gpu_quota, department.cpu_quota = gpu_quota, cpu_quota
     department.memory_quota = memory_quota
     with transaction.atomic():

@@ -44,7 +44,7 @@ def create_project(
     """
     access.require(by, "projects.create", *cluster.scope_keys)
     project = Project(
-        name=name,
+        name=name.strip(),
         cluster=cluster,
         description=description,
         gpu_quota=gpu_quota,
@@ -80,13 +80,13 @@ def update_project(
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _facts(project)
-        project.name, project.description = name, description
+        project.name, project.description = name.strip(), description
         project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
         project.memory_quota, project.over_quota = memory_quota, over_quota
         project.rank = rank or project.rank
         if default_node_pools is not None:
             project.default_node_pools = list(default_node_pools)
-        _save(project, department, members, by, lambda: _check_rename(project, name))
+        _save(project, department, members, by, lambda: _check_rename(project, project.name))
         audit.record(by, "update", project, before=before, after=_facts(project))
     return project
 

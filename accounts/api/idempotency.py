@@ -14,7 +14,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
 
-from accounts.models import KeptAnswer, User
+from accounts.models import AccessKey, KeptAnswer, User
 from core.database.fields import Unreadable
 from core.rest.api import DRY_RUN, ApiError, Issue, is_write, operation_of, unreadable
 
@@ -57,7 +57,7 @@ def once(run: Run) -> Run:
 def _done_once(
     user: User, key: str, request: HttpRequest, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    asked = _fingerprint(request)
+    asked = _fingerprint(request, user.acting_key)
     KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     with transaction.atomic():
         try:
@@ -89,8 +89,9 @@ def _again(kept: KeptAnswer, asked: str) -> HttpResponse:
     return response
 
 
-def _fingerprint(request: HttpRequest) -> str:
-    parts = (request.get_full_path().encode(), request.body)
+def _fingerprint(request: HttpRequest, by: AccessKey | None) -> str:
+    """An access key is not told what its owner, or another key of theirs, was answered."""
+    parts = (request.get_full_path().encode(), f"{by.pk if by else ''}".encode(), request.body)
     return hashlib.sha256(b"\n".join(parts)).hexdigest()
 
 

@@ -21,11 +21,12 @@ from workloads.models import Workload
 
 
 def post(user: User, path: str, body: Any, key: str) -> Any:
+    token = tokens.issue(user, key=user.acting_key)
     return Client().post(
         f"/api/v1{path}",
         json.dumps(body),
         content_type="application/json",
-        headers={"Authorization": f"Bearer {tokens.issue(user)}", "Idempotency-Key": key},
+        headers={"Authorization": f"Bearer {token}", "Idempotency-Key": key},
     )
 
 
@@ -49,6 +50,16 @@ def test_another_request_under_the_same_key_is_refused(researcher: User, seed_bo
     assert (other.status_code, other.json()["code"]) == (422, 422)
     assert post(researcher, "/workloads/trainings", seed_body(), "k").status_code == 422
     assert Workload.objects.count() == 1
+
+
+def test_an_access_key_is_not_told_what_its_owner_was_answered(researcher: User) -> None:
+    body = {"name": "ci"}
+    answer = post(researcher, "/access-keys", body, "1")
+    assert answer.status_code == 201
+    researcher.acting_key = tokens.make_key(researcher, "reads", scopes=["workloads.read"])[0]
+    again = post(researcher, "/access-keys", body, "1")
+    assert again.status_code == 422
+    assert answer.json()["clientSecret"] not in again.content.decode()
 
 
 def test_a_manifest_that_is_sent_again_makes_one_workload(project: Project) -> None:

@@ -100,6 +100,18 @@ def test_creating_a_project_by_rest_names_what_is_wrong(
     assert not Project.objects.exists()
 
 
+def test_a_line_break_around_a_name_is_no_part_of_it(boss: Caller, cluster: Cluster) -> None:
+    """Namespaces, queues and batch scripts have the name in them."""
+    status, made = boss("POST", PATH, new(cluster) | {"name": "vision\n"})
+    assert (status, made["name"]) == (201, "vision")
+    assert boss("PUT", f"{PATH}/{made['id']}", {"name": "speech\n"})[1]["name"] == "speech"
+    of_cluster = {"name": "research\n", "clusterId": str(cluster.pk)}
+    status, made = boss("POST", "/org-unit/departments", of_cluster)
+    assert (status, made["name"]) == (201, "research")
+    one = f"/org-unit/departments/{made['id']}"
+    assert boss("PUT", one, {"name": "science\n"})[1]["name"] == "science"
+
+
 def test_a_project_updated_by_rest_changes_only_in_what_is_given(
     boss: Caller, cluster: Cluster
 ) -> None:
