@@ -7,11 +7,11 @@ from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.utils import filter_users_by_email
+from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.providers.base.constants import AuthProcess
-from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
@@ -71,8 +71,8 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         another address, and people do not choose theirs here."""
         for address in sociallogin.email_addresses:
             if filter_users_by_email(address.email):
-                context = {"email": address.email}
-                page = render(request, "accounts/address_taken.html", context, status=409)
+                taken = {"email": address.email}
+                page = render(request, "accounts/address_taken.html", taken, status=409)
                 raise ImmediateHttpResponse(page)
         return True
 
@@ -113,15 +113,17 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
 
 def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:
-    """What the provider answers. ``OAuth2Error``, for which allauth has a page, where it does not,
-    or where what it answers to a question is no JSON: at another address than was meant."""
+    """What the provider answers. Where it does not, or answers a question with no JSON, as another
+    address than was meant would, a page says so; allauth asks in places where nothing else does."""
     try:
         answer = ask(method, url, **how)
         if method.upper() == "GET":
             answer.raise_for_status()
             answer.json()
     except OSError as error:  # of requests, and what it says of JSON is one as well
-        raise OAuth2Error(f"{url}: {error}") from error
+        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, error)
+        page = render(context.request, "socialaccount/authentication_error.html", status=502)
+        raise ImmediateHttpResponse(page) from error
     return answer
 
 

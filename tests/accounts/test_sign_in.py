@@ -38,7 +38,7 @@ def test_signing_in_goes_where_one_wanted_to_go(client: Client) -> None:
         *("3rdparty", "3rdparty/signup", "social/signup"),
     ],
 )
-def test_nobody_signs_up_or_sets_an_address_or_another_password(client: Client, page: str) -> None:
+def test_pages_for_signing_up_and_for_mail_are_closed(client: Client, page: str) -> None:
     """allauth's pages for it send mail, which Trainyard has no server for, to any address."""
     UserFactory(username="ada", email="ada@example.com")
     post = {"username": "eve", "email": "ada@example.com"}
@@ -49,7 +49,7 @@ def test_nobody_signs_up_or_sets_an_address_or_another_password(client: Client, 
     assert not mail.outbox
 
 
-def test_who_has_no_password_here_is_not_asked_to_change_it(client: Client) -> None:
+def test_a_user_without_a_password_here_is_not_asked_to_change_it(client: Client) -> None:
     user = UserFactory.create()
     assert "Change password" in signed_in(user).get("/projects/").content.decode()
     user.set_unusable_password()

@@ -99,7 +99,7 @@ def test_a_long_folder_still_has_a_short_socket(tmp_path: Path) -> None:
     assert embedded.socket_path(far) == embedded.socket_path(far)
 
 
-def test_nobody_else_can_put_a_broker_in_the_place_of_ours(
+def test_no_other_user_can_put_a_broker_in_the_place_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))

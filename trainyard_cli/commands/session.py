@@ -88,9 +88,7 @@ def login(
     fresh = Profile(kept.path, server=address)
     client = of(context).connect(fresh)
     if by_password:
-        name = (
-            user or (kept.user if kept.server == address else "") or _asked("User name", "--user")
-        )
+        name = user or (kept.user if kept.server == address else "") or _asked("User name", "-u")
         key = _by_password(client, name, _password(from_stdin=password_stdin))
     else:
         key = by_code(client, _title())

@@ -1,13 +1,10 @@
 """Signing in, staying signed in, signing out: what is kept, and what is never shown."""
 
 import json
-import os
 import stat
-import sys
 import time
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from pathlib import Path
 
 import pytest
 from django.conf import settings
@@ -15,14 +12,10 @@ from django.utils import timezone
 
 from accounts.devices import sign_ins
 from accounts.models import AccessKey, DeviceSignIn, User
-from config.run.install import ROOT
 from projects.models import Project
 from tests.factories import PASSWORD, ProjectFactory
-from tests.trainyard_cli.shells import opened
 from tests.trainyard_cli.terminal import Terminal
 from trainyard_cli.commands import by_code
-
-CTRL_C, CTRL_D = "\x03", "\x04"
 
 
 def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
@@ -230,29 +223,3 @@ def test_a_key_goes_to_no_other_server_than_the_one_that_gave_it(
     assert terminal.config.read_text() == kept
     monkeypatch.setenv("TRAINYARD_SERVER", f"{terminal.server}/")
     assert terminal("whoami").rows[0] == ["User:", "ada"]
-
-
-@pytest.mark.parametrize(
-    ("line", "question", "key", "code", "said"),
-    [
-        ("", "Server [", CTRL_D, 2, "No server was entered; nothing was changed."),
-        ("--server S", "User name: ", CTRL_D, 2, "No user name was entered; nothing was changed."),
-        ("--server S -u ada", "Password: ", CTRL_D, 2, "No password was entered; nothing was ch"),
-        ("--server S -u ada", "Password: ", CTRL_C, 130, ""),
-    ],
-)
-def test_a_question_without_an_answer_ends_with_a_sentence(
-    tmp_path: Path, line: str, question: str, key: str, code: int, said: str
-) -> None:
-    config = tmp_path / "config.json"
-    argv = [sys.executable, "-m", "trainyard_cli", "--config-file", str(config), "login", "user"]
-    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "TERM": "dumb"}
-    with opened([*argv, *line.split()], environment) as terminal:
-        terminal.wait_for(question)
-        terminal.type(key)
-        shown, ended = terminal.end()
-    assert ended == code
-    assert said in shown
-    assert not said or "Pass it" in shown
-    assert "Aborted" not in shown
-    assert not config.exists()

@@ -166,7 +166,7 @@ def test_an_open_terminal_ends_with_its_token(
     assert play(scenario).startswith("You are no longer signed in")
 
 
-def test_what_no_program_sends_is_no_end_of_input() -> None:
+def test_odd_texts_are_no_end_of_input() -> None:
     """Nor does it end the terminal with an error, and leave its shell behind."""
     assert is_end_of_input('{"eof": true}')
     assert not any(map(is_end_of_input, ("", "{", '{"eof": 1e999}', "[]", 60_000 * "[")))

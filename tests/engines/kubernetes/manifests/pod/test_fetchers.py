@@ -99,6 +99,7 @@ def test_a_password_is_asked_of_the_helper(repository: Path, target: Path) -> No
 class GitServer(BaseHTTPRequestHandler):
     """Wants a password, but at ``/moved``: that is at another address, by the port of this."""
 
+    server: HTTPServer
     moved: ClassVar[dict[int, str]] = {}
     heard: ClassVar[list[tuple[int, str]]] = []
 
