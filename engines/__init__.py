@@ -1,1 +1,1 @@
-"""How a cluster is talked to. Plain Python; engines do not know each other."""
+"""Engines talk to clusters. They are plain Python, and do not know each other."""

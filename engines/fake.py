@@ -1,4 +1,4 @@
-"""An engine in memory: what it shows is what the caller told it to show."""
+"""An engine in memory, which reports what its caller tells it to."""
 
 import socket
 import threading
@@ -42,7 +42,8 @@ NODE = NodeInfo(
 
 
 class FakeSession:
-    """Tests are the program: they talk through ``program`` and end it by closing that."""
+    """A session whose program is the test: it talks through ``program``, and ends the session by
+    closing that."""
 
     def __init__(self, rank: int, argv: Sequence[str]) -> None:
         self.rank, self.argv = rank, argv
@@ -60,10 +61,11 @@ class FakeSession:
 
 @dataclass
 class FakeEngine:
-    """``submit`` shows Initializing and ``stop`` shows Stopped; all else comes from :meth:`show`.
+    """``submit`` leads to Initializing and ``stop`` to Stopped; everything else comes from
+    :meth:`show`.
 
-    ``raises`` is raised by every method until it is ``None`` again; ``complains`` is what is wrong
-    with each launch.
+    ``raises`` is raised by every method while it is set; ``complains`` are the complaints about
+    every launch.
     """
 
     machines: Sequence[NodeInfo] = (NODE,)
@@ -86,7 +88,7 @@ class FakeEngine:
     _watchers: list[deque[Observation]] = field(default_factory=list)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
-    # --- What tests say -----------------------------------------------------------------------
+    # --- For tests ----------------------------------------------------------------------------
 
     def show(
         self,
@@ -99,7 +101,7 @@ class FakeEngine:
         attempt: int | None = None,
         ranks: Sequence[RankState] | None = None,
     ) -> Observation:
-        """The cluster now shows this of the workload; what is not given stays."""
+        """Have the cluster report this of the workload; values that are not given stay."""
         before = self._shown[handle.workload_id]
         after = replace(
             before,
@@ -118,18 +120,18 @@ class FakeEngine:
     def print(
         self, handle: Handle, rank: int, text: str, *, run: int = 1, attempt: int = 0
     ) -> None:
-        """A rank wrote this."""
+        """Have a rank print a text."""
         key = (handle.workload_id, run, rank, attempt)
         self._logs[key] = self._logs.get(key, b"") + text.encode()
 
     def say(self, event: ClusterEvent) -> None:
-        """The cluster said this."""
+        """Have the cluster report an event."""
         self._heard.append(event)
 
     def use(self, handle: Handle, sample: UsageSample, *, run: int = 1) -> None:
         self._usage.setdefault((handle.workload_id, run), []).append(sample)
 
-    # --- What callers ask ---------------------------------------------------------------------
+    # --- The protocol -------------------------------------------------------------------------
 
     def capabilities(self) -> Capabilities:
         self._check()
@@ -252,7 +254,7 @@ class FakeEngine:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """To a port of this machine: tests serve there what a rank would."""
+        """Connect to a port of this machine, on which the test serves what a rank would."""
         self._check()
         try:
             return socket.create_connection(("127.0.0.1", port), timeout=5)

@@ -1,4 +1,4 @@
-"""What is told of a cluster that was looked at: what is there, what lacks, what to do."""
+"""Findings of a check of a cluster: what is there, what is missing, and what to do."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,20 +8,20 @@ class Level(StrEnum):
     """How much a finding matters."""
 
     OK = "ok"
-    WARNING = "warning"  # something that not everybody needs
-    ISSUE = "issue"  # it is there and does not work well
-    MISSING = "missing"  # without it nothing runs
+    WARNING = "warning"  # something is missing that not everybody needs
+    ISSUE = "issue"  # something does not work properly
+    MISSING = "missing"  # something is missing without which nothing runs
 
 
-#: Areas of findings: whether the cluster is reached, what we may do there, and the use that ranks
-#: make of their machines. In the first one the finding ``SIGNED_IN`` says who we are.
+#: Areas of findings: connection, permissions, and metering of usage. The finding ``SIGNED_IN`` in
+#: the first one is our user name.
 CONNECTION, PERMISSIONS, METERING = "Connection", "Permissions", "Metrics"
 SIGNED_IN = "Signed in as"
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: what was found, or what lacks and what to do."""
+    """A finding: what is there, or what is missing and what to do."""
 
     area: str
     name: str

@@ -1,4 +1,4 @@
-"""Runs gangs as real processes of this machine. See ``docs/local-engine.md``.
+"""Run gangs as real processes of this machine. See ``docs/local-engine.md``.
 
-What :mod:`engines.local.supervisor` imports stays light: it starts with every workload.
+Keep what :mod:`engines.local.supervisor` imports small: it starts with every workload.
 """

@@ -1,4 +1,4 @@
-"""The local engine: gangs as processes of this machine, each under a supervisor of its own."""
+"""The local engine: gangs are processes of this machine, each with its own supervisor."""
 
 import socket
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -55,7 +55,8 @@ def _support(framework: Framework) -> FrameworkSupport:
 
 @contextmanager
 def _on_disk() -> Iterator[None]:
-    """A full or broken disk, or no room for a process, may be better at the next call."""
+    """Turn errors of a full or failing disk, or a full process table, into
+    ``EngineUnavailable``."""
     try:
         yield
     except OSError as error:
@@ -65,11 +66,11 @@ def _on_disk() -> Iterator[None]:
 
 
 class LocalEngine:
-    """Keeps all it knows below ``home``, so that any number of processes can use it at once.
+    """Stores all state below ``home``, so any number of processes can use it at once.
 
-    ``images`` maps patterns to commands; ``{python}`` in a command is the running interpreter.
-    ``restart_delay`` is the wait before the first restart in seconds; it doubles with each.
-    ``paths`` are the folders of this machine that workloads may mount.
+    ``images`` maps image patterns to commands, in which ``{python}`` is the running interpreter.
+    ``restart_delay`` is the pause before the first restart in seconds; it doubles each time.
+    ``paths`` are folders of this machine that workloads may mount.
     """
 
     def __init__(
@@ -102,13 +103,13 @@ class LocalEngine:
         return (self._node,)
 
     def check(self) -> tuple[Finding, ...]:
-        return ()  # it is this machine; what a workload lacks here is said when it is submitted
+        return ()  # nothing to check: what a workload lacks is reported at its submission
 
     def keep_queues(self, wanted: Wanted) -> None:
-        """This machine has none: Trainyard says who may start."""
+        """There are no queues here: Trainyard decides who may start."""
 
     def plan(self, launch: Launch) -> GangPlan:
-        """What the supervisor would be told. ``EngineRefused`` says what cannot be had."""
+        """The plan for the supervisor. ``EngineRefused`` says what cannot be provided."""
         return self._planner.plan(launch)
 
     def render(self, launch: Launch) -> list[Manifest]:
@@ -124,7 +125,7 @@ class LocalEngine:
             current, record = read_json(folder.launch), Record.read(folder)
             latest = current["run"] if current else 0
             if latest > plan.run:
-                return  # a late call for a run that is over
+                return  # a late call for an earlier run
             if latest == plan.run:
                 supervisors.revive(folder)
                 return
@@ -132,14 +133,14 @@ class LocalEngine:
                 supervisors.revive(folder)
                 raise EngineUnavailable(f"run {latest} is still ending")
             _prepare(folder, plan)
-            supervisors.start(folder)  # even if that of the run before has yet to leave
+            supervisors.start(folder)  # even if the earlier run's is still there
 
     def watch(self) -> Generator[Observation | None]:
         with _on_disk():
             yield from StateWatcher(self.home, self._tend)
 
     def events(self) -> list[ClusterEvent]:
-        return []  # there is nobody but Trainyard to say anything
+        return []  # there is nobody else to report events
 
     @_on_disk()
     def observe(self, handle: Handle) -> Observation | None:
@@ -155,7 +156,7 @@ class LocalEngine:
         with locked(folder.door):
             if read_json(folder.launch) is None:
                 return
-            # Written first: whichever supervisor comes, it will see it.
+            # Written first, so that any later supervisor sees it.
             folder.run(run).mkdir(parents=True, exist_ok=True)
             folder.stop_request(run).touch()
         record = Record.read(folder)
@@ -167,7 +168,7 @@ class LocalEngine:
         remove(self._folder(handle), at_rest)
 
     def news(self) -> None:
-        return None  # files say nothing when they grow
+        return None  # nothing tells when files grow
 
     @_on_disk()
     def logs(self, handle: Handle, *, run: int) -> list[Log]:
@@ -182,7 +183,8 @@ class LocalEngine:
 
     @_on_disk()
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        """With what the rank's process has: it carries the mark, and ends at the latest with it."""
+        """Start a program like the rank's own: it carries the workload's mark, and ends with the
+        rank at the latest."""
         own = self._rank(handle, rank)
         if own is None:
             raise EngineRefused("The rank is not running.")
@@ -201,9 +203,9 @@ class LocalEngine:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """Ranks share the machine's ports: a port of another workload would answer as well. So it
-        has to be one that this rank's own processes listen on: the one that it was given for that
-        of the tool, or that itself."""
+        """Connect to a port of a rank. Ranks share the machine's ports, so it has to be one on
+        which this rank's own processes listen: the one assigned for the tool's port, or that port
+        itself."""
         own = self._rank(handle, rank)
         asked = [own.ports.get(str(port), port), port] if own else []
         served = next((it for it in asked if own and ports.is_served(own.pid, it)), None)
@@ -215,7 +217,7 @@ class LocalEngine:
             raise EngineUnavailable(f"Port {port} does not answer: {error}.") from error
 
     def _rank(self, handle: Handle, rank: int) -> RankRecord | None:
-        """A rank whose process is alive."""
+        """A rank, if its process is alive."""
         record = Record.read(self._folder(handle))
         own = record.ranks[rank] if record and rank < len(record.ranks) else None
         return own if own and processes.is_alive(own.pid, own.started) else None
@@ -230,20 +232,21 @@ class LocalEngine:
         return Folder(self.home, str(handle.workload_id))
 
     def _tend(self, folder: Folder, record: Record | None) -> None:
-        """Give a workload whose supervisor died another one, which picks up the pieces."""
+        """Start another supervisor if a workload's has died."""
         at = datetime.fromisoformat(record.at) if record else datetime.min.replace(tzinfo=UTC)
-        quiet = abs((datetime.now(UTC) - at).total_seconds())  # the clock may be set back
+        quiet = abs((datetime.now(UTC) - at).total_seconds())  # the clock may have been set back
         if quiet > supervisors.STARTING and folder.launch.exists() and not folder.is_tended:
             try:
                 with locked(folder.door, wait=False):
                     supervisors.revive(folder)
             except OSError as error:
                 if not (isinstance(error, BlockingIOError) or is_full(error)):
-                    raise  # else it is looked at again
+                    raise  # otherwise it is tried again
 
 
 def _prepare(folder: Folder, plan: GangPlan) -> None:
-    """Write all that a supervisor needs. The launch makes the run exist; its state follows."""
+    """Write everything a supervisor needs. The launch comes first, because it makes the run exist;
+    then its state."""
     folder.prepare(plan.run)
     if plan.secrets:
         write_json(folder.secrets(plan.run), plan.secrets, scratch=folder.path)

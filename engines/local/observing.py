@@ -1,4 +1,4 @@
-"""Records on disk as observations, once and then as they change."""
+"""Watch the records on disk, and report them as observations."""
 
 import os
 import time
@@ -17,8 +17,8 @@ from spec.phases import Phase
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
 
-TICK = 500  # milliseconds: the longest silence, and the delay until a dead supervisor is missed
-RELIST = 30.0  # seconds; the system may drop a notice when there are too many at once
+TICK = 500  # milliseconds between two ticks; a dead supervisor is noticed at the next
+RELIST = 30.0  # seconds; the system may drop notifications if there are too many
 
 
 def observation(record: Record) -> Observation:
@@ -37,7 +37,7 @@ def observation(record: Record) -> Observation:
 
 
 def _cause(record: Record) -> Cause | None:
-    """Why it has not started, between two tries to fetch its data."""
+    """The cause of waiting between two tries to fetch data."""
     if record.phase is not Phase.INITIALIZING or not record.unfetched:
         return None
     title = "The data could not be fetched"
@@ -66,27 +66,27 @@ def _time(text: str | None) -> datetime | None:
 
 
 class StateWatcher:
-    """Yields what changed among the states of a home; see ``Engine.watch``.
+    """Yields changed states below a home; see ``Engine.watch``.
 
-    ``tend`` is called with every workload that has not ended, at each tick: it looks after those
-    whose supervisor died.
+    ``tend`` is called at each tick with every workload that has not ended, to replace supervisors
+    that died.
     """
 
     def __init__(self, home: Path, tend: Callable[[Folder, Record], None]) -> None:
         self.home, self.tend = home, tend
         self.records: dict[str, Record] = {}
-        self.touched: dict[str, int] = {}  # file name to its time of change, in nanoseconds
+        self.touched: dict[str, int] = {}  # modification times by file name, in nanoseconds
 
     def __iter__(self) -> Iterator[Observation | None]:
         while True:
             states(self.home).mkdir(parents=True, exist_ok=True)
-            with suppress(FileNotFoundError):  # the folder was taken away just now
+            with suppress(FileNotFoundError):  # the folder was just removed
                 yield from self._list()
                 yield None
                 yield from self._follow()
 
     def _follow(self) -> Iterator[Observation | None]:
-        """Changes, until the folder is another one than the one being watched."""
+        """Yield changes until the watched folder is replaced."""
         folder = states(self.home)
         seen_at, identity = 0.0, _identity(folder)
         notices = watch(
@@ -112,7 +112,7 @@ class StateWatcher:
             yield None
 
     def _list(self) -> Iterator[Observation]:
-        """What changed since it was last looked at; an untouched file is not opened again."""
+        """Yield what changed since the last call; unchanged files are not opened again."""
         changed_at = {
             entry.name: entry.stat().st_mtime_ns for entry in os.scandir(states(self.home))
         }

@@ -1,4 +1,4 @@
-"""Removing a workload: first whatever runs, then whatever is written."""
+"""Remove a workload: first its processes, then its files."""
 
 import fcntl
 import time
@@ -9,17 +9,17 @@ from engines.base import EngineUnavailable
 from engines.local.records.layout import Folder, locked
 from engines.local.system import cgroups, processes
 
-PATIENCE = 5.0  # seconds for a killed supervisor to be gone
+PATIENCE = 5.0  # seconds until a killed supervisor must be gone
 
 
 def remove(folder: Folder, at_rest: Callable[[], None] | None = None) -> None:
-    """Kill and forget. ``EngineUnavailable`` when something of it does not die. ``at_rest`` is
-    called when all of it has ended and is still there to be read."""
+    """Kill everything and delete the files. ``EngineUnavailable`` if something does not die.
+    ``at_rest`` is called when everything has ended and can still be read."""
     with locked(folder.door):
         if not folder.path.exists():
             folder.state.unlink(missing_ok=True)
             return
-        folder.launch.unlink(missing_ok=True)  # a supervisor that comes now finds nothing to do
+        folder.launch.unlink(missing_ok=True)  # a supervisor that starts now finds nothing to do
         with folder.lock.open("a+") as lock:
             _end_supervisor(lock)
             if not processes.sweep(folder.path):
@@ -31,7 +31,7 @@ def remove(folder: Folder, at_rest: Callable[[], None] | None = None) -> None:
 
 
 def _end_supervisor(lock: IO[str]) -> None:
-    """Kill whoever holds the lock, until it is ours."""
+    """Kill the holder of the lock until we have it."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -1,4 +1,4 @@
-"""A plan as documents for people: one process after the other."""
+"""Show a plan to people: one document per process."""
 
 import shlex
 from dataclasses import replace
@@ -13,7 +13,7 @@ PORT = "<free port>"  # chosen by each attempt
 
 
 def render(plan: GangPlan, folder: Folder) -> list[Manifest]:
-    """What the supervisor will start, without this machine's own variables and without secrets."""
+    """What the supervisor will start, without this machine's variables and without secrets."""
     return [_process(replace(plan, base={}), rank, folder) for rank in plan.ranks]
 
 

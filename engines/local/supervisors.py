@@ -1,4 +1,4 @@
-"""Starting supervisors, and replacing those that died."""
+"""Start supervisors, and replace those that died."""
 
 import fcntl
 import subprocess
@@ -19,14 +19,15 @@ from spec.phases import Phase, Reason
 #: process is, for on a busy machine it may take long, but not that many seconds: it may also hang.
 STARTING, LONGEST = 2.0, 300.0
 HUNG = f"It did not start within {LONGEST / 60:.0f} minutes and was killed.\n"
-#: How often one may die beyond the backoff limit before the workload is given up.
+#: Deaths beyond the backoff limit until the workload is given up.
 SPARE_LIVES = 5
-#: A shell leaves it to the system at once, so that it is nobody's child and nobody's zombie.
+#: The shell exits at once and leaves it to init, so that it is nobody's zombie.
 DETACH = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh"]
 
 
 def start(folder: Folder) -> None:
-    """A detached supervisor. One too many does no harm: only one gets the lock."""
+    """Start a detached supervisor. An additional one does no harm, because only one gets
+    the lock."""
     with folder.supervisor_log.open("ab") as log:
         ended = subprocess.run(
             [*DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
@@ -40,7 +41,7 @@ def start(folder: Folder) -> None:
         )
     pid = int(ended.stdout)
     try:
-        draft = folder.path / f".starting.{pid}"  # nobody reads half of it
+        draft = folder.path / f".starting.{pid}"  # written completely before it is renamed
         draft.write_text(f"{pid} {start_of(pid)}")
         draft.replace(folder.starting)
     except OSError as error:
@@ -49,7 +50,7 @@ def start(folder: Folder) -> None:
 
 
 def is_starting(folder: Folder) -> bool:
-    """Whether the last one that was started lives, though it may not listen yet."""
+    """Whether the last one started is alive, though it may not listen yet."""
     with suppress(FileNotFoundError):
         match folder.starting.read_text().split():
             case [pid, started]:
@@ -58,9 +59,9 @@ def is_starting(folder: Folder) -> bool:
 
 
 def _is_waited_for(folder: Folder) -> bool:
-    """Whether the last one that was started may still come to listen; one that hangs is killed."""
+    """Whether the last one started may still come to listen; one that hangs is killed."""
     with suppress(FileNotFoundError):
-        age = abs(time.time() - folder.starting.stat().st_mtime)  # the clock may be set
+        age = abs(time.time() - folder.starting.stat().st_mtime)  # the clock may have been set
         if not is_starting(folder) or age < LONGEST:
             return is_starting(folder)
         pid, started = folder.starting.read_text().split()
@@ -71,7 +72,7 @@ def _is_waited_for(folder: Folder) -> bool:
 
 
 def revive(folder: Folder) -> None:
-    """Start one for a workload that has none and is not over. Call with the door locked."""
+    """Start a supervisor for an unfinished workload without one. Call it with the door locked."""
     document, record = read_json(folder.launch), Record.read(folder)
     if document is None or folder.is_tended:
         return
@@ -91,7 +92,7 @@ def revive(folder: Folder) -> None:
 
 
 def _give_up(folder: Folder, plan: GangPlan) -> None:
-    """Write the end that no supervisor lived to write."""
+    """Record the end of a workload whose supervisors all died."""
     with folder.lock.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,4 +1,5 @@
-"""A program with a terminal beside a rank: in its folder, with its variables, as the same user."""
+"""Run a program with a terminal next to a rank: in its folder, with its variables, as the same
+user."""
 
 import shutil
 import sys
@@ -7,9 +8,9 @@ from pathlib import Path
 
 from engines.shared.terminal import PtySession
 
-# Makes the terminal that of the new session, which only its leader can, and becomes the program.
-# It also carries the mark of its workload, which must not come from the threads of the server, and
-# sees the mounts of the rank.
+# Makes the terminal the new session's, which only its leader can do, and becomes the program. It
+# also carries its workload's mark, which must not come from the server's threads, and enters the
+# rank's mounts.
 LEADER = """
 import contextlib, fcntl, os, resource, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -38,7 +39,7 @@ class LocalSession(PtySession):
         mark: int,
         beside: int = 0,
     ) -> None:
-        """``beside``: a process whose mounts it sees; 0 is us."""
+        """``beside``: a process whose mounts it shares; 0 for ours."""
         if not shutil.which(argv[0], path=variables.get("PATH")):
             raise FileNotFoundError(f"{argv[0]} is not on this machine")
         leading = [*LEADING, str(mark), str(beside), folder, _own_spaces(beside)]
@@ -46,7 +47,7 @@ class LocalSession(PtySession):
 
 
 def _own_spaces(pid: int) -> str:
-    """The namespaces that a process does not share with us, in the order to join them."""
+    """Namespaces of a process that differ from ours, in the order in which to join them."""
 
     def is_own(name: str) -> bool:
         theirs, ours = Path(f"/proc/{pid}/ns/{name}"), Path(f"/proc/self/ns/{name}")

@@ -1,1 +1,1 @@
-"""What several engines do in the same way. Plain functions; no part of the protocol."""
+"""What several engines do alike. Plain functions; not part of the protocol."""

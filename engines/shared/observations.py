@@ -1,4 +1,4 @@
-"""Whether what was seen of a workload is what was seen before."""
+"""Compare observations of a workload."""
 
 from dataclasses import replace
 
@@ -6,5 +6,6 @@ from engines.base import Observation
 
 
 def says_the_same(one: Observation, other: Observation) -> bool:
-    """Whenever each was made: much changes on a cluster that no observation shows."""
+    """Whether both are equal apart from their time: many changes on a cluster do not show in
+    observations."""
     return replace(one, sequence=other.sequence, at=other.at) == other

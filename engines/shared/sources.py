@@ -1,4 +1,4 @@
-"""What people are told of data sources that could not be fetched, wherever that was tried. Pure."""
+"""Messages about data sources that could not be fetched, on any cluster. Pure."""
 
 
 def repository_failed(origin: str, place: str, *, at: str, opened: bool) -> str:

@@ -1,4 +1,4 @@
-"""What tells a process from a later one under its number, whatever is done to the clock."""
+"""Tell a process from a later one with the same pid, even if the clock is changed."""
 
 from contextlib import suppress
 from pathlib import Path

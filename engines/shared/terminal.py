@@ -1,4 +1,4 @@
-"""A program with a terminal of this machine, for engines whose sessions are processes here."""
+"""A program with a terminal on this machine, for engines whose sessions are local processes."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""What this engine cannot honour, and says so instead of leaving it out."""
+"""Find what this engine cannot provide, so that it is refused instead of left out."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ from spec.parts.environment import Security
 from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, WorkloadSpec
 
-#: Lists of storage that Slurm has nothing for.
+#: Kinds of storage that Slurm does not have.
 VOLUMES = {
     "pvc": "Slurm makes no volumes; keep files on the shared directory",
     "nfs": "nodes mount what their administrators mount; use the path that it has there",
@@ -39,7 +39,7 @@ WIRE = {
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Everything in the spec that cannot be had, by its place."""
+    """Everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
     yield from as_written.complaints(spec)
     for place, message in (*_whole(launch), *containers.complaints(launch, site)):
@@ -140,7 +140,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
 
 
 def of_storage(storage: Storage) -> Iterator[Complaint]:
-    """What of it ranks on Slurm cannot see."""
+    """Storage that ranks on Slurm cannot have."""
     for name, why in VOLUMES.items():
         if getattr(storage, name):
             yield f"storage.{WIRE.get(name, name)}", why

@@ -1,5 +1,5 @@
-"""Programs and frameworks that images bring, installed here the first time that one is asked for.
+"""Programs and frameworks in place of images, installed on first use.
 
-They stand apart from Trainyard's own packages, but see them: a notebook imports the torch that
-trains here. A supervisor installs them before the ranks start (``installing.py``).
+They are in environments of their own, but can import Trainyard's packages: a notebook uses the same
+torch. A supervisor installs them before the ranks start (``installing.py``).
 """

@@ -1,6 +1,6 @@
-"""``python -m engines.local.apps jupyterlab FOLDER DOMAIN start-notebook.py …``: what the image of
-a notebook server is here. The command of that image and its arguments stay, and start another of
-its programs where they name one."""
+"""``python -m engines.local.apps jupyterlab FOLDER DOMAIN start-notebook.py …``: replaces the image
+of a notebook server. It takes the image's command and arguments, and starts another program of the
+image if they name one."""
 
 import os
 import sys
@@ -21,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def command(asked: catalog.Asked, variables: Mapping[str, str]) -> list[str]:
-    """The program of the installation, and what it is told."""
+    """The installed program and its arguments."""
     app = asked.app
     program, *more = app.program
     listening = [_port(app.listening, variables)] if app.listening else []

@@ -1,5 +1,5 @@
-"""``python -m engines.local.apps.board --logdir=…``: TensorBoard, for the names of its workload's
-tools alone. It runs in the installation that has TensorBoard."""
+"""``python -m engines.local.apps.board --logdir=…``: TensorBoard, reachable only by the host names
+of its workload's tools. It runs in the environment in which TensorBoard is installed."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
 def guarded(served: Application, hosts: Container[object]) -> Application:
-    """Answers where the request names one of the hosts, and says no elsewhere."""
+    """Wrap an application to refuse requests for other host names."""
 
     def answer(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         if str(request.get("HTTP_HOST", "")).partition(":")[0] in hosts:

@@ -1,20 +1,20 @@
-"""The programs and frameworks that are installed on first use: a row for each."""
+"""The table of programs and frameworks that are installed on first use."""
 
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-#: What ``{app}`` of the image catalog is: name, folder of the installations, domain of the tools
-#: and the image's arguments follow.
+#: The command behind ``{app}``; followed by the app's name, the folder of installations, the domain
+#: of tools and the image's arguments.
 STARTER = [sys.executable, "-m", "engines.local.apps"]
 HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
 class Listening:
-    """Where an app listens that is a tool: on ``port``, as the image does, or on the one in its
-    place. ``variable`` names another, ``argument`` tells the program."""
+    """How an app that is a tool gets its port: ``port`` is the image's, or that which replaces it.
+    ``variable`` or ``argument`` tells the program."""
 
     port: int
     argument: str
@@ -23,8 +23,8 @@ class Listening:
 
 @dataclass(frozen=True)
 class LocalApp:
-    """``packages`` are pip's requirements; ``program`` and ``arguments`` are started. What the
-    image calls its program, the first argument of a workload, is one of ``aliases``."""
+    """An app. ``packages`` are pip requirements; ``program`` is started with ``arguments``.
+    ``aliases`` are the image's names of the program, which may be a workload's first argument."""
 
     slug: str
     label: str
@@ -35,8 +35,8 @@ class LocalApp:
     listening: Listening | None = None
 
 
-#: Trainyard lets in only who may open the tool. The address is this machine's own, and which names
-#: lead to it says ``notebook.py``.
+#: Trainyard checks who may open the tool. The address is this machine's own; ``notebook.py`` says
+#: which host names may be used.
 JUPYTERLAB = LocalApp(
     slug="jupyterlab",
     label="JupyterLab",
@@ -52,7 +52,7 @@ JUPYTERLAB = LocalApp(
     aliases=("start-notebook.py", "start-notebook.sh"),
     listening=Listening(8888, "--ServerApp.port=", variable="JUPYTER_PORT"),
 )
-#: The same of TensorBoard says ``board.py``. Jupyter's TensorFlow image brings it along.
+#: For TensorBoard ``board.py`` does that. It is part of Jupyter's TensorFlow image.
 TENSORBOARD = LocalApp(
     slug="tensorboard",
     label="TensorBoard",
@@ -63,7 +63,7 @@ TENSORBOARD = LocalApp(
     listening=Listening(6006, "--port="),
 )
 EXAMPLES = ("python", "-m", "trainer.examples")
-#: Where there is a build without what only GPUs need, it is a tenth of the size.
+#: The build without GPU support, if there is one, is a tenth of the size.
 SLIM = "sys_platform == 'linux' and platform_machine == 'x86_64'"
 ELSE = "sys_platform != 'linux' or platform_machine != 'x86_64'"
 TENSORFLOW = LocalApp(
@@ -84,7 +84,7 @@ JAX = LocalApp(
     packages=("jax>=0.6,<1",),
     program=(*EXAMPLES, "jax"),
 )
-#: Only its bindings for Python: Open MPI is this machine's own.
+#: Only the Python bindings; Open MPI is this machine's.
 MPI4PY = LocalApp(
     slug="mpi4py",
     label="mpi4py",
@@ -96,7 +96,7 @@ APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD, TENSORFLOW, XGBOOST, JAX
 
 @dataclass(frozen=True)
 class Asked:
-    """What a command line wants: an app, installed below ``home``, with these arguments."""
+    """A command line that wants an app, installed below ``home``, with arguments."""
 
     app: LocalApp
     home: Path
@@ -109,15 +109,15 @@ class Asked:
 
 
 def asked(words: Sequence[str]) -> Asked:
-    """The app that an image's arguments name first, else that of the image."""
+    """The app that the image's arguments name first, or the image's default."""
     slug, home, domain, *given = words
     named = next((it for it in APPS.values() if given and given[0] in it.aliases), None)
     return Asked(named or APPS[slug], Path(home), domain, tuple(given[1 if named else 0 :]))
 
 
 def asked_by(argv: Sequence[str]) -> Asked | None:
-    """The same of the whole command line of a rank, which may start no app at all, or have one
-    started by a launcher."""
+    """The app in a rank's whole command line, which may be started by a launcher; ``None`` if it
+    has none."""
     size = len(STARTER)
     begins = (at for at in range(len(argv)) if list(argv[at : at + size]) == STARTER)
     begin = next(begins, None)

@@ -1,11 +1,11 @@
-"""The names by which tools on this machine are reached."""
+"""Host names of tools on this machine."""
 
 
 class ToolHosts:
-    """The names below which Trainyard serves the tools of one workload, for ``host in``.
+    """The host names below which Trainyard serves the tools of one workload; use it with ``in``.
 
-    Tools ask for no token here, because Trainyard asks who is there. Under any other name a
-    request is not Trainyard's: anybody's web page may have its own name lead to this machine.
+    Tools here ask for no token, because Trainyard checks who may open them. A request with any
+    other host name does not come from Trainyard: any web site can point a name at this machine.
     """
 
     def __init__(self, workload: str, domain: str) -> None:

@@ -1,4 +1,5 @@
-"""``python -m engines.local.apps.install jupyterlab FOLDER``: into an environment of its own."""
+"""``python -m engines.local.apps.install jupyterlab FOLDER``: install an app into its own
+environment."""
 
 import fcntl
 import shlex
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from engines.local.apps.catalog import APPS, LocalApp
 
-READY = ".ready"  # in an installation that is whole
+READY = ".ready"  # a file in complete installations
 OURS = "trainyard.pth"
 UNREACHABLE = 69  # EX_UNAVAILABLE of sysexits.h
 BUSY = "Another workload is installing it."
@@ -24,9 +25,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def install(app: LocalApp, place: Path) -> bool:
-    """Once for all, however many ask at a time; says how far it is, and how to help it along.
+    """Install an app once, even if several ask at the same time. Prints its progress, and advice on
+    errors.
 
-    What a try left that failed or was cut short is removed first, so that the next is a new one.
+    Remains of a failed or interrupted try are removed first.
     """
     if is_installed(place):
         return True
@@ -57,8 +59,8 @@ def is_installed(place: Path) -> bool:
 
 
 def _pip(place: Path) -> list[str]:
-    """A new environment there, and the pip that fills it: ours, where we have one, is not unpacked
-    once more."""
+    """Create an environment; returns the command of a pip that installs into it, our own if there
+    is one."""
     is_ours = find_spec("pip") is not None
     venv.create(place, with_pip=not is_ours, clear=True)
     _see_ours(place)
@@ -75,13 +77,13 @@ def _wait_for(lock: int) -> None:
 
 
 def _say(text: str) -> None:
-    """To the workload's log."""
+    """Print to the workload's log."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
 def _see_ours(place: Path) -> None:
-    """What both have is taken from the installation itself."""
+    """Let the environment import Trainyard's packages; its own take precedence."""
     own = sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)})
     (Path(own) / OURS).write_text(sysconfig.get_path("purelib") + "\n")
 

@@ -1,4 +1,4 @@
-"""What a supervisor does for ranks whose program is installed on first use."""
+"""Install programs on first use, in the supervisor before the ranks start."""
 
 import re
 import sys
@@ -17,14 +17,14 @@ WRONG = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Installing:
-    """One run's."""
+    """The installations of one run."""
 
     errands: Errands
     plan: GangPlan
 
     def run(self, attempt: int) -> str:
-        """Install what the programs of the ranks lack; their logs tell it, too. Why something could
-        not be installed; when nobody wants it any more, the words mean nothing."""
+        """Install what the ranks' programs need, with progress in their logs. Returns why something
+        could not be installed; meaningless if the workload was stopped meanwhile."""
         for rank in self.plan.ranks:
             asked = asked_by(rank.argv)
             if asked and not is_installed(asked.place):
@@ -44,7 +44,7 @@ class Installing:
 
 
 def progress(app: LocalApp, said: str) -> str:
-    """How far pip is, by what it prints."""
+    """Progress in words, from pip's output."""
     begin = f"Installing {app.label}, once for all workloads of this machine"
     if unpacking := UNPACKING.findall(said):
         return f"{begin}: unpacking {unpacking[-1].count(',') + 1} packages."

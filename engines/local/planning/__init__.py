@@ -1,1 +1,1 @@
-"""From a launch to what a supervisor is told."""
+"""Turn a launch into a plan for the supervisor."""

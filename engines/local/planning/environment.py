@@ -1,7 +1,7 @@
-"""The variables a rank sees: Kubeflow's for the rendezvous, Run:ai's for the workload.
+"""Build a rank's environment variables: Kubeflow's for the rendezvous, Run:ai's for the workload.
 
-Later wins: the base of this machine, the platform's defaults, the user's own variables, and last
-what must be true for the gang to meet.
+Later ones win: this machine's, the platform's defaults, the user's, and last those without which
+the gang could not meet.
 """
 
 import json
@@ -18,18 +18,18 @@ from engines.local.system.ports import VARIABLE
 from spec.framework import Framework
 
 HOST = "127.0.0.1"
-#: Says to every process of a workload whose it is; see ``engines/local/system/marks.py``.
+#: Marks every process of a workload; see ``engines/local/system/marks.py``.
 MARKER = "TRAINYARD_GANG"
 REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
 Ports = Sequence[int | str]
 Variables = dict[str, str]
 ROOT = Path(__file__).resolve().parents[3]
-#: What a rank inherits. All else, above all Trainyard's own secrets, stays outside.
+#: Variables that ranks inherit. Everything else, above all Trainyard's secrets, is kept from them.
 INHERITED = """HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR LD_LIBRARY_PATH""".split()
 
 
 def base_variables() -> Variables:
-    """The clean environment that every rank starts from."""
+    """The clean environment of every rank."""
     values = {name: os.environ[name] for name in INHERITED if name in os.environ}
     programs = str(Path(sys.executable).parent)  # ours first: "python" and "torchrun" are found
     values["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
@@ -40,7 +40,7 @@ def base_variables() -> Variables:
 
 
 def ports_needed(plan: GangPlan) -> int:
-    """One to meet at, or one for each rank."""
+    """The number of ports for the rendezvous: one, or one per rank."""
     return len(plan.ranks) if rendezvous_of(plan).all_listen else 1
 
 
@@ -53,7 +53,8 @@ def environment(
     ports: Ports,
     tools: Mapping[str, int | str],
 ) -> Variables:
-    """``ports`` are to meet at, ``tools`` those of this machine by the tools' own."""
+    """All variables of a rank. ``ports`` are for the rendezvous; ``tools`` maps the tools' ports to
+    those on this machine."""
     return {
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
@@ -61,14 +62,14 @@ def environment(
         **rank.variables,
         **rank.secrets,
         **rendezvous_of(plan).variables(plan, rank, ports),
-        # Admission decides who gets which device. Empty hides all of them.
+        # The devices that admission assigned; an empty value hides all of them.
         "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
         MARKER: str(folder),
     }
 
 
 def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Variables:
-    """What the platform says about the workload; a variable of the user replaces it."""
+    """The platform's variables about the workload, which the user's override."""
     values = {
         "PYTHONUNBUFFERED": "1",
         "CHECKPOINT_DIR": str(folder / "checkpoints"),
@@ -83,9 +84,7 @@ def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Var
         "POD_NAME": f"{plan.name}-{rank.name}",
     }
     if len(plan.ranks) * plan.processes > 1:
-        values["OMP_NUM_THREADS"] = (
-            "1"  # torchrun's rule: ranks that share a machine share its cores
-        )
+        values["OMP_NUM_THREADS"] = "1"  # as torchrun does: ranks on one machine share its cores
     if sys.platform == "linux":
         values["GLOO_SOCKET_IFNAME"] = "lo"  # gloo guesses from the host's name, which may lie
     if rank.own_home:
@@ -94,7 +93,7 @@ def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Var
 
 
 def pytorch(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
-    """``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too."""
+    """Variables for ``env://``, and ``PET_*`` for a bare ``torchrun program.py``."""
     met = _meeting(plan, rank, ports) | {"LOCAL_RANK": "0"}
     torchrun = {
         "PET_MASTER_ADDR": met["MASTER_ADDR"],
@@ -131,7 +130,7 @@ def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
 
 
 def mpi(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
-    """mpirun tells its ranks the rest; see ``mpi.py``."""
+    """Variables of MPI; mpirun sets the rest, see ``mpi.py``."""
     return {"RUNAI_MPI_NUM_WORKERS": str(len(plan.ranks) - 1)}
 
 
@@ -146,8 +145,9 @@ def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
 
 @dataclass(frozen=True)
 class Rendezvous:
-    """How the ranks of a framework meet here: by variables; ``all_listen`` on ports of their own,
-    or the first alone does. ``needs`` is a program of this machine."""
+    """How the ranks of a framework meet: by which variables, and whether they ``all_listen`` on
+    ports of their own or only the first does. ``needs`` is a program that this machine must have.
+    """
 
     variables: Callable[[GangPlan, RankPlan, Ports], Variables]
     all_listen: bool = False
@@ -156,7 +156,7 @@ class Rendezvous:
 
     @property
     def lack(self) -> str:
-        """Why the framework does not run on this machine now; empty where it does."""
+        """Why the framework cannot run on this machine now; empty if it can."""
         if not self.needs or shutil.which(self.needs, path=base_variables()["PATH"]):
             return ""
         return (
@@ -165,7 +165,7 @@ class Rendezvous:
         )
 
 
-#: Each framework that runs on this machine, by its name on the wire.
+#: The frameworks that run on this machine.
 RENDEZVOUS: dict[str, Rendezvous] = {
     Framework.PYTORCH: Rendezvous(pytorch),
     Framework.TENSORFLOW: Rendezvous(tensorflow, all_listen=True),
@@ -173,18 +173,20 @@ RENDEZVOUS: dict[str, Rendezvous] = {
     Framework.JAX: Rendezvous(jax),
     Framework.MPI: Rendezvous(mpi, needs="mpirun", brought_by="Open MPI (openmpi-bin)"),
 }
-#: Of a workload of one pod, which meets nobody.
+#: For a workload of a single pod.
 ALONE = Rendezvous(lambda plan, rank, ports: {})
 
 
 def rendezvous_of(plan: GangPlan) -> Rendezvous:
-    """Several processes of one pod are torchrun's, framework or not."""
+    """The rendezvous of a plan. Several processes in one pod use torchrun, with or without a
+    framework."""
     framework = plan.framework or (Framework.PYTORCH if plan.processes > 1 else "")
     return RENDEZVOUS[framework] if framework else ALONE
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:
-    """``$(NAME)`` in a command, as Kubernetes reads it: unknown names stay, ``$$(`` is ``$(``."""
+    """Expand ``$(NAME)`` in a command like Kubernetes: unknown names stay, ``$$(`` becomes
+    ``$(``."""
 
     def value(match: re.Match[str]) -> str:
         return f"${match[2]}" if match[1] else variables.get(match[3], match[0])

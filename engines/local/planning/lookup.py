@@ -1,5 +1,5 @@
-"""What a workload names and this machine must have before it starts: its working folder, its
-program, a command for its image."""
+"""Look up what a workload needs on this machine before it starts: its working folder, its program,
+a command for its image."""
 
 import os
 import shlex
@@ -18,12 +18,12 @@ from spec.phases import Reason
 from spec.workload import Replica, WorkloadSpec
 
 Images = Mapping[str, Sequence[str]]
-HUB = "docker.io/"  # where an image is from that does not say
+HUB = "docker.io/"  # the registry of images without one
 
 
 @dataclass(frozen=True)
 class Lack:
-    """Something that is not here. ``place`` is that of its field in the spec."""
+    """Something missing. ``place`` is the path of its field in the spec."""
 
     place: str
     message: str
@@ -31,9 +31,9 @@ class Lack:
 
 
 def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
-    """All that is not here now and that nothing brings until the ranks start.
+    """Everything that is missing and that nothing will provide before the ranks start.
 
-    Below a mounted path nothing is looked up: what it holds comes with the volume.
+    Nothing is looked up below a mounted path, whose content comes with the volume.
     """
     spec = launch.spec
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
@@ -44,13 +44,14 @@ def lacks(launch: Launch, images: Images) -> Iterator[Lack]:
 
 
 def has_idle_workers(spec: WorkloadSpec) -> bool:
-    """Whether the workers have no program: a launcher with a setup of its own starts the ranks."""
+    """Whether the workers have no program, because a launcher with its own setup starts the
+    ranks."""
     return spec.framework_traits.head is Head.LAUNCHER and spec.master is not None
 
 
 def command(replica: Replica, images: Images) -> list[str] | None:
-    """The words to start, their variables not yet filled in; ``None`` where neither the replica
-    nor its image has a command."""
+    """The command of a replica or its image, with variables unexpanded; ``None`` if there
+    is none."""
     words = shlex.split(replica.command) if replica.command else _catalogue(replica.image, images)
     return None if words is None else words + shlex.split(replica.args or "")
 
@@ -67,7 +68,8 @@ def _catalogue(image: str | None, images: Images) -> list[str] | None:
 
 
 def _parts(word: str) -> list[str]:
-    """``{python}`` is the interpreter that runs Trainyard, ``{app}`` what brings a program here."""
+    """Expand ``{python}``, the interpreter that runs Trainyard, and ``{app}``, which installs
+    programs."""
     return STARTER if word == "{app}" else [word.replace("{python}", sys.executable)]
 
 
@@ -88,7 +90,7 @@ def _folder(replica: Replica, role: str) -> Iterator[Lack]:
 
 
 def _program(replica: Replica, role: str, images: Images, launch: Launch) -> Iterator[Lack]:
-    """What the setup brings is found when it has run."""
+    """The program, if it is missing. With a setup it can only be found after that has run."""
     words = command(replica, images)
     if words is None:
         some = ", ".join(images) or "the images listed in LOCAL_IMAGES"
@@ -105,7 +107,7 @@ def _program(replica: Replica, role: str, images: Images, launch: Launch) -> Ite
 
 
 def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
-    """Why the program cannot be started; empty where it can, or where only the start tells."""
+    """Why the program cannot be started; empty if it can, or if only the start can tell."""
     variables = {it.name: it.value or "" for it in replica.environment_variables if not it.is_taken}
     program = _filled(words[0], variables) if words else ""
     if program is None:
@@ -124,10 +126,10 @@ def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
     if Path(program).is_absolute():
         return _unusable(program, replica)
     if replica.working_dir:
-        there = _is_folder(replica.working_dir)  # else that is what is said
+        there = _is_folder(replica.working_dir)  # otherwise that is reported
         return _unusable(str(Path(replica.working_dir, program)), replica) if there else ""
     if not first_run:
-        return ""  # an earlier run may have left it in the rank's own folder
+        return ""  # an earlier run may have created it in the rank's folder
     return (
         f"{program!r} is looked for in the rank's own folder, which is empty at the start; enter "
         "the working directory that has it, or give its full path"
@@ -146,7 +148,7 @@ def _unusable(program: str, replica: Replica) -> str:
 
 
 def _filled(word: str, variables: Variables) -> str | None:
-    """A word with its variables filled in; ``None`` where only the start knows one of them."""
+    """A word with its variables expanded; ``None`` if one is only known at the start."""
     names = {match[3] for match in REFERENCE.finditer(word) if not match[1]}
     if not names <= variables.keys():
         return None
@@ -156,7 +158,7 @@ def _filled(word: str, variables: Variables) -> str | None:
 def _is_folder(path: str) -> bool:
     try:
         return Path(path).is_dir()
-    except OSError:  # it stands where this user may not look, or its name is too long
+    except OSError:  # not accessible, or the name is too long
         return False
 
 

@@ -1,8 +1,8 @@
-"""How an MPI launcher starts its ranks here, without ssh: each worker waits at a socket in the
-workload's folder, and mpirun's remote shell is this program, which asks there.
+"""Let an MPI launcher start its ranks here without ssh: each worker listens on a socket in the
+workload's folder, and mpirun's remote shell is this program, which connects to it.
 
-``launcher WORKERS SLOTS PROGRAM …`` becomes the program, ``worker NAME`` waits, ``agent NAME …`` is
-the shell. Run by its path, because it depends on nothing but Python.
+``launcher WORKERS SLOTS PROGRAM …`` becomes the program, ``worker NAME`` listens, ``agent NAME …``
+is the remote shell. It is run by its path, because it only depends on Python.
 """
 
 import json
@@ -17,9 +17,9 @@ from contextlib import suppress
 from pathlib import Path
 
 MARKER = "TRAINYARD_GANG"  # as environment.py gives it: the folder of the workload
-PATIENCE = 60.0  # seconds that a worker may take to wait
+PATIENCE = 60.0  # seconds that a worker may take to listen
 RETRY = 0.05
-#: For Open MPI: all is on this machine, whose cores are shared among the workers.
+#: For Open MPI: everything is on this machine, whose cores the workers share.
 SETTINGS = {
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -29,17 +29,18 @@ LOOPBACK = {"OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": 
 
 
 def launching(argv: Sequence[str], workers: int, slots: int) -> list[str]:
-    """The command line of a launcher of this program."""
+    """The command line of a launcher with this program."""
     return [sys.executable, __file__, "launcher", str(workers), str(slots), *argv]
 
 
 def waiting(name: str) -> list[str]:
-    """That of a worker."""
+    """The command line of a worker."""
     return [sys.executable, __file__, "worker", name]
 
 
 def launcher(workers: int, slots: int, program: Sequence[str]) -> None:
-    """Become the program. The workers end with it: each has a connection that ends then."""
+    """Become the program. Each worker has a connection to it, by whose end it notices the
+    program's."""
     names = [f"worker-{index}" for index in range(workers)]
     work = Path.cwd()
     for name in names:
@@ -61,9 +62,9 @@ def launcher(workers: int, slots: int, program: Sequence[str]) -> None:
 
 
 def worker(name: str) -> None:
-    """Run what the agent asks for, until the launcher has ended."""
+    """Run what agents ask for, until the launcher has ended."""
     os.chdir(_folder())  # a socket's path must be short
-    for left in (name, f"{name}.new"):  # by an earlier attempt
+    for left in (name, f"{name}.new"):  # left by an earlier attempt
         Path(left).unlink(missing_ok=True)
     served = socket.socket(socket.AF_UNIX)
     served.bind(f"{name}.new")
@@ -83,7 +84,7 @@ def worker(name: str) -> None:
 
 
 def _serve(asking: socket.socket, scratch: Path, running: list[subprocess.Popen[bytes]]) -> None:
-    """Start what is asked for; who asks has the result when it ends."""
+    """Start a requested program; the agent gets its result."""
     asking.settimeout(PATIENCE)
     with asking, asking.makefile() as lines:
         command = json.loads(lines.readline())
@@ -100,7 +101,7 @@ def _has_ended(leash: socket.socket) -> bool:
 
 
 def agent(argv: Sequence[str]) -> int:
-    """What ssh would do: run a command at a worker, and end as it did."""
+    """In place of ssh: run a command at a worker, and exit with its code."""
     name, *command = argv
     with _reach(name, time.monotonic() + PATIENCE) as asking, asking.makefile() as lines:
         asking.sendall(f"{json.dumps(' '.join(command))}\n".encode())

@@ -1,4 +1,4 @@
-"""From a launch to a plan: commands found, variables resolved, all else refused."""
+"""Turn a launch into a plan: find commands, resolve variables, and refuse the rest."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,15 +20,16 @@ from spec.workload import Pod, Role
 def complaints(
     launch: Launch, images: lookup.Images, paths: Sequence[str] = ()
 ) -> Iterator[Problem]:
-    """What cannot be had here, and then what is not here now: all that a start would refuse.
-    ``paths``: the folders of this machine that workloads may mount."""
+    """Everything that a start would refuse: what cannot be provided here, and what is missing now.
+    ``paths`` are folders of this machine that workloads may mount."""
     yield from refusals.complaints(launch, paths)
     yield from map(_problem, lookup.lacks(launch, images))
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Knows the image catalogue and this machine. Pure, but for looking up programs and folders."""
+    """Makes plans with the image catalog and the programs and folders of this machine. Otherwise
+    pure."""
 
     images: lookup.Images
     node: NodeInfo
@@ -36,7 +37,8 @@ class Planner:
     paths: Sequence[str] = ()
 
     def plan(self, launch: Launch) -> GangPlan:
-        """``EngineRefused`` says what cannot be had here, in which field, and what to do."""
+        """The plan. ``EngineRefused`` says what cannot be provided, in which field, and
+        what to do."""
         spec, handle = launch.spec, launch.handle
         if problems := list(complaints(launch, self.images, self.paths)):
             refuse(problems, reason=self._reason(launch, problems[0]))
@@ -61,7 +63,7 @@ class Planner:
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:
-        """What the workload shows: of several the first one's."""
+        """The reason to show for the first problem."""
         lack = next(lookup.lacks(launch, self.images), None)
         return lack.reason if lack and _problem(lack) == problem else Reason.REFUSED
 
@@ -106,7 +108,7 @@ class Planner:
         )
 
     def _visible(self, given: Sequence[int]) -> list[int]:
-        """The real ones of the devices that admission gave; virtual ones run on the CPU."""
+        """The real devices among those that admission assigned; virtual ones run on the CPU."""
         gpus = {gpu.index: gpu for gpu in self.node.gpus}
         if unknown := [index for index in given if index not in gpus]:
             raise EngineRefused(f"GPU {unknown[0]} does not exist on this machine; submit again.")

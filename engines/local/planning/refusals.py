@@ -1,4 +1,4 @@
-"""What this engine cannot honour, and says so instead of leaving it out."""
+"""Find what this engine cannot provide, so that it is refused instead of left out."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.po
 
 
 def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
-    """Everything in the spec that cannot be had here, by its place.
+    """Everything in the spec that cannot be provided here, by its path.
 
-    What one machine gives anyway is let through: tolerations, closeness of the pods, pull
-    secrets where nothing is pulled.
+    What a single machine provides anyway is accepted: tolerations, pod affinity, pull secrets that
+    nothing needs.
     """
     spec = launch.spec
     framework = spec.distributed_framework

@@ -1,1 +1,1 @@
-"""What engine and supervisor keep on disk for each other."""
+"""The files by which engine and supervisor communicate."""

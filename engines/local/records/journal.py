@@ -1,4 +1,4 @@
-"""Writing down how a run stands, now or as soon as there is room for it."""
+"""Write the state of a run, now or as soon as there is space."""
 
 import errno
 import logging
@@ -14,19 +14,20 @@ NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO}
 
 
 def is_full(error: OSError) -> bool:
-    """Whether the disk takes nothing now, and may take it later."""
+    """Whether the disk is full, and a later try may succeed."""
     return error.errno in NO_ROOM
 
 
 class Journal:
-    """A supervisor's. What cannot be written stays in memory, for the supervisor lives longer than
-    a full disk; only if it is killed before is that lost. ``is_behind``: something waits."""
+    """A supervisor's writer of states. What cannot be written is kept in memory, which is only lost
+    if the supervisor is killed before there is space again. ``is_behind``: something is unwritten.
+    """
 
     def __init__(self, folder: Folder, record: Record) -> None:
         self.folder, self.record, self.is_behind = folder, record, False
 
     def move(self, phase: Phase, reason: Reason, message: str) -> None:
-        """The next state."""
+        """Write the next state."""
         self.record.phase, self.record.reason, self.record.message = phase, reason, message
         self.changed()
 
@@ -35,7 +36,7 @@ class Journal:
         self._write()
 
     def catch_up(self) -> None:
-        """Call it now and then."""
+        """Try again to write; call it from time to time."""
         if self.is_behind:
             self._write()
 

@@ -1,4 +1,4 @@
-"""What a supervisor is told: everything resolved but the ports, which each attempt picks anew."""
+"""The plan for a supervisor: everything resolved except the ports, which each attempt chooses."""
 
 from dataclasses import asdict, dataclass, field, replace
 
@@ -8,22 +8,23 @@ from engines.local.volumes.volume import FILES, Volume
 
 @dataclass(frozen=True)
 class RankPlan:
-    """One process. ``memory_limit`` in bytes, ``cpu_limit`` in cores. ``secrets`` are variables
-    that no document for people has: they are written apart, and only the rank sees them."""
+    """A process. ``memory_limit`` is in bytes, ``cpu_limit`` in cores. ``secrets`` are variables
+    that are not in documents for people: they are written separately, and only the rank gets them.
+    """
 
     rank: int
     role: str
     index: int
     argv: list[str]
     variables: dict[str, str]
-    working_dir: str  # empty: a folder of its own
+    working_dir: str  # empty: the rank's own folder
     visible_gpus: list[int]
     gpu_request: float
     cpu_limit: float | None
     memory_limit: int | None
     own_home: bool
     volumes: list[Volume] = field(default_factory=list)
-    tool_ports: list[int] = field(default_factory=list)  # of the container
+    tool_ports: list[int] = field(default_factory=list)  # in the container
     secret_names: list[str] = field(default_factory=list)
     secrets: dict[str, str] = field(default_factory=dict, repr=False)
 
@@ -34,8 +35,8 @@ class RankPlan:
 
 @dataclass(frozen=True)
 class GangPlan:
-    """One run of a workload. Times are in seconds: ``ran`` is that of earlier runs, which the
-    ``time_limit`` counts, too."""
+    """A run of a workload. Times are in seconds: ``ran`` is that of earlier runs, which counts
+    towards ``time_limit``."""
 
     workload_id: str
     name: str
@@ -50,11 +51,11 @@ class GangPlan:
     ranks: list[RankPlan]
     time_limit: int | None = None
     ran: float = 0.0
-    processes: int = 1  # that torchrun starts for each of ``ranks``
-    setup: list[str] = field(default_factory=list)  # lines of a shell, before each program
-    #: What opens volumes, by the ids of credentials. Written apart, as the secrets of ranks are.
+    processes: int = 1  # started by torchrun for each of ``ranks``
+    setup: list[str] = field(default_factory=list)  # shell lines before each program
+    #: Credentials of volumes by id; written separately, like the ranks' secrets.
     keys: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
-    #: What is in volumes of files, by their sources; likewise.
+    #: Files in volumes, by source; written separately, too.
     files: dict[str, dict[str, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -62,7 +63,7 @@ class GangPlan:
         return self.ranks[0].role == "master"
 
     def to_json(self) -> Json:
-        """All but the secrets."""
+        """The plan without secrets."""
         document = asdict(self)
         del document["keys"], document["files"]
         for rank in document["ranks"]:
@@ -71,7 +72,7 @@ class GangPlan:
 
     @property
     def lacks_secrets(self) -> bool:
-        """Whether the file with their values is gone."""
+        """Whether the file with the secrets is gone."""
         volumes = [volume for rank in self.ranks for volume in rank.volumes]
         lost = any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
         lost |= any(it.credential not in self.keys for it in volumes if it.credential)
@@ -79,7 +80,7 @@ class GangPlan:
 
     @property
     def secrets(self) -> Json:
-        """By the names of ranks, those that have any; and keys and files, where there are some."""
+        """The secrets by rank, and the volumes' credentials and files."""
         apart = {"keys": self.keys, "files": self.files}
         of_ranks = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
         return of_ranks | {name: held for name, held in apart.items() if held}

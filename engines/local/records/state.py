@@ -1,4 +1,4 @@
-"""The state of a run as it is written for others to observe."""
+"""The state of a run, as written for observers."""
 
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
@@ -15,8 +15,8 @@ def now() -> str:
 
 @dataclass
 class RankRecord:
-    """One rank. ``pid`` and ``started`` (``engines.shared.starts``) tell its process from others.
-    ``ports`` of this machine are for its tools, by those of the container."""
+    """A rank. ``pid`` and ``started`` (``engines.shared.starts``) identify its process. ``ports``
+    maps its tools' ports to those on this machine."""
 
     rank: int
     role: str
@@ -35,9 +35,8 @@ class RankRecord:
 
 @dataclass
 class Record:
-    """One run. Written by its supervisor only, once there is one. ``ran`` is for how many seconds
-    the gang ran in those of its attempts that are over, ``unfetched`` why the last attempt did not
-    get its data."""
+    """A run. Once there is a supervisor only that writes it. ``ran`` are seconds of its finished
+    attempts; ``unfetched`` is why the last attempt did not get its data."""
 
     workload_id: str
     run: int
@@ -75,7 +74,7 @@ class Record:
 
     @classmethod
     def read(cls, folder: Folder) -> "Record | None":
-        """``None`` where there is none, or something else than a state."""
+        """Read the state; ``None`` if there is none, or it is not one."""
         document = read_json(folder.state)
         with suppress(KeyError, TypeError, ValueError):
             return None if document is None else cls.from_json(document)
@@ -89,7 +88,7 @@ class Record:
         write_json(folder.state, asdict(self), scratch=folder.path, forever=self.is_final)
 
     def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
-        """The next state, on disk before this returns."""
+        """Write the next state; it is on disk when this returns."""
         self.phase, self.reason, self.message = phase, reason, message
         self.changed(folder)
 
@@ -98,11 +97,11 @@ class Record:
         self.write(folder)
 
     def touch(self) -> None:
-        """It is a later state than before."""
+        """Mark this as a later state."""
         self.sequence, self.at = self.sequence + 1, now()
 
     def begin(self, attempt: int) -> None:
-        """A fresh attempt: every rank waits to be started."""
+        """Begin an attempt: every rank waits to be started."""
         self.attempt = attempt
         self.ranks = [
             replace(RankRecord(rank.rank, rank.role, rank.index), restarts=attempt)

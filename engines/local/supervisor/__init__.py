@@ -1,1 +1,1 @@
-"""The small process that stays with one workload."""
+"""The small process that runs one workload."""

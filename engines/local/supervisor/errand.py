@@ -1,4 +1,4 @@
-"""A program that a supervisor runs to its end before the ranks start, such as git or pip."""
+"""Programs that a supervisor runs before the ranks start, such as git or pip."""
 
 import signal
 import subprocess
@@ -9,13 +9,13 @@ from pathlib import Path
 from engines.local.records.layout import Folder
 from engines.local.system import marks, processes
 
-LOOK = 0.5  # seconds between two looks at how far it is
+LOOK = 0.5  # seconds between two checks of its progress
 
 
 @dataclass(frozen=True)
 class Errands:
-    """``tell`` shows people how far one is, ``wait`` returns after so many seconds or when
-    something happens, ``is_over`` says that nobody wants it any more."""
+    """Runs such programs. ``tell`` shows progress, ``wait`` returns after some seconds or when
+    something happens, ``is_over`` says that the result is no longer wanted."""
 
     folder: Folder
     tell: Callable[[str], None]
@@ -30,8 +30,8 @@ class Errands:
         variables: Mapping[str, str],
         stage: Callable[[str], str],
     ) -> tuple[int, str]:
-        """Its exit code and what it said, which ``log`` gets, too. ``stage`` makes of what it said
-        so far the words for how far it is."""
+        """Run a program; returns its exit code and output, which also goes to ``log``. ``stage``
+        turns the output so far into words about its progress."""
         mark = marks.number(self.folder.path)
         with log.open("ab") as output:
             begin = output.tell()

@@ -1,4 +1,4 @@
-"""One attempt of a gang: its processes, from the first start to the last kill."""
+"""An attempt of a gang: its processes from the first start to the last kill."""
 
 import signal
 import time
@@ -20,7 +20,7 @@ from spec.phases import RankPhase, Reason
 
 
 class SpawnError(Exception):
-    """A rank could not be started. ``hopeless``: trying again would not help. ``lacks_room``: the
+    """A rank could not be started. ``hopeless``: another try would not help. ``lacks_room``: the
     disk is full."""
 
     def __init__(self, record: RankRecord, error: OSError) -> None:
@@ -38,32 +38,32 @@ class Member:
     record: RankRecord
     process: Process
     cgroup: cgroups.Cgroup
-    said: str = ""  # how it sees its volumes
-    killed_for: str = ""  # why the supervisor killed it, where it did
+    said: str = ""  # how it gets its volumes
+    killed_for: str = ""  # why the supervisor killed it, if it did
 
     @property
     def watches_memory(self) -> bool:
-        """Whether the supervisor must hold the memory limit, the kernel not doing it."""
+        """Whether the supervisor has to enforce the memory limit, because the kernel does not."""
         return self.plan.memory_limit is not None and self.cgroup.memory is None
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether one of its processes was killed at the limit, whoever holds it."""
+        """Whether one of its processes was killed at the limit, by the kernel or the supervisor."""
         return bool(self.killed_for) or self.cgroup.ran_out_of_memory()
 
 
 class Gang:
-    """The processes of one attempt. Every method returns at once, :meth:`end` aside."""
+    """The processes of an attempt. All methods except :meth:`end` return at once."""
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
         self._ports = ExitStack()
         self._setup: Path | None = None
-        self._since: float | None = None  # when all ranks were there
+        self._since: float | None = None  # when all ranks had been started
 
     def start(self) -> None:
-        """All ranks, or none and :class:`SpawnError`."""
+        """Start all ranks, or none and raise :class:`SpawnError`."""
         count, served = ports_needed(self.plan), sum(len(it.tool_ports) for it in self.plan.ranks)
         numbers, self._ports = ports.reserve(self.folder.home, count + served)
         free = iter(numbers[count:])
@@ -114,7 +114,7 @@ class Gang:
 
     @property
     def ran(self) -> float:
-        """Seconds in this run and in earlier ones, this attempt included."""
+        """Seconds of running in all runs, including this attempt."""
         now = 0.0 if self._since is None else time.monotonic() - self._since
         return self.plan.ran + self.record.ran + now
 
@@ -125,8 +125,8 @@ class Gang:
     def reap(self) -> list[Member]:
         """Ranks that ended since the last call, the likely cause first.
 
-        Of deaths seen at one glance those at the memory limit come first, then signals: a killed
-        rank makes its peers exit.
+        If several ended, those at the memory limit come first, then those killed by signals: a
+        killed rank makes its peers exit.
         """
         gone = [member for member in self.running if member.process.poll() is not None]
         for member in gone:
@@ -158,7 +158,7 @@ class Gang:
             _settle(member)
 
     def close(self) -> None:
-        """Leave nothing behind: strays that left their process group, control groups, ports."""
+        """Clean up: processes that left their group, control groups, ports."""
         if self.members:
             processes.sweep(self.folder.path)
         for member in self.members:
@@ -170,14 +170,14 @@ class Gang:
 
 
 def _settle(member: Member) -> None:
-    """Write down how a rank ended."""
+    """Record how a rank ended."""
     record, code = member.record, member.process.returncode
     record.exit_code, record.finished_at = code, now()
     record.phase = RankPhase.SUCCEEDED
     if code:
         record.phase = RankPhase.FAILED
         record.reason, record.message = Reason.RANK_FAILED, exit.ended(code)
-    if member.ran_out_of_memory:  # even where a shell did not mind, and said 0
+    if member.ran_out_of_memory:  # even if a shell ignored it and returned 0
         record.phase = RankPhase.FAILED
         limit = exit.size(member.plan.memory_limit or 0)
         record.reason = Reason.OUT_OF_MEMORY

@@ -1,4 +1,4 @@
-"""The lock that makes a supervisor its workload's only one."""
+"""The lock that makes a supervisor the only one of its workload."""
 
 import fcntl
 import os
@@ -9,12 +9,12 @@ from engines.local.records.journal import RETRY, is_full
 from engines.local.records.layout import Folder
 from engines.shared.starts import start_of
 
-#: Seconds to wait for the supervisor of the run before, which has said its last word.
+#: Seconds to wait for the earlier run's supervisor, which is finishing.
 PATIENCE = 2.0
 
 
 def acquire(folder: Folder) -> IO[str] | None:
-    """The lock that makes this the workload's only supervisor, or ``None`` where it has one."""
+    """Take the lock; ``None`` if the workload has a supervisor."""
     lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
     while True:
         try:
@@ -29,7 +29,7 @@ def acquire(folder: Folder) -> IO[str] | None:
 
 
 def _sign(lock: IO[str]) -> None:
-    """Write down who holds it, as soon as there is room: a deletion ends whoever stands there."""
+    """Write our pid into the lock, as soon as there is space: a deletion kills that process."""
     name = f"{os.getpid()} {start_of(os.getpid())}".encode()
     while True:
         try:

@@ -1,4 +1,4 @@
-"""The shell in which a rank runs its setup, and then its program in place of itself.
+"""The shell in which a rank runs its setup, which is then replaced by its program.
 
 The lines are in a file, because everyone on a machine can read command lines.
 """
@@ -31,12 +31,12 @@ exec "${TRAINYARD_PROGRAM[@]}"
 
 
 def complaint() -> str:
-    """Why no setup can run here."""
+    """Why a setup cannot run here; empty if it can."""
     return "" if shutil.which(SHELL) else f"this machine has no {SHELL} to run it"
 
 
 def write(path: Path, lines: Sequence[str]) -> Path | None:
-    """The file of these lines, where there are any; nobody but the owner may read it."""
+    """Write the lines into a file that only the owner can read; ``None`` without lines."""
     if not lines:
         return None
     path.unlink(missing_ok=True)
@@ -46,6 +46,6 @@ def write(path: Path, lines: Sequence[str]) -> Path | None:
 
 
 def before(argv: Sequence[str], setup: Path | None) -> list[str]:
-    """The words to start, so that the setup runs first."""
+    """The command that runs the setup first."""
     shell = [shutil.which(SHELL) or SHELL, "-c", STARTER, SHELL, str(setup)] if setup else []
     return [*shell, *argv]

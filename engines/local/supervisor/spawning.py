@@ -1,5 +1,5 @@
-"""The first process of a rank: limited and marked before the first instruction of its program, so
-that whatever the program starts is, too."""
+"""Start the first process of a rank. Limits and mark are set before its program starts, so that
+they also hold for everything that the program starts."""
 
 import errno
 import os
@@ -24,10 +24,10 @@ def spawn(
     cgroup: Cgroup,
     mark: int,
 ) -> tuple[Process, Cgroup]:
-    """The process, and which of the control groups hold it."""
+    """Start a process; returns it and the control groups that contain it."""
     reader, writer = os.pipe()
 
-    def enter() -> None:  # in the new process; what it raised would not tell what is wrong
+    def enter() -> None:  # in the new process; its exceptions would not say what is wrong
         os.write(writer, bytes(cgroup.enter()))
         marks.put_on(mark)
         if view.bindings:
@@ -45,7 +45,7 @@ def spawn(
                 start_new_session=True,
                 preexec_fn=enter,
             )
-        except subprocess.SubprocessError as error:  # it says nothing of what was raised there
+        except subprocess.SubprocessError as error:  # it does not say what was raised there
             os.close(writer)
             place, _, why = report.read()[len(cgroup.folders) :].decode().partition("\0")
             raise OSError(errno.ENOENT, why or str(error), place or None) from error
@@ -57,7 +57,7 @@ def spawn(
 
 
 def _look_through(view: View, report: int) -> None:
-    """Give this process the mounts of its rank. What is wrong goes to ``report``."""
+    """Set up the rank's mounts for this process. Errors are written to ``report``."""
     try:
         private.enter(view.bindings, view.scratch)
         os.chdir(view.work)

@@ -1,4 +1,4 @@
-"""What a supervisor does while its gang runs: sample it, measure volumes, hold limits."""
+"""Tend a running gang: take samples, measure volumes, enforce limits."""
 
 import logging
 import signal
@@ -19,7 +19,7 @@ from spec.phases import RankPhase
 logger = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds between samples
-CLOSELY = 0.2  # the same, where the supervisor itself holds a memory limit
+CLOSELY = 0.2  # the same, if the supervisor enforces a memory limit
 
 
 @dataclass
@@ -27,10 +27,10 @@ class Tending:
     folder: Folder
     plan: GangPlan
     gang: Gang
-    has_news: bool = False  # the records of ranks changed
+    has_news: bool = False  # records of ranks have changed
     _next: float = 0.0
     _written: float = 0.0
-    _lost: int = 0  # samples in a row that could not be written
+    _lost: int = 0  # consecutive samples that could not be written
 
     def __post_init__(self) -> None:
         self.sampler = Sampler(self.folder.path)
@@ -38,7 +38,7 @@ class Tending:
 
     @property
     def overfull(self) -> str:
-        """Which volume holds more than it may."""
+        """The volume that exceeds its limit, in words; empty if none does."""
         return self.sizes.trouble
 
     @property
@@ -48,7 +48,7 @@ class Tending:
         return float("inf") if limit is None else limit - self.gang.ran
 
     def tick(self) -> float:
-        """Sample if it is time to. Returns the seconds until it is again."""
+        """Take a sample if one is due; returns the seconds until the next."""
         clock = time.monotonic()
         if self.sizes.tick():
             for member in self.gang.running:
@@ -88,7 +88,7 @@ class Tending:
         ]
         try:
             sampling.append(self.folder.usage(self.plan.run), lines)
-        except OSError as error:  # a full disk: a sample is not worth a training
+        except OSError as error:  # a full disk: samples are less important than the training
             if not self._lost:
                 logger.warning("Usage cannot be written, and is left out: %s", error)
             self._lost += len(lines)
@@ -98,12 +98,13 @@ class Tending:
             self._lost = 0
 
     def _hold_memory_limit(self, member: Member, sample: ProcessSample) -> None:
-        """Kill a rank that is over it; or all of one, where the kernel killed a process only."""
+        """Kill a rank that exceeds its limit, or the rest of one of which the kernel killed a
+        process."""
         limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
         if limit is None:
             return
         if member.watches_memory and sample.memory > limit:
-            # Dear, and so only asked when it matters.
+            # Expensive, so only asked if it matters.
             used = sampling.private_memory(self.folder.path, rank, pid)
             if used > limit:
                 said = f"used {size(used)} of memory, more than its limit of {size(limit)}"
@@ -113,7 +114,7 @@ class Tending:
 
 
 def ran_until_lost(folder: Folder, record: Record) -> float:
-    """Seconds that a gang ran whose supervisor was killed: until the last sample of it."""
+    """Seconds that a gang ran until its last sample, if its supervisor was killed."""
     alive = [rank for rank in record.ranks if rank.phase is RankPhase.RUNNING]
     since = max((rank.started_at for rank in alive if rank.started_at), default="")
     samples = sampling.read(folder.usage(record.run), after=since) if since else []

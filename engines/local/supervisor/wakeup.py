@@ -1,4 +1,4 @@
-"""What a supervisor waits for: a ring of the bell, the death of a child, or the clock."""
+"""Wake up a supervisor: by the bell, the death of a child, or the clock."""
 
 import os
 import selectors
@@ -10,10 +10,10 @@ from types import FrameType
 
 
 class Bell:
-    """Listens on the FIFO. As long as it does, the workload has a supervisor."""
+    """Listens on the FIFO. While it does, the workload counts as supervised."""
 
     def __init__(self, path: Path) -> None:
-        # For reading and writing, so that it never reads as closed when a ringer goes away.
+        # Opened for reading and writing, so that it never reads as closed when a writer leaves.
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
@@ -25,7 +25,7 @@ class Bell:
         self._selector.register(self._woken, selectors.EVENT_READ)
 
     def wait(self, seconds: float) -> None:
-        """Return when something may have happened, at the latest after ``seconds``."""
+        """Wait until something may have happened, at most ``seconds``."""
         if self._selector.select(max(seconds, 0)):
             with suppress(BlockingIOError):
                 os.read(self._fifo, 4096)
@@ -34,4 +34,4 @@ class Bell:
 
 
 def _wake(number: int, frame: FrameType | None) -> None:
-    """The wake-up socket has already been written to; there is nothing left to do."""
+    """Nothing to do: the wake-up socket has been written to already."""

@@ -1,1 +1,1 @@
-"""This machine, its processes and their limits."""
+"""This machine: processes, limits, devices."""

@@ -1,8 +1,8 @@
-"""CPU and memory limits by the kernel, where it lets us make control groups.
+"""CPU and memory limits by the kernel, if we may create control groups.
 
-On version 2 a group is made under the nearest ancestor that hands its controllers down and may be
-written; on version 1 below our own group of each controller. Elsewhere (macOS, most containers)
-there is none, and the supervisor watches the memory itself.
+On version 2 a group is created below the nearest ancestor that delegates its controllers and is
+writable; on version 1 below our own group of each controller. Elsewhere (macOS, most containers)
+there is none, and the supervisor watches memory itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ PERIOD = 100_000  # microseconds; the kernel's own default
 
 @dataclass(frozen=True)
 class Cgroup:
-    """The groups of one rank; a limit that no group holds is ``None``."""
+    """The groups of a rank. A limit is ``None`` if no group enforces it."""
 
     memory: Path | None
     cpu: Path | None
@@ -27,19 +27,19 @@ class Cgroup:
         return sorted({path for path in (self.memory, self.cpu) if path})
 
     def enter(self) -> list[bool]:
-        """Put this very process in, and what it starts from now on. Says which of the folders hold
-        it: not those that the kernel refuses."""
+        """Put this process into the groups, with everything it starts; returns which of the folders
+        accepted it."""
         return [_holds_us(folder) for folder in self.folders]
 
     def held(self, entered: Sequence[int]) -> "Cgroup":
-        """The groups that a process is in, by what :meth:`enter` said; the others are removed."""
+        """The groups that accepted a process, as :meth:`enter` returned; the others are removed."""
         held = {folder for folder, inside in zip(self.folders, entered, strict=False) if inside}
         for folder in set(self.folders) - held:
             _remove(folder)
         return Cgroup(*(path if path in held else None for path in (self.memory, self.cpu)))
 
     def ran_out_of_memory(self) -> bool:
-        """Whether the kernel killed a process of this group for its memory."""
+        """Whether the kernel killed a process of this group at the memory limit."""
         if self.memory is None:
             return False
         for name in ("memory.events", "memory.oom_control"):
@@ -62,12 +62,12 @@ def _holds_us(folder: Path) -> bool:
 
 
 def _remove(folder: Path) -> None:
-    with suppress(OSError):  # a process that is still dying; the kernel drops it at reboot
+    with suppress(OSError):  # a process is still dying; the group lasts until a reboot
         folder.rmdir()
 
 
 def make(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
-    """Groups that hold the limits which can be held; ``cpu`` in cores, ``memory`` in bytes."""
+    """Create groups for the limits that can be enforced; ``cpu`` in cores, ``memory`` in bytes."""
     version_2 = (ROOT / "cgroup.controllers").exists()
     cpu_settings: dict[str, str] = {}
     memory_settings: dict[str, str] = {}
@@ -101,7 +101,7 @@ def _make(controller: str, name: str, settings: dict[str, str]) -> Path | None:
 
 
 def _forbid_swap(folder: Path, settings: dict[str, str]) -> None:
-    """Memory over the limit must not go to swap instead; not every kernel accounts for swap."""
+    """Keep memory beyond the limit from going to swap; not every kernel accounts for swap."""
     with suppress(OSError):
         if "memory.max" in settings:
             (folder / "memory.swap.max").write_text("0")
@@ -110,7 +110,7 @@ def _forbid_swap(folder: Path, settings: dict[str, str]) -> None:
 
 
 def _parents(controller: str) -> Iterator[Path]:
-    """Where a group may be tried, best first."""
+    """Folders in which a group may be possible, best first."""
     with suppress(OSError):
         for line in OWN.read_text().splitlines():
             _, names, path = line.split(":", 2)
@@ -126,7 +126,7 @@ def _parents(controller: str) -> Iterator[Path]:
 
 
 def discard(prefix: str) -> None:
-    """Remove the groups that a dead supervisor left; their processes have ended."""
+    """Remove groups left by a dead supervisor, whose processes have ended."""
     for controller in ("memory", "cpu"):
         for parent in _parents(controller):
             for folder in parent.glob(f"trainyard-{prefix}-*"):

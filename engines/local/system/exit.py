@@ -1,4 +1,4 @@
-"""How a process ended, for people."""
+"""Describe the end of a process."""
 
 import signal
 

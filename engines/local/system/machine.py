@@ -1,4 +1,4 @@
-"""What this machine has to give."""
+"""The resources of this machine."""
 
 import csv
 import io
@@ -15,7 +15,7 @@ QUERY = ["--query-gpu=index,name,memory.total", "--format=csv,noheader,nounits"]
 
 
 def node(virtual_gpus: int) -> NodeInfo:
-    """This machine. Without a GPU it offers ``virtual_gpus`` that are run on the CPU."""
+    """This machine as a node. Without a GPU it offers ``virtual_gpus``, which run on the CPU."""
     memory = psutil.virtual_memory().total
     gpus = real_gpus() or tuple(
         Gpu(index, "Virtual GPU (runs on the CPU)", memory // virtual_gpus, virtual=True)
@@ -25,7 +25,7 @@ def node(virtual_gpus: int) -> NodeInfo:
 
 
 def real_gpus() -> tuple[Gpu, ...]:
-    """NVIDIA's devices, by its own tool; none where the tool is absent or fails."""
+    """NVIDIA's devices according to its tool; none if the tool is missing or fails."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return ()

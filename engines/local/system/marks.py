@@ -1,9 +1,9 @@
-"""Whose a process is: a mark that it inherits and keeps, wherever it goes.
+"""Mark processes so that their workload is known wherever they go.
 
-A process can leave its group, its session and its parent, and be started with no variables at all;
-it keeps its resource limits. Linux hands the limit on file locks down and has not looked at it
-since 2.4.25, so its value says to which rank of which workload a process belongs. Where a number
-cannot be put there (macOS, some sandboxes), the variable ``MARKER`` is all there is.
+A process can leave its group, session and parent, and can be started without variables, but it
+keeps its resource limits. Linux inherits the limit on file locks and has ignored it since 2.4.25,
+so its value can say to which rank of which workload a process belongs. If a number cannot be stored
+there (macOS, some sandboxes), only the variable ``MARKER`` remains.
 """
 
 import resource
@@ -12,27 +12,28 @@ from hashlib import blake2b
 from pathlib import Path
 
 LOCKS = 10  # RLIMIT_LOCKS, which Python's module does not name
-#: Above any limit that somebody might have meant.
+#: Larger than any limit that somebody might set.
 BASE = 1 << 61
 RANKS = 1 << 12
-#: What runs beside the ranks: a terminal.
+#: The mark of processes next to the ranks, which are terminals.
 BESIDE = RANKS - 1
 
 
 def number(folder: Path | str, rank: int = BESIDE) -> int:
-    """The mark of one rank's processes; ``folder`` is that of the workload."""
+    """The mark of a rank's processes; ``folder`` is the workload's."""
     digest = blake2b(str(folder).encode(), digest_size=6).digest()
     return BASE + int.from_bytes(digest) * RANKS + min(rank, BESIDE)
 
 
 def put_on(mark: int) -> None:
-    """Mark this process, and with it all that it starts from now on."""
+    """Mark this process, and everything it starts."""
     with suppress(OSError, ValueError):
         resource.setrlimit(LOCKS, (mark, mark))
 
 
 def rank_of(pid: int, folder: Path | str) -> int | None:
-    """Which rank of the workload a process is of, :data:`BESIDE` them, or ``None``."""
+    """The rank of a process, :data:`BESIDE`, or ``None`` if it belongs to another workload
+    or none."""
     try:
         rank = resource.prlimit(pid, LOCKS)[1] - number(folder, 0)
     except (OSError, ValueError, AttributeError):  # gone, somebody else's, or not Linux

@@ -1,4 +1,4 @@
-"""Ports for a gang to meet at, and those that it serves."""
+"""Ports for a gang's rendezvous and tools."""
 
 import fcntl
 import random
@@ -8,18 +8,18 @@ from pathlib import Path
 
 import psutil
 
-#: Below where Linux (32768) and macOS (49152) take ports for outgoing connections.
+#: Below the ranges for outgoing connections of Linux (32768) and macOS (49152).
 RANGE = range(20_000, 32_000)
-#: Of a rank whose tool listens on a port of its container: the one to take instead, for the ports
-#: of a machine are everybody's.
+#: Variable with the port that a rank's tool should use instead of its container's, because all
+#: ranks share this machine's ports.
 VARIABLE = "PORT_{}"
 
 
 def reserve(home: Path, count: int) -> tuple[list[int], ExitStack]:
-    """``count`` free ports, kept from other workloads here until the stack is closed.
+    """Reserve ``count`` free ports until the stack is closed.
 
-    The sockets themselves are not held, since the ranks must bind them; a lock file for each port
-    keeps other gangs away meanwhile, and the range keeps outgoing connections away.
+    The ports are not bound, since the ranks bind them. A lock file for each keeps other gangs away,
+    and the range keeps outgoing connections away.
     """
     folder = home / "ports"
     folder.mkdir(exist_ok=True)
@@ -47,14 +47,14 @@ def _take(path: Path, held: ExitStack) -> bool:
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
         try:
-            probe.bind(("", port))  # no SO_REUSEADDR: a port that still lingers is not free
+            probe.bind(("", port))  # no SO_REUSEADDR: a lingering port is not free
         except OSError:
             return False
     return True
 
 
 def is_served(pid: int, port: int) -> bool:
-    """Whether this process, or one that it started, listens there."""
+    """Whether this process or one of its descendants listens on the port."""
     with suppress(psutil.NoSuchProcess):
         leader = psutil.Process(pid)
         for process in (leader, *leader.children(recursive=True)):

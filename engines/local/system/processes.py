@@ -1,4 +1,4 @@
-"""Finding and ending processes, without ever hitting a stranger that got a recycled pid."""
+"""Find and end processes, without ever hitting a stranger with a recycled pid."""
 
 import os
 import signal
@@ -13,12 +13,12 @@ from engines.local.planning.environment import MARKER
 from engines.local.system import marks
 from engines.shared.starts import is_same
 
-#: Seconds that a process may take to become another program, on a machine that is very busy.
+#: Seconds that a process may take to exec another program on a busy machine.
 BECOMING_SECONDS = 5.0
 
 
 def is_alive(pid: int, started: str) -> bool:
-    """Whether this very process, not another under its pid, still runs."""
+    """Whether this process, and not another with its pid, still runs."""
     try:
         return is_same(pid, started) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:
@@ -26,7 +26,7 @@ def is_alive(pid: int, started: str) -> bool:
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:
-    """To every process of the group that ``pid`` leads; none left is fine."""
+    """Send a signal to the process group of ``pid``; an empty group is fine."""
     with suppress(ProcessLookupError, PermissionError):  # macOS says EPERM of a group of zombies
         os.killpg(pid, number)
 
@@ -42,8 +42,8 @@ def kill(pid: int, started: str) -> None:
 def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
     """SIGKILL what is left of a workload, or of some of its ranks, until nothing is.
 
-    Again and again, since a process may fork while it is looked for; a zombie counts as gone.
-    ``False`` when something is left after ``patience`` seconds.
+    It repeats, because a process may fork meanwhile; zombies count as gone. ``False`` if something
+    is left after ``patience`` seconds.
     """
     deadline = time.monotonic() + patience
     while left := list(marked(folder) if ranks is None else of_ranks(folder, ranks)):
@@ -57,7 +57,7 @@ def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0)
 
 
 def marked(folder: Path) -> Iterator[psutil.Process]:
-    """Live processes of a workload, which is known by its folder."""
+    """Live processes of a workload, identified by its folder."""
     for process in _others():
         with suppress(psutil.Error, OSError):
             if marks.rank_of(process.pid, folder) is not None or _names(process, folder):
@@ -69,7 +69,7 @@ def of_ranks(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
 
 
 def _others() -> Iterator[psutil.Process]:
-    """Every live process but this one."""
+    """All live processes except this one."""
     me = os.getpid()
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -82,11 +82,11 @@ def _names(process: psutil.Process, folder: Path) -> bool:
 
 
 def environ(process: psutil.Process) -> dict[str, str]:
-    """The variables that it was started with.
+    """The variables that a process was started with.
 
-    Linux shows a process without arguments and then without variables while it becomes another
-    program, also when whoever started it was already told that this worked. What has no file
-    either is a thread of the kernel and stays without.
+    While a process executes another program, Linux shows it without arguments and then without
+    variables, even after the parent was told that the exec succeeded. A process without an
+    executable is a kernel thread, and has none.
     """
     deadline = time.monotonic() + BECOMING_SECONDS
     has_become = False

@@ -1,4 +1,4 @@
-"""What each rank uses, once a second: measured by the supervisor, read by the engine."""
+"""Usage of ranks once a second: measured by the supervisor, read by the engine."""
 
 import json
 import os
@@ -13,14 +13,14 @@ import psutil
 from engines.local.records.layout import Json
 from engines.local.system import marks
 
-#: A file of this many bytes is put aside for a new one; one old file is kept.
+#: A file of this many bytes is rotated; one old file is kept.
 LARGEST = 4 * 1024 * 1024
 BLOCK = 64 * 1024
 
 
 @dataclass
 class ProcessSample:
-    """``cpu`` in cores since the last sample, ``memory`` in bytes, over a whole process tree."""
+    """Usage of a process tree: ``cpu`` in cores since the last sample, ``memory`` in bytes."""
 
     cpu: float
     memory: int
@@ -28,14 +28,15 @@ class ProcessSample:
 
 @dataclass
 class Sampler:
-    """Remembers processor time per process, to turn it into cores."""
+    """Remembers CPU time per process, to compute cores."""
 
     folder: Path  # of the workload
     _times: dict[int, dict[int, float]] = field(default_factory=dict)
     _at: dict[int, float] = field(default_factory=dict)
 
     def measure(self, pids: Mapping[int, int], *, clock: float) -> dict[int, ProcessSample]:
-        """A sample for each rank (``pids``: rank to its first process) at ``clock`` seconds."""
+        """Take a sample of each rank (``pids`` maps ranks to first processes) at ``clock``
+        seconds."""
         trees = _trees(self.folder, pids)
         return {rank: self._one(rank, trees[rank], clock) for rank in pids}
 
@@ -54,7 +55,7 @@ class Sampler:
 
 
 def private_memory(folder: Path, rank: int, pid: int) -> int:
-    """Bytes of the tree with each shared page counted once, where the system can tell."""
+    """Bytes of a process tree, with shared pages counted once if the system can tell."""
     total = 0
     for process in _trees(folder, {rank: pid})[rank]:
         with suppress(psutil.Error):
@@ -64,7 +65,7 @@ def private_memory(folder: Path, rank: int, pid: int) -> int:
 
 
 def _trees(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Process]]:
-    """The processes of each rank: its first with all that it started, and whatever has its mark."""
+    """Processes of each rank: the first with all its descendants, and everything with its mark."""
     processes = {process.pid: process for process in psutil.process_iter()}
     children: dict[int, list[int]] = defaultdict(list)
     members: dict[int, list[int]] = {rank: [pid] for rank, pid in pids.items()}
@@ -81,7 +82,7 @@ def _trees(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Proce
 
 
 def _descent(first: Iterable[int], children: Mapping[int, list[int]]) -> set[int]:
-    """These processes, and all below them."""
+    """These processes and all their descendants."""
     tree, waiting = set[int](), list(first)
     while waiting:
         pid = waiting.pop()
@@ -92,7 +93,7 @@ def _descent(first: Iterable[int], children: Mapping[int, list[int]]) -> set[int
 
 
 def append(path: Path, lines: list[Json]) -> None:
-    """Add samples, oldest first; a full file becomes the old one."""
+    """Append samples, oldest first; a full file is rotated."""
     if path.exists() and path.stat().st_size > LARGEST:
         path.replace(older(path))
     with path.open("a") as file:
@@ -108,7 +109,7 @@ def read(path: Path, *, after: str) -> list[Json]:
     samples: list[Json] = []
     for file in (path, older(path)):
         for line in _backwards(file):
-            with suppress(ValueError):  # the last line may be half written
+            with suppress(ValueError):  # the last line may be incomplete
                 sample = json.loads(line)
                 if sample["at"] <= after:
                     return samples[::-1]

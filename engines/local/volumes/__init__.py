@@ -1,1 +1,1 @@
-"""Volumes and data sources of ranks on this machine: folders that they see at their paths."""
+"""Volumes and data sources on this machine: folders that ranks see at their paths."""

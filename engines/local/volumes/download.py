@@ -1,7 +1,7 @@
-"""A bucket as files: ``python -m engines.local.volumes.download BUCKET FOLDER [URL]``.
+"""Download a bucket: ``python -m engines.local.volumes.download BUCKET FOLDER [URL]``.
 
-With ``AWS_ACCESS_KEY_ID`` in the environment as who has that key, without as anyone. The last line
-that it prints is how far it is, or why it ended.
+It signs requests with ``AWS_ACCESS_KEY_ID`` from the environment, if set. The last line it prints
+is its progress, or why it ended.
 """
 
 import os
@@ -29,7 +29,7 @@ EVERY = 0.5  # seconds between two lines
 
 @dataclass
 class DownloadProgress:
-    """Of files and bytes; several threads count."""
+    """Counts files and bytes, for several threads."""
 
     files: int
     bytes: int
@@ -75,7 +75,7 @@ def _client(url: str | None) -> Any:
         max_pool_connections=2 * AT_ONCE,
         connect_timeout=PATIENCE,
         retries={"total_max_attempts": 3},
-        response_checksum_validation="when_required",  # services of others have none
+        response_checksum_validation="when_required",  # other services do not send any
     )
     return boto3.client("s3", endpoint_url=url, region_name="us-east-1", config=config)
 
@@ -104,7 +104,7 @@ def _download(client: Any, bucket: str, folder: Path) -> None:
 
 
 def _objects(client: Any, bucket: str) -> Iterator[tuple[str, int]]:
-    """Key and size of each that is more than the name of a folder."""
+    """Key and size of each object that is not just the name of a folder."""
     for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket):
         for item in page.get("Contents", ()):
             if not item["Key"].endswith("/"):
@@ -112,7 +112,7 @@ def _objects(client: Any, bucket: str) -> Iterator[tuple[str, int]]:
 
 
 def place_of(key: str, folder: Path) -> Path:
-    """``ValueError`` for a key that would be outside of the folder."""
+    """The path of a key; ``ValueError`` if it would be outside the folder."""
     steps = [step for step in key.split("/") if step not in {"", "."}]
     if ".." in steps or "\0" in key:
         raise ValueError(f"The object {key!r} has no place in a folder; rename it")

@@ -1,4 +1,4 @@
-"""What is brought into volumes before the ranks start: repositories and buckets."""
+"""Fetch repositories and buckets into volumes before the ranks start."""
 
 import shutil
 import time
@@ -16,20 +16,20 @@ from spec.data.credential import KNOWN_HOSTS
 from spec.values.variable import MASK
 
 FETCHERS: dict[str, Fetcher] = {GIT: BY_GIT, S3: BY_S3}
-OPEN = {"User", KNOWN_HOSTS}  # keys whose values may be read
+OPEN = {"User", KNOWN_HOSTS}  # keys that are not secret
 
 
 @dataclass(frozen=True)
 class Fetching:
-    """One attempt's. ``log`` writes a line to the output of a rank."""
+    """The fetching of one attempt. ``log`` writes a line to a rank's output."""
 
     errands: Errands
     plan: GangPlan
     log: Callable[[RankPlan, str], None]
 
     def run(self) -> str:
-        """Fetch what is not there. Why something could not be fetched, or nothing; when it is over,
-        the words mean nothing."""
+        """Fetch what is missing; returns why something could not be fetched, or an empty string.
+        Meaningless if the workload was stopped meanwhile."""
         copies: dict[Volume, Path] = {}
         for rank in self.plan.ranks:
             for volume in (it for it in rank.volumes if it.kind in FETCHERS):
@@ -46,12 +46,12 @@ class Fetching:
         return ""
 
     def _bring(self, volume: Volume, target: Path, copy: Path | None) -> str:
-        """All of it or nothing: what a try left that was cut short is removed."""
+        """Fetch a volume completely or not at all; remains of an interrupted try are removed."""
         part, scratch = (target.with_name(f"{target.name}.{it}") for it in ("part", "keys"))
         for left in (part, scratch):
             shutil.rmtree(left, ignore_errors=True)
         part.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if copy:  # each rank may change its own
+        if copy:  # each rank may modify its copy
             shutil.copytree(copy, part, symlinks=True)
         else:
             scratch.mkdir(mode=0o700)
@@ -83,7 +83,7 @@ class Fetching:
 
 
 def _without(keys: Keys, said: str) -> str:
-    """A server may answer with what it was sent."""
+    """Remove credentials from an answer, since servers may repeat what they were sent."""
     for key, value in keys.items():
         for line in value.splitlines() if key not in OPEN else ():
             said = said.replace(line, MASK) if line else said

@@ -1,5 +1,5 @@
-"""Repositories, cloned by the git program. What opens them is in variables and in files that go
-right after, never on a command line."""
+"""Clone repositories with git. Credentials are passed by variables and temporary files, never on a
+command line."""
 
 import re
 import shlex
@@ -12,10 +12,10 @@ from engines.shared.sources import repository_failed
 from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
 
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
-#: Nobody is there to be asked for a password.
+#: Nobody could answer a prompt for a password.
 ALONE = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 SSH = ("-o", "BatchMode=yes")
-#: Asked by git itself, and for this server alone: a redirect elsewhere takes nothing along.
+#: Git asks for them, and only for this server: a redirect does not pass them on.
 HELPER = '!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
 
 
@@ -37,7 +37,7 @@ def steps(volume: Volume, target: Path) -> Iterator[list[str]]:
 
 
 def _helper(volume: Volume) -> list[str]:
-    """Who tells git the password; those that this server's user has set up are not asked then."""
+    """The credential helper with the password, in place of those of this server's user."""
     if not volume.credential or _is_by_ssh(volume):
         return []
     server = "{0.scheme}://{0.netloc}".format(urlsplit(volume.origin))
@@ -53,13 +53,13 @@ def variables(volume: Volume, keys: Keys, scratch: Path) -> dict[str, str]:
 
 
 def _ssh(volume: Volume, keys: Keys, scratch: Path) -> list[str]:
-    """With a key of its own it has none of this server's user; a host that is met for the first
-    time is trusted unless the key names its hosts."""
+    """The ssh command: only with the given key, not with those of this server's user. An unknown
+    host is trusted, unless the credential names known hosts."""
     if not volume.credential:
         return ["-o", "StrictHostKeyChecking=accept-new"]
     key, hosts = scratch / "key", scratch / "hosts"
     key.touch(mode=0o600)
-    key.write_text(f"{keys['ssh'].rstrip()}\n")  # without a line break at its end it is none
+    key.write_text(f"{keys['ssh'].rstrip()}\n")  # ssh rejects a key without a final line break
     words = ["-F", "none", "-i", str(key), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none"]
     if KNOWN_HOSTS not in keys:
         return [*words, "-o", "StrictHostKeyChecking=accept-new"]

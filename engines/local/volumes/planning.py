@@ -1,4 +1,4 @@
-"""From the lists of ``spec.storage`` to folders of this machine, or why there is none."""
+"""Map ``spec.storage`` to folders of this machine, or say why that is impossible."""
 
 import os
 import shutil
@@ -19,12 +19,12 @@ from spec.workload import Pod, Role
 
 Complaint = tuple[str, str]  # place below the replica, message
 SETTING = "TRAINYARD_LOCAL_PATHS"
-OWN_MODE = "0600"  # of files
+OWN_MODE = "0600"  # mode of files
 OWN = "runs/{run}/volumes/{rank}"
 
 
 def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
-    """What of it this machine cannot give. ``paths``: what administrators allow."""
+    """Storage that this machine cannot provide. ``paths`` are allowed by administrators."""
     for number, claim in enumerate(storage.pvc):
         yield from _claim(f"storage.pvc[{number}]", claim)
     for number, host in enumerate(storage.host_path):
@@ -58,7 +58,7 @@ NO_CONFIG_MAPS = "this machine has no ConfigMaps; give its files instead"
 
 
 def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
-    """All that a rank sees. Call it for what has no complaints."""
+    """All volumes of a rank. Call it only for specs without complaints."""
     storage = pod.replica.storage
     role = Role.MASTER if pod.role is Role.MASTER and launch.spec.master else Role.WORKER
     own = [
@@ -91,7 +91,7 @@ def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
 
 
 def files(launch: Launch) -> dict[str, dict[str, str]]:
-    """By the source of a volume: names and texts of the files in it."""
+    """Names and texts of files, by source of the volume."""
     each = ((Role.WORKER, launch.spec.worker), (Role.MASTER, launch.spec.master))
     return {
         source: texts
@@ -113,8 +113,7 @@ def _written(
 
 
 def keys(launch: Launch) -> dict[str, dict[str, str]]:
-    """What opens all that is fetched, by the ids of credentials; empty texts in a launch that is
-    only shown."""
+    """Credentials for everything to fetch, by id; empty texts in a launch that is only shown."""
     by_id: dict[str, dict[str, str]] = {}
     for replica in filter(None, (launch.spec.worker, launch.spec.master)):
         for kind, field in FETCHED.items():
@@ -133,7 +132,7 @@ def _id(credential: NamedCredential | None) -> str:
 
 
 def _repository(git: Repository, source: str) -> Volume:
-    """A copy for each rank: what is in repositories is worked on."""
+    """A repository; each rank gets a copy, because people modify repositories."""
     return Volume(
         GIT,
         git.path,
@@ -152,7 +151,7 @@ def _of_files(item: ConfigMapVolume | SecretVolume, source: str) -> Volume:
 
 
 def _bucket(s3: Bucket, name: str) -> Volume:
-    """One copy for all ranks: what is in buckets is large."""
+    """A bucket; one copy for all ranks, because buckets are large."""
     return Volume(
         S3,
         s3.path,
@@ -164,7 +163,8 @@ def _bucket(s3: Bucket, name: str) -> Volume:
 
 
 def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
-    """A claim by name is its project's; a new one is the workload's, and goes with it."""
+    """A claim. A named one belongs to its project; a new one to the workload, and is removed with
+    it."""
     if claim.claim_name:
         source = f"{CLAIMS}{quote(launch.handle.project, safe='')}/{claim.claim_name}"
     else:
@@ -199,7 +199,7 @@ def _host_refused(host: HostPath, paths: Sequence[str]) -> str:
 
 
 def _share(nfs: Nfs, paths: Sequence[str]) -> str:
-    """The folder where this machine has the share; empty where it has none."""
+    """The folder where this machine mounts the share; empty if it does not."""
     for entry in paths:
         export, _, folder = entry.partition("=")
         server, _, root = export.partition(":")
