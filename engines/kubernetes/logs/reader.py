@@ -1,9 +1,10 @@
-"""Going on from a place in a log, without loss or doubling. Pure.
+"""Continue to read a log from a position, without losing or repeating output. Pure.
 
-Reading goes on with a stretch that was read before, in which the record of the place is found
-again; where it is missing, its file was rotated away, and all of what is there is new. What came
-between may be lost, unless the node had sent all of it, and a line of ours says so; see
-``rotation.py``. Or the answer is of another start of the container; see ``starts.py``.
+An answer of the API starts with a stretch that was already read, because it can only be asked for
+whole seconds. The reader skips that stretch up to the record of its position. If that record is
+missing, its file was rotated away, and everything in the answer is new. Output in between may then
+be lost, unless the node had already sent all of it; a line of ours says so, see ``rotation.py``.
+The answer may also belong to another start of the container; see ``starts.py``.
 """
 
 import re
@@ -16,9 +17,10 @@ LINE = re.compile(rb"^(" + rotation.STAMP + rb") ([^\n]*\n)", re.MULTILINE)
 ZONE = re.compile(rb"(?:Z|[+-]\d\d:\d\d)$")
 ANY_LINE = re.compile(rb"[^\n]*\n")
 TIME = re.compile(rb"(" + rotation.STAMP + rb") ")
-LONGEST = 40  # bytes of a time
-HELD = 1024  # bytes of an unfinished line that wait for what comes next
-#: What a kubelet appends to an answer that it cannot go on with, not always on a line of its own.
+LONGEST = 40  # the most bytes of a timestamp
+HELD = 1024  # bytes at the end of an unfinished line that are held back
+#: The error that a kubelet appends to an answer it cannot continue, not always on a line of its
+#: own.
 TROUBLE = re.compile(
     rb"(rpc error: code = \w+ desc = |unable to retrieve container logs for "
     rb"|failed to (try resolving symlinks|open log file|wait logs|get container status))[^\n]*\Z"
@@ -26,18 +28,19 @@ TROUBLE = re.compile(
 
 
 class Reader:
-    """Turns what the API sends into what the program wrote, from ``cursor`` on.
+    """Turns the answers of the API into the output of the program, from ``cursor`` on.
 
-    A line without a time is no output: it is the end of one that began before what was asked for,
-    or a word of the node's about its own troubles. Such a word may also follow an unfinished line,
-    so the last of that is ``held`` back until it is known to be over. ``was_odd``: there were any.
+    A line without a timestamp is not output: it is the rest of a line that began before the
+    requested time, or an error message of the node. ``was_odd`` says that there was one. The node
+    may also append such a message to an unfinished line, so the last bytes of that are ``held``
+    back until it is clear what they are.
     """
 
     def __init__(self, cursor: LogCursor) -> None:
         self.cursor, self.held = cursor, b""
-        self._stamp = b""  # of the record that is being read
-        self._gap = b""  # what stands before the next record
-        self._is_open = False  # is the last line that was told unfinished?
+        self._stamp = b""  # the timestamp of the current record
+        self._gap = b""  # output that goes before the next record
+        self._is_open = False  # did the last line that was returned lack its end?
         self._verify: Callable[[bytes], None] | None = None
         self.connect()
 
@@ -49,12 +52,15 @@ class Reader:
         followed: rotation.Followed | None = None,
         verify: Callable[[bytes], None] | None = None,
     ) -> None:
-        """A new answer begins, with a stretch that is known. ``had_all``: the last one came to the
-        end of its file, and of the container; so a file that the node has begun since was read up
-        to where it begins. ``beginning``: of the container, which says what may lack before the
-        first lines, as ``followed`` does of those that come later. ``verify`` hears the time of the
-        first new line of an answer that does not hold the place, before anything is taken of it,
-        and raises an exception where it is of another log."""
+        """Prepare for a new answer, which starts with a stretch that was already read.
+
+        ``had_all``: the previous answer came to the end of its file and of the container, so
+        nothing is missing before a file that the node has begun since. ``beginning`` says whether
+        output is missing before the first lines of the container, and ``followed`` whether it is
+        missing before later ones. If the answer does not contain the position, ``verify`` is called
+        with the timestamp of its first new line before any of it is used; it raises an exception if
+        the answer belongs to another log.
+        """
         self._had_all, self._followed, self._verify = had_all, followed, verify
         self._beginning = None if self.cursor.stamp else beginning
         self._rest = self._stamp = b""
@@ -62,27 +68,27 @@ class Reader:
         self._seek()
 
     def _seek(self) -> None:
-        """What comes next begins before what is known, or there."""
-        self._seeking = bool(self.cursor.stamp)  # is the record of the latest time yet to come?
+        """Expect that what comes next starts at or before the position."""
+        self._seeking = bool(self.cursor.stamp)  # is the record of the position still to come?
         self._old_records, self._old_bytes = self.cursor.whole, self.cursor.part
         self._skips = False
-        self._is_stale = True  # does what is held come once more?
+        self._is_stale = True  # will the bytes held back be sent again?
 
     @property
     def is_verified(self) -> bool:
-        """Whether the answer is known to be of this log."""
+        """Whether the answer is known to belong to this log."""
         return self._verify is None
 
     def verify(self, first: bytes = b"") -> None:
-        """Once for each answer; see :meth:`connect`."""
+        """Call the check of :meth:`connect`, once for each answer."""
         verify, self._verify = self._verify, None
         if verify is not None:
             verify(first)
 
     @property
     def has_all(self) -> bool:
-        """Whether the next answer may be one that ``had_all``, if this one came to an end: it held
-        the place, or had nothing of a file that was begun since."""
+        """The value of ``had_all`` for the next answer, if this one came to an end: it contained
+        the position, or nothing of a newer file."""
         return self._had_all or not self._seeking
 
     @property
@@ -90,8 +96,8 @@ class Reader:
         return str(self.cursor), self.held
 
     def feed(self, data: bytes) -> bytes:
-        """What is new. ``cursor`` is then right behind it."""
-        data, self._rest = self._rest + data, b""  # also where `verify` refuses the answer
+        """Return the new output in ``data``, and move ``cursor`` to its end."""
+        data, self._rest = self._rest + data, b""  # cleared even if `verify` rejects the answer
         end = data.rfind(b"\n") + 1
         parts = self._lines(data[:end])
         if end < len(data):
@@ -99,14 +105,19 @@ class Reader:
         return b"".join(parts)
 
     def pause(self) -> bytes:
-        """What is new now that the answer is over: what could have become a time is none."""
+        """Return the rest of the output at the end of an answer: bytes that could have become a
+        timestamp did not."""
         rest, self._rest = self._rest, b""
         return b"".join(self._walk(rest)) if rest else b""
 
     def flush(self, ended: str | None = None, *, is_gone: bool = False) -> bytes:
-        """What was held back, when nothing more will come. ``ended``: when the container did, or
-        empty, where the last answer was whole: a place that it does not have is gone. ``is_gone``:
-        the whole log is."""
+        """Return the bytes held back, when nothing more will come, and a line if output may be
+        missing.
+
+        ``ended`` is when the container ended, or empty. It is given if the last answer was
+        complete: a position that was not in it is then gone. ``is_gone``: the cluster no longer has
+        this log.
+        """
         text, self.held = TROUBLE.sub(b"", self.held), b""
         self.cursor.part += len(text)
         lacks_tail = is_gone or (ended is not None and self._lacks_tail(ended))
@@ -117,17 +128,20 @@ class Reader:
         return text
 
     def _lacks_tail(self, ended: str) -> bool:
-        """A log may also be rotated when all of it was read."""
+        """Whether the end of the log may be missing. A log may also be rotated after all of it was
+        read."""
         if not self._seeking or self.was_odd or self.cursor.is_lost:
             return False
         return not ended or self._may_lack(ended.encode())
 
     def _may_lack(self, stamp: bytes) -> bool:
-        """Whether something may lie between the place, which the node has no longer, and a time."""
+        """Whether there may have been output between the position, which the node no longer has,
+        and a timestamp."""
         return not self._had_all or rotation.seconds(self.cursor.stamp, stamp) >= rotation.SKIPPED
 
     def _lines(self, text: bytes) -> list[bytes]:
-        """Whole lines, but for the first, which may have begun before."""
+        """Return the new output in complete lines, of which the first may have begun in earlier
+        data. Goes through them one by one only if it has to."""
         parts, at = [], 0
         while at < len(text) and (self._in_line or self._is_junk or self._is_watchful):
             end = text.index(b"\n", at) + 1
@@ -138,7 +152,7 @@ class Reader:
         if not lines:
             return parts
         stamps, zone = [stamp for stamp, _ in lines], ZONE.search(lines[0][0])
-        has_times = zone and text.count(zone[0] + b" ") != len(lines)  # perhaps within lines
+        has_times = zone and text.count(zone[0] + b" ") != len(lines)  # perhaps within a line
         if has_times or self._may_jump(stamps, len(text)):
             return parts + [part for line in ANY_LINE.findall(text) for part in self._walk(line)]
         parts.append(b"" if self._is_stale else self.held)
@@ -149,8 +163,8 @@ class Reader:
         return parts + [line for _, line in lines]
 
     def _may_jump(self, stamps: list[bytes], size: int) -> bool:
-        """Whether each line is looked at by itself, for a file that may be left out before it, or
-        comes once more."""
+        """Whether to go through lines one by one, because the node may have skipped a file between
+        them, or send one again."""
         if self._followed is None:
             return False
         first, last = min(self._stamp or stamps[0], *stamps), max(stamps)
@@ -158,7 +172,8 @@ class Reader:
         return self._followed.begins in stamps or self._followed.may_leave_out(first, last, size)
 
     def _walk(self, text: bytes, *, keep: int = 0) -> list[bytes]:
-        """A line, or the next of it but for the last ``keep`` bytes, in which a time may begin."""
+        """Return the new output in one line, or in the next part of it. The last ``keep`` bytes are
+        left for the next call, because a timestamp may begin in them."""
         parts, at, limit = [], 0, max(len(text) - keep, 0)
         ends = text.endswith(b"\n")
         if not self._in_line and not self._is_junk:
@@ -174,7 +189,7 @@ class Reader:
                 return []
         if self._in_line:
             for time in TIME.finditer(text, at):
-                if time.start() < limit and time[1] >= self._stamp:  # earlier: the program's own
+                if time.start() < limit and time[1] >= self._stamp:  # earlier: by the program
                     parts.append(self._take(text[at : time.start()], ends=True))
                     self._begin(time[1])
                     at = time.end()
@@ -187,12 +202,12 @@ class Reader:
 
     @property
     def _is_behind(self) -> bool:
-        """Whether what comes next is known already."""
+        """Whether what comes next was already read."""
         return self._seeking or bool(self._old_records or self._old_bytes)
 
     @property
     def _is_watchful(self) -> bool:
-        """Whether each line is looked at by itself, for what may be missing before it."""
+        """Whether to go through lines one by one, because output may be missing before each."""
         return self._is_behind or self._beginning is not None or not self.is_verified
 
     def _begin(self, stamp: bytes) -> None:
@@ -202,11 +217,11 @@ class Reader:
         if self._beginning is not None:
             self._gap, self._beginning = self._beginning.notice(stamp), None
         elif self._followed and stamp == self._followed.begins < self.cursor.stamp:
-            self._seek()  # a node that was late with two new files opens the second of them twice
+            self._seek()  # a node that was late by two files opens the second of them twice
         is_next = bool(before) and not self._seeking
         if self._seeking and stamp >= self.cursor.stamp:
             self._seeking, self._verify = False, None
-            if stamp > self.cursor.stamp:  # rotated away, and the rest of what is held with it
+            if stamp > self.cursor.stamp:  # rotated away, with the rest of its line
                 self._old_records = self._old_bytes = self.cursor.size = 0  # of this file
                 self._leave_out(is_told=self._may_lack(stamp))
         self._skips = self._seeking or self._old_records > 0
@@ -227,7 +242,8 @@ class Reader:
         return is_left_out
 
     def _leave_out(self, *, is_told: bool) -> None:
-        """What is held, and what may lack, before the next record."""
+        """Put the bytes held back before the next record, and with ``is_told`` a line that output
+        may be missing."""
         self._gap += self.held
         if is_told:
             self._gap += b"\n" if self.held or self.cursor.part or self._is_open else b""
@@ -235,7 +251,8 @@ class Reader:
         self.held, self._is_stale = b"", False
 
     def _take(self, text: bytes, *, ends: bool) -> bytes:
-        """Text of the record that began last, which may end with it."""
+        """Return what is new in the next part of the current record, which ``ends`` with it
+        or not."""
         if self._skips:
             if ends and not self._seeking:
                 self._old_records -= 1

@@ -1,9 +1,10 @@
-"""What a node may have rotated away before it was read, and the lines of ours that say so. Pure.
+"""Tell whether a node may have rotated output away before it was read, and the lines of ours that
+say so. Pure.
 
-A node looks at the logs of its containers every ten seconds by default, and begins a new file where
-one has grown to 10 MB. The API hands out the newest file only. An answer that follows a log reads
-the file it began with to its end, and goes on with the one that is the newest by then: a node that
-is late leaves out what came between. Older kubelets (seen with 1.20) stay with the old file.
+By default a node checks the logs of its containers every ten seconds, and begins a new file for
+each that has grown to 10 MB. The API only returns the newest file. An answer that follows a log
+reads its file to the end and continues with the file that is the newest then, so a node that is
+late skips the files in between. Older kubelets (seen with 1.20) stay with the first file.
 """
 
 import re
@@ -16,17 +17,20 @@ from engines.kubernetes.status.conditions import moment
 
 STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
 STAMPS = re.compile(rb"^(" + STAMP + rb") ", re.MULTILINE)
-#: Seconds after the start of a container from which on a first line is late, and in which the
-#: fastest program fills no file. Starts are told in whole seconds, rounded down.
+#: Seconds after the start of a container: a first line later than ``EARLY`` is suspicious, and
+#: until ``PROMPT`` even the fastest program does not fill a file. Starts are reported in whole
+#: seconds, rounded down.
 EARLY, PROMPT = 5.0, 1.0
-SLACK = 1.0  # seconds by which the clock of a node may differ from ours
-PAUSE = (1.0, 30.0)  # seconds until a node that did not answer is asked again: at first, at most
-FILE_BYTES = 5 * 1000**2  # half of what is rotated by default
-#: Bytes since the last answer up to which a program that pauses as it did before filled no file.
+SLACK = 1.0  # seconds by which a node's clock may differ from ours
+PAUSE = (1.0, 30.0)  # the first and longest wait, in seconds, before asking a silent node again
+FILE_BYTES = 5 * 1000**2  # half of the default size at which a file is rotated
+#: A program that wrote fewer bytes since the node last answered, and pauses no longer than
+#: before, has not filled a file.
 LITTLE = FILE_BYTES // 50
-STRETCH = 1024**2  # bytes by which the pace of a program is judged
-#: Seconds between two lines that may stand in two files with one between them. Such a one was begun
-#: at one look and left at another, and 3 is the least that a node can be set to.
+STRETCH = 1024**2  # bytes from which the pace of a program is estimated
+#: The least seconds between two lines for a whole file to lie between them. A file is begun at
+#: one check of the node and left at a later one, and no node checks more often than every 3
+#: seconds.
 SKIPPED = 3.0
 ROTATED = (
     b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
@@ -43,19 +47,20 @@ BEHEADED = (
 
 @dataclass(frozen=True)
 class Beginning:
-    """A container of which nothing was read yet: it began ``at`` a time, and had run for ``age``
-    seconds when it was first asked for. ``stretch`` gives the first of what its node has, up to
-    :data:`STRETCH` bytes, or nothing where the node does not answer.
-    """
+    """The beginning of a container's log, of which nothing was read yet. The container started
+    ``at`` a time, and had run for ``age`` seconds when its log was first requested. ``stretch``
+    returns the start of what the node still has, up to :data:`STRETCH` bytes, or nothing if the
+    node does not answer."""
 
     at: str
     age: float
     stretch: Callable[[], bytes]
 
     def notice(self, first: bytes) -> bytes:
-        """What to say before a log that begins with a line of the time ``first``. One that begins
-        early lost something only if a file was full by then, or when it was asked for, as what was
-        written later is not lost."""
+        """The line to show before a log whose first line has the timestamp ``first``; empty if
+        nothing is missing. Even if that line is early, output is missing if the program filled a
+        file before it. Only the time until the log was requested counts, as what was written later
+        is not lost."""
         late = seconds(self.at.encode(), first)
         if late > EARLY and self.age > EARLY:
             return BEHEADED % late
@@ -66,10 +71,13 @@ class Beginning:
 
 @dataclass
 class Followed:
-    """An answer that goes on with the next file of a node. What was written before it was ``sure``,
-    in seconds since 1970, stands in no later file than the newest one, of which ``newest`` gives
-    the first line, if only its time, or nothing where the node does not answer. ``begins`` is that
-    time as the node said it last, and ``size`` how much of the file was read by then, at most.
+    """An answer that continues with the node's next file.
+
+    Output written before ``sure``, in seconds since 1970, is in the file that was the newest when
+    the node last answered, or in an earlier one. ``newest`` returns the first line of the node's
+    newest file, of which only the timestamp matters, or nothing if the node does not answer.
+    ``begins`` is the timestamp it last returned, and ``size`` is the most bytes of that file that
+    had been read by then.
     """
 
     newest: Callable[[], bytes]
@@ -77,21 +85,21 @@ class Followed:
     clock: Callable[[], float] = time.time
     begins: bytes = b""
     size: int = 0
-    _usual: float = 0.0  # seconds between two lines that stood in this file
-    _unsure: bytes = b""  # the last line before the node failed to answer
-    _again: float = 0.0  # when to ask it again
+    _usual: float = 0.0  # the longest pause to expect between two lines of this file
+    _unsure: bytes = b""  # the timestamp of the last line before the node stopped answering
+    _again: float = 0.0  # when to ask it again, in seconds since 1970
     _pause: float = PAUSE[0]
 
     def may_leave_out(self, earlier: bytes, later: bytes, size: int) -> bool:
-        """Whether a file may lie between two lines of a log that has ``size`` bytes, by their
-        times."""
+        """Whether the node may have skipped a file between two lines, judged by their timestamps
+        and the ``size`` of the file so far, in bytes."""
         if seconds(earlier, later) < SKIPPED:
             return False
         return earlier < self.begins or (size >= FILE_BYTES and not self._is_sure(later))
 
     def _is_usual(self, earlier: bytes, later: bytes, size: int) -> bool:
-        """Whether the program goes on slowly, as it did by the last answer. A node that left out a
-        file did nothing for longer than that, or the program wrote much."""
+        """Whether the program continues as slowly as at the node's last answer. If the node had
+        skipped a file, the program would have paused for longer or written much."""
         is_slow = size - self.size < LITTLE and not self._unsure
         return is_slow and seconds(earlier, later) <= self._usual
 
@@ -99,10 +107,14 @@ class Followed:
         return _moment(stamp).timestamp() < self.sure - SLACK
 
     def check(self, before: bytes, after: bytes, size: int) -> tuple[bool, int]:
-        """Whether one does, for all that the node knows, and how much of the file that it has may
-        have been read, given the same of the file before: both lines stand in one file if the
-        newest holds the first of them. That a node does not answer is said once; when it does, it
-        answers for all lines since then."""
+        """Ask the node whether it skipped a file between two lines, if that is not known yet.
+        Returns the answer, and the most bytes of the current file that may have been read, where
+        ``size`` is the same before this line.
+
+        Both lines are in one file if the newest file begins no later than the first of them. While
+        the node does not answer, the result is true once; its next answer then counts for all lines
+        since.
+        """
         if not self._is_sure(after):
             asked, pause = self.clock(), seconds(before, after)
             if asked < self._again or self._is_usual(before, after, size):
@@ -114,7 +126,7 @@ class Followed:
                 self._pause = min(2 * self._pause, PAUSE[1])
                 return not is_told, size
             before, self._unsure, self._pause = self._unsure or before, b"", PAUSE[0]
-            if self.begins not in {b"", first[1]}:  # it has begun another file since it was asked
+            if self.begins not in {b"", first[1]}:  # a new file since its last answer
                 size = max(size - self.size, 0)
                 self._usual = 0.0
             self.begins, self.sure, self.size = first[1], asked, size
@@ -125,11 +137,11 @@ class Followed:
 
 
 def fills_file(text: bytes, first: bytes, within: float) -> bool:
-    """Whether a program fills a file in so many seconds at the pace of ``text``, which it wrote
-    from the time ``first`` on. A short text is all that it wrote up to now."""
+    """Whether a program fills a file in ``within`` seconds, at the pace at which it wrote ``text``
+    since the timestamp ``first``. A short ``text`` is everything it has written so far."""
     stamps = STAMPS.findall(text)
     if not stamps:
-        return True  # the node does not answer, or has begun another file already
+        return True  # the node does not answer, or has already begun another file
     span = seconds(first, stamps[-1])
     if len(text) < STRETCH:
         span = max(span, (datetime.now(UTC) - _moment(first)).total_seconds())
@@ -137,13 +149,15 @@ def fills_file(text: bytes, first: bytes, within: float) -> bool:
 
 
 def was_last(at: float, end: str) -> bool:
-    """Whether an answer that came to its end ``at`` a time, in seconds since 1970, did so for the
-    end of its container. Others end like it when a kubelet is restarted, or a connection to it."""
+    """Whether an answer that ended ``at`` a time, in seconds since 1970, did so because its
+    container had ended. An answer also ends that way when a kubelet restarts or a connection to it
+    breaks."""
     return bool(end) and at >= moment(end).timestamp()
 
 
 def since(stamp: bytes, margin: timedelta = timedelta()) -> str:
-    """From when on to ask for a line of that time, in whole seconds, for the API drops the rest."""
+    """The time to ask the API from to get a line with this timestamp. In whole seconds, because the
+    API ignores the rest."""
     return f"{_moment(stamp).astimezone(UTC) - margin:%Y-%m-%dT%H:%M:%SZ}"
 
 
