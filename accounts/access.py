@@ -55,7 +55,7 @@ PERMISSIONS = frozenset(
 
 @dataclass(frozen=True)
 class AccessRole:
-    """``held_in`` is the kind of scope in which people have it today."""
+    """A role. ``held_in`` is the kind of scope in which people have it today."""
 
     name: str
     label: str
@@ -100,7 +100,7 @@ def grants(user: User | AnonymousUser, action: str) -> frozenset[str]:
     if action not in PERMISSIONS:
         raise ValueError(f"There is no permission {action}.")
     scopes: frozenset[str] = frozenset()
-    if not user.is_active or _beyond_key(user, action):  # a stranger is not active either
+    if not user.is_active or _beyond_key(user, action):  # anonymous users are not active either
         return scopes
     for role in ROLES:
         if action in role.permissions and ACCOUNT not in scopes:
@@ -137,8 +137,8 @@ def missing(action: str, user: User | AnonymousUser) -> str:
 
 
 def reach(user: User | AnonymousUser, action: str, **columns: str) -> Q:
-    """The rows of a model to which someone may do it. ``columns`` say by which column each kind of
-    scope holds a row: ``project="project"``."""
+    """A filter for the rows of a model to which someone may do it. ``columns`` names the column by
+    which each kind of scope holds a row, such as ``project="project"``."""
     scopes = grants(user, action)
     if ACCOUNT in scopes:
         return Q()
@@ -180,12 +180,13 @@ def _beyond_key(user: Any, action: str) -> bool:
 
 
 def forget(user: User) -> None:
-    """Read anew where they are a member, for what depends on how it is now."""
+    """Forget the projects in which a user is a member, so that they are read again."""
     user.__dict__.pop("_memberships", None)
 
 
 def _memberships(user: Any) -> frozenset[str]:
-    """Read once by object: a request, or a look from a connection that outlives it, has its own."""
+    """The keys of the projects in which someone is a member. Read once for each ``User`` object, of
+    which each request has its own."""
     kept: frozenset[str] | None = user.__dict__.get("_memberships")
     if kept is None:
         rows = _projects_of(user.pk, projects=user.projects.model)

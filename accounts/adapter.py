@@ -26,10 +26,10 @@ log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Nobody signs up: an administrator makes every user.
+    """Disables sign-up, as an administrator creates every user, and limits wrong passwords.
 
-    Wrong passwords are counted by name *and* address, and by address: whoever tries a name from
-    elsewhere locks nobody out. Access keys are counted alike.
+    These are counted by user name *and* address, and by address, so that an attacker elsewhere
+    cannot lock a user out. Access keys are counted in the same way.
     """
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -45,8 +45,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return f"{super()._get_login_attempts_cache_key(request, **credentials)}@{get_ip(request)}"
 
     def key_of(self, request: HttpRequest, client_id: str, secret: str) -> AccessKey | None:
-        """The access key of these credentials, ``None`` when they are wrong. ``ValidationError``
-        after too many of those."""
+        """The access key with these credentials; ``None`` if they are wrong. ``ValidationError``
+        after too many wrong ones."""
         self.pre_authenticate(request, username=f"access key {client_id}")
         key = tokens.key_of(client_id, secret)
         if key:
@@ -54,14 +54,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         return key
 
     def set_password(self, user: User, password: str) -> None:
-        """Someone changes their own; what an administrator does is a verb of the services."""
+        """Set the user's own password. Administrators set one with ``accounts.services``."""
         with transaction.atomic():
             super().set_password(user, password)
             audit.record(user, "change password", user)
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Whom the identity provider knows comes in, as a researcher without projects at first."""
+    """Lets everyone in whom the identity provider knows, at first as a researcher without
+    projects."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
@@ -128,7 +129,7 @@ def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:
 
 
 def _groups_claim(data: dict[str, Any]) -> Any:
-    """What the identity provider says of the person's groups: in the user info, else the token."""
+    """The groups that the identity provider names, in the user info or else in the token."""
     name = settings.OIDC_GROUPS_CLAIM
     parts = [part for key in ("userinfo", "id_token") if isinstance(part := data.get(key), dict)]
     return next((part[name] for part in [*parts, data] if name in part), None)

@@ -1,4 +1,4 @@
-"""What the forms about users ask. The verbs in ``accounts.services`` judge the values."""
+"""Forms about users, groups and keys. ``accounts.services`` validates the values."""
 
 from datetime import datetime, timedelta
 
@@ -38,13 +38,14 @@ def password_form(posted: QueryDict | None) -> Form:
 
 
 class GroupForm(Form):
-    """Those whom the identity provider put into the group are not asked about: it decides."""
+    """The people of a group, except those whom the identity provider put there: it decides about
+    them."""
 
     def __init__(self, posted: QueryDict | None, *, group: UserGroup | None = None) -> None:
         provided = GroupMembership.objects.filter(group=group, provided=True)
         there = list(provided.values_list("user__username", flat=True)) if group else []
         members = list(group.memberships.filter(provided=False)) if group else []
-        offered_too = Q(pk__in=[one.user_id for one in members])  # who was deactivated stays
+        offered_too = Q(pk__in=[one.user_id for one in members])  # deactivated members stay
         people = User.objects.filter(Q(is_active=True) | offered_too).exclude(username__in=there)
         self.people = {str(user.pk): user for user in people.order_by("username")}
         initial: Values = {
@@ -75,7 +76,8 @@ COVERS = ((EVERYTHING, "Everything that you may do"), (READING, "Reading only"))
 
 
 class KeyForm(Form):
-    """A key of one of a few lives; REST takes any moment, and any choice of permissions."""
+    """A key with one of a few lifetimes. The REST API accepts any time, and any choice of
+    permissions."""
 
     def __init__(self, posted: QueryDict | None) -> None:
         fields = (
@@ -96,7 +98,7 @@ class KeyForm(Form):
         return [it for it in sorted(access.PERMISSIONS) if it.endswith(".read")] if reading else []
 
 
-#: The general settings. The section Workloads is all that there is.
+#: The general settings, of which the wizard's are the only section.
 SETTINGS = (
     Field(
         "tolerations",
@@ -119,5 +121,5 @@ def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:
 
 
 def texts(form: Form, *fields: Field) -> dict[str, str]:
-    """What was said of these, as the verbs take it."""
+    """The values of these fields, in the form that the services take."""
     return {field.key: str(form.values.get(field.key, "")) for field in fields}

@@ -12,7 +12,7 @@ THE_ROW = 1
 
 
 def current() -> GeneralSettings:
-    """As they are now; the defaults where nobody changed any."""
+    """The current settings; the defaults if nobody has changed any."""
     return next(iter(_row(THE_ROW)), None) or GeneralSettings(pk=THE_ROW)
 
 
@@ -22,7 +22,7 @@ def _row(pk: int) -> QuerySet[GeneralSettings]:
 
 
 def update(*, by: User, tolerations: bool, topology: bool) -> None:
-    """Whether the wizard asks for tolerations, and where in the topology pods run."""
+    """Change whether the wizard asks for tolerations, and where in the topology pods run."""
     access.require(by, "settings.update")
     with transaction.atomic():
         settings = current()

@@ -1,4 +1,4 @@
-"""Groups of people: an administrator makes them, or the identity provider names them at sign-in."""
+"""Groups of people, which an administrator creates or the identity provider names at sign-in."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -9,12 +9,12 @@ from accounts import access
 from accounts.models import GroupMembership, User, UserGroup
 from audit import services as audit
 
-MOST_NAMES = 200  # of one person that are taken from the identity provider
+MOST_NAMES = 200  # groups of one person that are accepted from the identity provider
 LONGEST_NAME = 150
 
 
 def create_group(*, by: User, name: str, people: Collection[User]) -> UserGroup:
-    """``ValidationError`` names the field that is wrong."""
+    """Create a group. ``ValidationError`` names the field that is wrong."""
     access.require(by, "groups.create")
     group = UserGroup(name=name.strip())
     group.full_clean()
@@ -24,13 +24,14 @@ def create_group(*, by: User, name: str, people: Collection[User]) -> UserGroup:
             _set_people(group, people)
             audit.record(by, "create", group, after=_facts(group))
     except IntegrityError:
-        group.full_clean()  # says that somebody was quicker with the name
+        group.full_clean()  # also reports a name that was taken meanwhile
         raise
     return group
 
 
 def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> None:
-    """Other people. Those whom the identity provider put there stay: they would come back."""
+    """Change the people of a group. Those whom the identity provider put there stay, because their
+    next sign-in would add them again."""
     access.require(by, "groups.update")
     before = _facts(group)
     with transaction.atomic():
@@ -39,7 +40,7 @@ def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> Non
 
 
 def delete_group(group: UserGroup, *, by: User) -> None:
-    """Whoever is let in only as a member of it is let in no longer."""
+    """Delete a group. People who have access only as its members lose it."""
     access.require(by, "groups.delete")
     with transaction.atomic():
         audit.record(by, "delete", group, before=_facts(group))
@@ -47,7 +48,7 @@ def delete_group(group: UserGroup, *, by: User) -> None:
 
 
 def take_from_provider(user: User, claim: Any) -> None:
-    """The groups of someone who signs in are those that their identity provider names, besides
+    """Set the groups of someone who signs in to those that their identity provider names, besides
     those that an administrator gave them."""
     wanted = set(_names(claim))
     memberships = user.group_memberships.select_related("group")
@@ -66,7 +67,7 @@ def take_from_provider(user: User, claim: Any) -> None:
 
 
 def _names(claim: Any) -> Iterable[str]:
-    """Of a list, or of one name. What is no name is left out."""
+    """The names in a claim, which is a list or one name. Anything else is ignored."""
     names = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
     texts = [name.strip() for name in names if isinstance(name, str)]
     return [t for t in texts if 0 < len(t) <= LONGEST_NAME and "\0" not in t][:MOST_NAMES]

@@ -1,4 +1,4 @@
-"""A request of someone who signed in, and views that need a permission."""
+"""Requests of users who are signed in, and views that need a permission."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -16,14 +16,16 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 class Request(HtmxRequest):
-    """What ``login_required`` and our middleware guarantee: a user and htmx's details."""
+    """A request as ``login_required`` and our middleware guarantee it: with a user and htmx's
+    details."""
 
     user: User
 
 
 def permission_required(action: str) -> Callable[[View], View]:
-    """Who may do this nowhere gets 403 before anything is looked up, strangers the sign-in page.
-    Whether they may do it here is the verb's question."""
+    """Answer 403 to users who have this permission nowhere, before anything is looked up, and send
+    strangers to the sign-in page. Whether a user has it for one object is checked by the service.
+    """
 
     def guard(view: View) -> View:
         @wraps(view)

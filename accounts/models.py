@@ -1,4 +1,4 @@
-"""People and their keys."""
+"""Users, their groups and keys, and the settings that apply to everyone."""
 
 from enum import StrEnum
 
@@ -15,20 +15,21 @@ from core.database.prepared import prepared
 
 
 class User(AbstractUser):
-    """Someone who signs in. What they may do is asked of ``accounts.access``, not of the role."""
+    """Someone who can sign in. ``accounts.access`` decides what they may do; nothing else reads
+    ``role``."""
 
     role = models.CharField(max_length=20, choices=access.roles, default=access.RESEARCHER.name)
-    #: Sessions and tokens from before are of no use any more.
+    #: Sessions and tokens from before this time are no longer valid.
     signed_out_at = models.DateTimeField(null=True, blank=True, editable=False)
-    #: By which a program acts for them, on the object that this request has of them.
+    #: The access key with which a program acts for them, only set on the object of this request.
     acting_key: "AccessKey | None" = None
 
     def __str__(self) -> str:
         return self.username
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """What sessions and tokens carry: another after a new password, or when someone else signed
-        this person out."""
+        """The hash that sessions and tokens carry. It changes with a new password, and when an
+        administrator signs this user out."""
         mark: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # no stub
         if self.signed_out_at is None:
             return mark
@@ -39,13 +40,13 @@ class User(AbstractUser):
 
 @prepared
 def active(pk: int) -> models.QuerySet[User]:
-    """The one of this id, if they may sign in. Each request asks."""
+    """The user with this id, if they may sign in. Each request asks for it."""
     return User.objects.filter(pk=pk, is_active=True)
 
 
 class AccessKey(models.Model):
-    """A key for programs that act for a person. Only a hash of the secret is kept. ``scopes`` are
-    the permissions that it has of the person's; without any it has all of them."""
+    """A key for programs that act for a user. Only a hash of the secret is stored. ``scopes`` are
+    the user's permissions that the key has; if it is empty, the key has all of them."""
 
     name = models.CharField(max_length=63)
     client_id = models.CharField(max_length=64, unique=True)
@@ -75,7 +76,7 @@ class AccessKey(models.Model):
         return self.is_limited and all(scope.endswith(".read") for scope in self.scopes)
 
     def covers(self, action: str) -> bool:
-        """Whether a program may do it with this key, if its owner may."""
+        """Whether this key allows an action that its owner may do."""
         return not self.scopes or action in self.scopes
 
     def clean(self) -> None:
@@ -91,7 +92,7 @@ class DeviceAnswer(StrEnum):
     WAITING = "waiting"
     APPROVED = "approved"
     DENIED = "denied"
-    DONE = "done"  # its key was collected
+    DONE = "done"  # the command line has its key
 
 
 def device_answers() -> Choices:
@@ -99,8 +100,9 @@ def device_answers() -> Choices:
 
 
 class DeviceSignIn(models.Model):
-    """A command line that waits to be signed in. ``code`` is what a person sees in it and approves;
-    of the secret by which it asks only a hash is kept. ``name`` is what its key will be called."""
+    """A command line that waits to be signed in. A user sees and approves the ``code`` that it
+    shows. Only a hash of the secret with which it asks is stored. ``name`` will be the name of its
+    key."""
 
     name = models.CharField(max_length=63)
     code = models.CharField(max_length=9, unique=True)
@@ -118,8 +120,8 @@ class DeviceSignIn(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """What a call with an ``Idempotency-Key`` was answered, encrypted, as the answer of a new
-    access key has its secret. ``asked`` is a hash of the request."""
+    """The answer to a call with an ``Idempotency-Key``. Encrypted, because the answer for a new
+    access key contains its secret. ``asked`` is a hash of the request."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="kept_answers")
     key = models.CharField(max_length=255)
@@ -136,8 +138,8 @@ class KeptAnswer(models.Model):
 
 
 class UserGroup(models.Model):
-    """People who are named together, such as by the rule of a tool. The name is what is asked for,
-    so it stays."""
+    """A named group of users, for example for the rule of a tool. Rules refer to it by name, so the
+    name never changes."""
 
     name = models.CharField(max_length=150, unique=True)
     people = models.ManyToManyField(
@@ -153,8 +155,8 @@ class UserGroup(models.Model):
 
 
 class GeneralSettings(models.Model):
-    """What administrators decide for everyone: one row, there once something was changed. The
-    names of the switches are what ``accounts.general`` is asked for."""
+    """Settings that administrators make for everyone. There is one row, once something was changed.
+    ``accounts.general`` uses the names of the switches."""
 
     tolerations = models.BooleanField("Tolerations", default=False)
     topology = models.BooleanField("Topology", default=False)
@@ -167,8 +169,8 @@ class GeneralSettings(models.Model):
 
 
 class GroupMembership(models.Model):
-    """``provided`` by the identity provider, which takes it away as well; else an administrator's
-    word."""
+    """A user's membership of a group. A membership ``provided`` by the identity provider is also
+    removed by it; others are an administrator's decision."""
 
     group = models.ForeignKey(UserGroup, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_memberships")

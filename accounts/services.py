@@ -1,4 +1,4 @@
-"""What administrators do with users."""
+"""What administrators do with users. Each checks permissions and writes to the audit log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ def create_user(
     first_name: str = "",
     last_name: str = "",
 ) -> User:
-    """A user with a first password. ``ValidationError`` names the fields that are wrong."""
+    """Create a user with a first password. ``ValidationError`` names the fields that are wrong."""
     access.require(by, "users.create")
     user = User(
         username=username, role=role, email=email, first_name=first_name, last_name=last_name
@@ -38,13 +38,14 @@ def create_user(
             user.save()
             audit.record(by, "create", user, after=audit.facts(user))
     except IntegrityError:
-        user.full_clean(exclude=["password"])  # says that somebody was quicker with the name
+        user.full_clean(exclude=["password"])  # also reports a name that was taken meanwhile
         raise
     return user
 
 
 def make_administrator(username: str, password: str) -> User:
-    """By whoever runs the machine: nobody has to be there yet to allow it."""
+    """Create an administrator, or make a user one, from the command line of the machine. Needs no
+    permission, because there may be no other user yet."""
     role = access.ADMINISTRATOR.name
     with transaction.atomic():
         user = User.objects.create_user(username, password=password, role=role)
@@ -66,13 +67,14 @@ def update_user(
     user.role, user.email, user.first_name, user.last_name = role, email, first_name, last_name
     user.full_clean()
     with _someone_stays("role"):
-        # Not the whole row: a password or a deactivation of meanwhile stays.
+        # Only these columns, so that a password or a deactivation saved meanwhile stays.
         user.save(update_fields=["role", "email", "first_name", "last_name"])
         audit.record(by, "update", user, before=before, after=audit.facts(user))
 
 
 def set_active(user: User, active: bool, *, by: User) -> None:
-    """Let someone in, or out at once. Their workloads run on. ``ValidationError`` for the last."""
+    """Activate or lock a user, with immediate effect. Their workloads keep running.
+    ``ValidationError`` for the last administrator, and for yourself."""
     access.require(by, "users.update")
     if user == by:
         raise ValidationError("You cannot deactivate yourself; another administrator can.")
@@ -83,7 +85,7 @@ def set_active(user: User, active: bool, *, by: User) -> None:
 
 
 def reset_password(user: User, password: str, *, by: User) -> None:
-    """A new password, which ends every session of the user."""
+    """Set a new password, which ends all sessions of the user."""
     access.require(by, "users.update")
     _set_password(user, password)
     with transaction.atomic():
@@ -92,7 +94,7 @@ def reset_password(user: User, password: str, *, by: User) -> None:
 
 
 def sign_out(user: User, *, by: User) -> None:
-    """End every session and token of someone, who may sign in again. Access keys stay."""
+    """End all sessions and tokens of a user, who may sign in again. Access keys stay valid."""
     access.require(by, "users.update")
     user.signed_out_at = timezone.now()
     with transaction.atomic():
@@ -110,7 +112,8 @@ def _set_password(user: User, password: str) -> None:
 
 @contextmanager
 def _someone_stays(field: str = "__all__") -> Iterator[None]:
-    """A transaction that is undone if it locks everyone out. Of two at once the later waits."""
+    """A transaction that is rolled back if no administrator would be left. If two run at once, the
+    second waits."""
     administrators = access.who_may("users.update")
     with transaction.atomic():
         list(administrators.select_for_update())

@@ -1,5 +1,5 @@
-"""Sessions: how each request reads its own, and whose it is, asked again and again by connections
-that outlive a request too."""
+"""Read the session of a request and its user. Connections that outlive a request, such as
+terminals, check again and again whose session it is."""
 
 from allauth.account.auth_backends import AuthenticationBackend
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
@@ -14,7 +14,7 @@ from core.database.prepared import prepared
 
 
 class SessionStore(db.SessionStore):
-    """In the database, as Django's."""
+    """Django's sessions in the database."""
 
     def _get_session_from_db(self) -> Session | None:
         session = next(iter(_session(self.session_key)), None)
@@ -30,16 +30,19 @@ def _session(key: str | None) -> QuerySet[Session]:
 
 
 class SignInBackend(AuthenticationBackend):  # type: ignore[misc]  # allauth left it untyped
-    """allauth's, but for how each request reads its user."""
+    """allauth's backend, except for how each request reads its user."""
 
     def get_user(self, user_id: int) -> User | None:
         return next(iter(active(user_id)), None)
 
 
 def user_of(session_key: str) -> User | None:
-    """``None`` once they signed out, were locked, or changed their password elsewhere. Nothing is
-    changed: after the secret key was, Django's own would give the session another key, which the
-    browser, who is not answered here, would never hear of."""
+    """The user of a session; ``None`` after they signed out, were locked, or changed their password
+    elsewhere.
+
+    Nothing is written. After a change of the secret key, Django's ``get_user`` would give the
+    session a new key, of which the browser would never hear: no response is sent from here.
+    """
     session = SessionStore(session_key)
     number, mark = session.get(SESSION_KEY), session.get(HASH_SESSION_KEY, "")
     user = next(iter(active(int(number))), None) if number else None

@@ -1,4 +1,4 @@
-"""Bearer tokens of the REST API: who may have one, and whose a given one is."""
+"""Issue the bearer tokens of the REST API, and find out to whom a token belongs."""
 
 import hashlib
 import secrets
@@ -28,21 +28,22 @@ QUICK = "sha256$"
 
 @dataclass(frozen=True)
 class Granted:
-    """``refresh`` gives the next token without the password, until it ends with the sign-in."""
+    """The tokens of a sign-in. ``refresh`` gets the next access token without the password, until
+    the sign-in ends."""
 
     access: str
     refresh: str
-    lives: int  # seconds of the access token
+    lives: int  # seconds until the access token expires
 
 
 def issue(user: User, *, key: AccessKey | None = None) -> str:
-    """A signed token. A change of password ends it, as it ends sessions; so do the deletion and the
-    end of the access key that it was made with."""
+    """A signed token. It ends with a change of password, like sessions, and when the access key it
+    was made with is deleted or expires."""
     return _signed(user, key, AUDIENCE, timezone.now() + LIFETIME)
 
 
 def grant(user: User, *, key: AccessKey | None = None, until: datetime | None = None) -> Granted:
-    """Both tokens of a sign-in, or of one that goes on ``until`` then."""
+    """Both tokens of a new sign-in, or of one that lasts ``until`` a time."""
     now = timezone.now()
     last = until or now + REFRESHES_FOR
     ends = min(it for it in (now + LIFETIME, last, key and key.expires_at) if it)
@@ -51,7 +52,7 @@ def grant(user: User, *, key: AccessKey | None = None, until: datetime | None = 
 
 
 def renew(refresh: str) -> tuple[User, Granted] | None:
-    """New tokens for the one that refreshes; ``None`` when it ended."""
+    """New tokens in exchange for a refresh token; ``None`` if that has ended."""
     if (signed := _read(refresh, REFRESHING)) is None:
         return None
     user, claims = signed
@@ -60,8 +61,8 @@ def renew(refresh: str) -> tuple[User, Granted] | None:
 
 
 def owner(token: str) -> User | None:
-    """Whose token it is; ``None`` when it is forged, expired, or its owner may not sign in. What
-    an access key leaves out, they may not do here."""
+    """The user to whom a token belongs; ``None`` if it is forged or expired, or its owner may not
+    sign in. If it was made with an access key, the user may only do what the key allows."""
     signed = _read(token, AUDIENCE)
     return signed[0] if signed else None
 
@@ -73,7 +74,7 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
             return None
         (user,) = active(int(claims["sub"]))
     except (jwt.InvalidTokenError, KeyError, ValueError):
-        return None  # also where there is nobody any more
+        return None  # also if the user was deleted
     if claims.get("pwd") != _password_mark(user):
         return None
     if (pk := claims.get("key")) is not None:
@@ -85,7 +86,8 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
 
 @lru_cache(1024)
 def _claims(token: str, signing_key: str, audience: str) -> dict[str, Any]:
-    """A program sends the same token with each call. ``InvalidTokenError``."""
+    """The claims of a token. Cached, as a program sends the same token with each call. Raises
+    ``InvalidTokenError``."""
     claims: dict[str, Any] = jwt.decode(
         token, signing_key, algorithms=[ALGORITHM], audience=audience
     )
@@ -108,8 +110,8 @@ def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -
 def make_key(
     user: User, name: str, *, expires_at: datetime | None = None, scopes: Collection[str] = ()
 ) -> tuple[AccessKey, str]:
-    """A new access key and its secret, which is shown this once. Without ``scopes`` it has all
-    permissions of its owner. ``ValidationError`` names what is wrong."""
+    """Create an access key, and return it with its secret, which is only shown this once. Without
+    ``scopes`` it has all permissions of its owner. ``ValidationError`` names what is wrong."""
     secret = secrets.token_urlsafe(32)
     key = AccessKey(
         user=user,
@@ -127,14 +129,15 @@ def make_key(
 
 
 def delete_key(key: AccessKey, *, by: User) -> None:
-    """Programs that use it lose access immediately."""
+    """Delete an access key. Programs that use it lose access immediately."""
     with transaction.atomic():
         audit.record(by, "delete", key, before=_facts(key))
         key.delete()
 
 
 def renew_secret(key: AccessKey, *, by: User) -> str:
-    """A new secret, shown this once. The old one and its tokens open nothing from now on."""
+    """Return a new secret, which is only shown this once. The old one and its tokens stop
+    working."""
     secret = secrets.token_urlsafe(32)
     key.secret_hash = _hash(secret)
     with transaction.atomic():
@@ -144,8 +147,8 @@ def renew_secret(key: AccessKey, *, by: User) -> str:
 
 
 def key_of(client_id: str, secret: str) -> AccessKey | None:
-    """The access key of these credentials; ``None`` when they are wrong, it has ended or its owner
-    is locked."""
+    """The access key with these credentials; ``None`` if they are wrong, the key has expired, or
+    its owner is locked."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
     if key is None or not (_fits(secret, key.secret_hash) and key.user.is_active):
         return None
@@ -162,13 +165,14 @@ def _facts(key: AccessKey) -> dict[str, Any]:
 
 
 def _hash(secret: str) -> str:
-    """A secret of 256 random bits cannot be guessed, so its hash need not be slow: many sign-ins
-    with keys hold nobody up."""
+    """The hash of a secret. It need not be slow, because 256 random bits cannot be guessed; so many
+    programs can sign in at once."""
     return QUICK + hashlib.sha256(secret.encode()).hexdigest()
 
 
 def _fits(secret: str, kept: str) -> bool:
-    """Keys of before 0.3 have the slow hash of a password until they are used."""
+    """Whether a secret belongs to a stored hash. Keys made before 0.3 have the slow hash of a
+    password until they are next used."""
     if kept.startswith(QUICK):
         return constant_time_compare(_hash(secret), kept)
     return check_password(secret, kept)

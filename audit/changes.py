@@ -1,4 +1,4 @@
-"""What an entry says of one field, for people to read."""
+"""Show what an entry of the audit log says about each field."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,14 +6,14 @@ from typing import Any
 
 from audit.models import AuditEntry
 
-#: Of the words in the names of columns, those that are written in capitals.
+#: The words in names of columns that are written in capitals.
 CAPITALS = {"api", "cpu", "gid", "gpu", "gpus", "id", "ip", "nfs", "ssh", "uid", "uids", "url"}
 
 
 @dataclass(frozen=True)
 class FieldChange:
-    """``was`` and ``now`` are ``None`` where there was or is nothing. One alone is what the object
-    was made with, or was when it was deleted: ``is_compared`` tells that from a change."""
+    """The change of one field. ``was`` or ``now`` is ``None`` if there was or is no value. If the
+    object was created or deleted, only one of them is known, and ``is_compared`` is false."""
 
     name: str
     was: Any
@@ -22,12 +22,12 @@ class FieldChange:
 
     @property
     def value(self) -> Any:
-        """Of what is not compared."""
+        """The one value of a field that is not compared."""
         return self.was if self.now is None else self.now
 
 
 def changes(entry: AuditEntry) -> Iterator[FieldChange]:
-    """Field by field, in the order in which they were recorded."""
+    """Every field of an entry, in the order in which they were recorded."""
     is_compared = bool(entry.before and entry.after)
     for name in entry.before | entry.after:
         was, now = entry.before.get(name), entry.after.get(name)
@@ -35,7 +35,7 @@ def changes(entry: AuditEntry) -> Iterator[FieldChange]:
 
 
 def _label(name: str) -> str:
-    """The name of a column in words. A path into a document stays as it is there."""
+    """The name of a column in words. A path into a document is shown as it is."""
     if not name.replace("_", "").isalpha() or not name.islower():
         return name
     words = (word.upper() if word in CAPITALS else word for word in name.split("_"))

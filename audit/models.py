@@ -1,4 +1,4 @@
-"""Who did what, and when: rows that are written once and never changed."""
+"""The audit log: who did what, and when. Rows are written once and never changed."""
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
@@ -6,10 +6,11 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did. Names are kept as they were, for what was deleted since.
+    """One thing that somebody did. Names are stored, because the objects may since have been
+    deleted.
 
-    ``before`` and ``after`` hold what changed and no secret; either is empty where there is nothing
-    to compare. ``by_name`` is empty for commands of whoever runs the machine.
+    ``before`` and ``after`` hold what changed, without secrets; either is empty if there is nothing
+    to compare. ``by_name`` is empty for commands on the machine itself.
     """
 
     at = models.DateTimeField(auto_now_add=True)

@@ -1,9 +1,9 @@
-"""Writing down who did what. Every verb that a person may cause has one line for it::
+"""Record who did what. Everything that a person may do has one line for it::
 
     audit.record(by, "update", project, before=before, after=audit.facts(project))
 
-It stands in the transaction of what it tells of, so that neither is there without the other.
-``tests/audit/test_verbs.py`` does each verb and looks for its entry.
+Call it in the transaction of the change, so that neither is saved without the other.
+``tests/audit/test_verbs.py`` does each of these things and looks for its entry.
 """
 
 import re
@@ -21,8 +21,8 @@ Facts = Mapping[str, Any]
 
 SECRET = re.compile(r"passw|secret|token|kubeconfig|credential|private|hash", re.IGNORECASE)
 HIDDEN = "(not kept)"
-SIGNED = re.compile(r"(?<=://)[^/?#\s]+(?=@)")  # who an address signs in as, and how
-#: What a command gives to an option or a variable that is called like a secret.
+SIGNED = re.compile(r"(?<=://)[^/?#\s]+(?=@)")  # the user and password in a URL
+#: The value of an option or a variable on a command line whose name sounds like a secret.
 OPTION = re.compile(
     r"(--?[\w-]*(?:passw|secret|token|credential|api-?key)[\w-]*(?:=|\s+)"
     r"|\b\w*(?:passw|secret|token|credential|api_?key)\w*=)\S+",
@@ -39,7 +39,8 @@ def record(
     before: Facts | None = None,
     after: Facts | None = None,
 ) -> None:
-    """That somebody did this to ``target``. ``None`` is a command of whoever runs the machine."""
+    """Record that somebody did this to ``target``. ``by`` is ``None`` for commands on the machine
+    itself."""
     record_each(by, verb, [target], before=before, after=after)
 
 
@@ -51,7 +52,7 @@ def record_each(
     before: Facts | None = None,
     after: Facts | None = None,
 ) -> None:
-    """The same of several, in one query."""
+    """The same for several objects, in one query."""
     was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
     insert_values(
         AuditEntry,
@@ -72,8 +73,8 @@ def record_each(
 
 
 def facts(row: Model, *json: str) -> dict[str, Any]:
-    """The columns of a row, for ``before`` and ``after``: nothing that is encrypted, no times, and
-    of the JSON columns those that are named."""
+    """The columns of a row for ``before`` and ``after``: none that are encrypted, no times, and
+    only those JSON columns that are named."""
     shown: dict[str, Any] = {}
     for field in row._meta.concrete_fields:
         if isinstance(field, EncryptedTextField | DateTimeField):
@@ -88,8 +89,8 @@ def facts(row: Model, *json: str) -> dict[str, Any]:
 
 
 def _flat(value: Any, path: str = "") -> dict[str, Any]:
-    """A document as its values by path, such as ``spec.image``, for people to read: a change then
-    shows the values that differ, and not what holds them. What is empty is left out."""
+    """Flatten a document into values by path, such as ``spec.image``, so that a change shows only
+    the values that differ. Empty values are left out."""
     if isinstance(value, Mapping):
         below = [(f"{path}.{key}" if path else str(key), item) for key, item in value.items()]
     elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
@@ -101,8 +102,8 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
 
 
 def without_secrets(value: Any) -> Any:
-    """The same without what is called like a secret, without the values of variables, and without
-    the passwords in addresses and on command lines."""
+    """The same value without secrets: whatever has the name of a secret, the values of variables,
+    and passwords in URLs and on command lines."""
     if isinstance(value, Mapping):
         is_variable = {"name", "value"} <= set(value)
         return {
@@ -119,7 +120,7 @@ def without_secrets(value: Any) -> Any:
 
 
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[Facts, Facts]:
-    """Of both what differs; of one alone all of it."""
+    """What differs between both; if one is empty, all of the other."""
     if not (before and after):
         return before, after
     keys = [key for key in before | after if before.get(key) != after.get(key)]

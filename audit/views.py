@@ -1,5 +1,5 @@
-"""The audit log. ``accounts/urls.py`` gives it an address, for whoever may read it: accounts stand
-above this package, and write down here what they do."""
+"""The page of the audit log. Its URL is in ``accounts/urls.py``, which also checks the permission,
+because accounts use this package and not the other way round."""
 
 from django.core.paginator import Paginator
 from django.http import HttpResponse
