@@ -44,8 +44,8 @@ def create_user(
 
 
 def make_administrator(username: str, password: str) -> User:
-    """Create an administrator, or make a user one, from the command line of the machine. Needs no
-    permission, because there may be no other user yet."""
+    """Create an administrator from the command line of the machine. Needs no permission, because
+    there may be no other user yet."""
     role = access.ADMINISTRATOR.name
     with transaction.atomic():
         user = User.objects.create_user(username, password=password, role=role)

@@ -1,4 +1,4 @@
-"""Webhooks, what is sent to them, and up to which event somebody has looked."""
+"""Webhooks, the deliveries to them, and the event up to which deliveries were created."""
 
 import json
 import secrets
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- how secrets of Standard Webhooks begin
 SECRET_BYTES = 32
-LONGEST_ANSWER = 1024  # characters of it that are kept
+LONGEST_ANSWER = 1024  # characters of an answer that are kept
 UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
 LONGEST_BODY = 128 * 1024  # room for the longest message of an event, however it is escaped
 
@@ -33,7 +33,7 @@ def new_secret() -> str:
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def open_to(self, user: User, action: str) -> Self:
-        """Those that belong to where someone may do it."""
+        """The webhooks whose scope is one in which someone may do it."""
         columns = {"project": "project", "department": "department", "cluster": "cluster"}
         return self.filter(access.reach(user, action, **columns))
 
@@ -45,12 +45,12 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 
 
 class Webhook(Scoped):
-    """An address that is told of what happens to the workloads of its scope.
+    """A URL that gets messages about the workloads of its scope.
 
-    ``events`` are types, or ``*`` for all. Until ``old_secret_until`` messages are signed with the
-    secret before as well. ``failures`` are those since the last success, the first of which was at
+    ``events`` are types, or ``*`` for all. Until ``old_secret_until`` messages are also signed with
+    the previous secret. ``failures`` counts those since the last success, of which the first was at
     ``failing_since``; nothing is sent until ``quiet_until``. ``ended_because`` says why Trainyard
-    itself turned it off.
+    itself turned the webhook off.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -88,13 +88,13 @@ class Webhook(Scoped):
 
     @property
     def secrets(self) -> list[str]:
-        """Those that sign now, the newest first; none where no key reads them."""
+        """The valid secrets, the newest first; none if they cannot be decrypted."""
         is_kept = self.old_secret_until is not None and self.old_secret_until > timezone.now()
         return list(filter(None, [self.secret, self.old_secret if is_kept else ""]))
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
-        """Of where it belongs; empty for the account."""
+        """The keys of its scope for ``accounts.access``; empty for the account."""
         holder = self.project or self.department
         if holder is not None:
             return holder.scope_keys
@@ -113,7 +113,8 @@ def delivery_states() -> Choices:
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> Self:
-        """What is to be sent now; of a webhook that is off or quiet, what a person asked for."""
+        """Deliveries that are due. Those of a webhook that is off or quiet are only due if a user
+        asked for them."""
         now = timezone.now()
         rested = Q(webhook__quiet_until=None) | Q(webhook__quiet_until__lte=now)
         is_open = Q(webhook__enabled=True) & rested | Q(asked_by__isnull=False)
@@ -124,11 +125,10 @@ class DeliveryQuerySet(models.QuerySet["Delivery"]):
 class Delivery(models.Model):
     """A message to a webhook, and how each attempt to send it ended.
 
-    It is the same message whenever it is sent again: ``id`` and ``body`` stay. ``event`` is the
-    number of the event that it tells of, ``None`` for a test. ``next_try_at`` is also the claim of
-    whoever sends it: until then nobody else does. ``asked_by`` is who pressed Send. ``log`` has the
-    attempts, the oldest first, also those of before it was sent again; the columns beside it are of
-    the last one.
+    The message never changes: ``id`` and ``body`` stay the same when it is sent again. ``event`` is
+    the number of its event, ``None`` for a test. ``next_try_at`` also serves as a claim: until then
+    nobody else sends it. ``asked_by`` is the user who pressed Send. ``log`` has the attempts, the
+    oldest first, including those before it was sent again; the other columns describe the last one.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -175,20 +175,21 @@ class Delivery(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for a secret: without one nobody would believe it. Who asks for it to be
-        sent is told so at once."""
+        """Whether it waits for a secret, as no receiver would trust it unsigned. A user who sends
+        it is told so at once."""
         is_asked = self.asked_by_id is not None
         return self.state == DeliveryState.PENDING and not is_asked and not self.webhook.secrets
 
     @property
     def pretty_body(self) -> str:
-        """For people to read; what is sent has no line breaks."""
+        """The body with line breaks, for people to read; it is sent without them."""
         return json.dumps(json.loads(self.body), indent=2, ensure_ascii=False)
 
 
 class EventCursor(models.Model):
-    """Up to which event deliveries were written: one row. ``late`` are smaller numbers that were
-    not there yet, with the time of the look: their transactions may still be open."""
+    """The number of the event up to which deliveries were created. There is one row. ``late`` holds
+    smaller numbers that were still missing, each with the time when that was noticed, because their
+    transactions may still be open."""
 
     position = models.BigIntegerField(default=0)
     late = models.JSONField(default=list)

@@ -1,4 +1,4 @@
-"""``/webhooks/``: addresses that are told of what happens to workloads."""
+"""``/webhooks/``: URLs that get messages about workloads."""
 
 from django.urls import path
 

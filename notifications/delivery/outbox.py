@@ -1,8 +1,8 @@
-"""From events to deliveries. An event is written in the transaction of the change that it tells of,
-so nothing is lost: whoever comes here next reads it, however long that takes.
+"""Turn events into deliveries. An event is saved in the transaction of its change, so none is lost:
+the next call here reads it, however much later.
 
-PostgreSQL gives an event its number before it is committed, so a smaller one may come later.
-Numbers that are left out are looked for again, as long as any transaction may be open.
+PostgreSQL numbers an event before it is committed, so a smaller number may become visible later.
+Missing numbers are looked for again for as long as their transaction may be open.
 """
 
 from collections.abc import Iterable
@@ -17,15 +17,15 @@ from notifications.models import Delivery, EventCursor, Webhook
 from notifications.webhooks.events import message, type_of, wants
 from workloads.models import Event
 
-AT_ONCE = 500  # events of one transaction
+AT_ONCE = 500  # events that are read in one transaction
 LATE = timedelta(hours=1)
-MOST_LATE = 2000  # numbers; a gap of more is no transaction of ours
+MOST_LATE = 2000  # missing numbers; a larger gap is not from our transactions
 THE_ROW = 1
 
 
 def begin() -> None:
-    """In the transaction of a webhook that starts to listen: if no other does, what happened until
-    now is nobody's business."""
+    """Skip all events until now if no other webhook is on. Call it in the transaction that turns on
+    a webhook."""
     cursor = _cursor()
     if not Webhook.objects.filter(enabled=True).exists():
         cursor.position, cursor.late = _newest(), []
@@ -33,7 +33,7 @@ def begin() -> None:
 
 
 def fill() -> int:
-    """Write down what is to be sent. Returns how many deliveries that are."""
+    """Create the deliveries for new events. Returns their number."""
     total = 0
     while True:
         with transaction.atomic():
@@ -47,7 +47,7 @@ def fill() -> int:
 
 
 def _fill(webhooks: list[Webhook]) -> tuple[int, int]:
-    """How many events were read, and deliveries written."""
+    """Read some events and create their deliveries. Returns the numbers of both."""
     cursor, now = _cursor(), timezone.now()
     late = {number: at for number, at in cursor.late if datetime.fromisoformat(at) > now - LATE}
     rows = Event.objects.filter(Q(pk__gt=cursor.position) | Q(pk__in=list(late)))
@@ -81,7 +81,7 @@ def _deliveries(webhooks: list[Webhook], events: Iterable[Event]) -> Iterable[De
 
 
 def _cursor() -> EventCursor:
-    """Held until the transaction ends. A new one begins with what comes now."""
+    """The cursor, locked until the transaction ends. A new one starts after the newest event."""
     EventCursor.objects.get_or_create(pk=THE_ROW, defaults={"position": _newest()})
     return EventCursor.objects.select_for_update().get(pk=THE_ROW)
 

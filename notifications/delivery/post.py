@@ -1,5 +1,5 @@
-"""One POST to an address that was judged: no redirects, so many seconds for all of it, and no more
-of the answer than its beginning."""
+"""Send one POST request to a checked address, without following redirects. Limits the total time,
+and reads only the beginning of the answer."""
 
 import socket
 import ssl
@@ -15,14 +15,14 @@ from notifications.delivery import receivers
 from notifications.delivery.receivers import AddressRefused, Receiver, Resolve
 from notifications.models import LONGEST_ANSWER
 
-SECONDS = 10.0  # for connecting, sending and the answer together
+SECONDS = 10.0  # for connecting, sending and reading the answer together
 LONGEST_HEAD = 16 * 1024
 PIECE = 4096
 
 
 @dataclass(frozen=True)
 class HookAnswer:
-    """How a message was received: a status with the beginning of the answer, or a ``fault``."""
+    """How a message was received: a status and the beginning of the answer, or a ``fault``."""
 
     status: int | None = None
     answer: str = ""
@@ -35,7 +35,7 @@ class HookAnswer:
 
     @property
     def is_gone(self) -> bool:
-        """The receiver says that it wants no more messages."""
+        """Whether the receiver says that it wants no more messages."""
         return self.status == 410
 
 
@@ -47,7 +47,7 @@ def post(
     resolve: Resolve = receivers.resolve,
     seconds: float = SECONDS,
 ) -> HookAnswer:
-    """Whatever happens is the answer; nothing is raised for what a receiver does."""
+    """Send a message. Whatever the receiver does is described in the result; nothing is raised."""
     begun = time.monotonic()
     try:
         receiver = receivers.receiver_of(url, resolve)
@@ -98,7 +98,7 @@ def _exchange(
 
 
 def _connect(receiver: Receiver, deadline: float) -> socket.socket:
-    """To the address, under the name."""
+    """Connect to the checked address; TLS checks the certificate for the name."""
     plain = socket.create_connection((receiver.ip, receiver.port), timeout=_left(deadline))
     if receiver.scheme == "http":
         return plain
@@ -127,7 +127,7 @@ def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> t
 
 
 def _left(deadline: float) -> float:
-    """``TimeoutError`` when it is over."""
+    """Seconds until the deadline. ``TimeoutError`` after it."""
     if (left := deadline - time.monotonic()) <= 0:
         raise TimeoutError
     return left

@@ -1,7 +1,8 @@
-"""Where a message may go: to public addresses, and to networks that whoever runs Trainyard names.
+"""Decide where messages may be sent: to public addresses, and to networks that are allowed in the
+configuration.
 
-A name is resolved once, and the message goes to the address that was judged: what the name means a
-moment later does not count.
+A name is resolved once, and the message goes to the address that was checked, even if the name
+means another one a moment later.
 """
 
 import socket
@@ -13,23 +14,23 @@ from urllib.parse import SplitResult, urlsplit
 from django.conf import settings
 
 IPAddress = IPv4Address | IPv6Address
-#: A name and a port, to addresses as texts. ``OSError`` where there are none.
+#: Resolves a name and a port into addresses. ``OSError`` if there are none.
 Resolve = Callable[[str, int], Iterable[str]]
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 500
-#: Inner addresses that look like any other, such as those where clouds tell secrets.
+#: Internal addresses that look public, such as those from which clouds hand out credentials.
 INNER = tuple(ip_network(name) for name in ("168.63.129.16", "192.0.0.0/24", "fec0::/10"))
 NAT64 = ip_network("64:ff9b::/96")
 
 
 class AddressRefused(Exception):
-    """Nothing may be sent there."""
+    """No message may be sent to this address."""
 
 
 @dataclass(frozen=True)
 class Receiver:
-    """``host`` is what the address names, ``ip`` is where it is."""
+    """A checked receiver: ``host`` is the name in the URL, ``ip`` is its address."""
 
     scheme: str
     host: str
@@ -39,19 +40,19 @@ class Receiver:
 
     @property
     def authority(self) -> str:
-        """The header ``Host``."""
+        """The value of the ``Host`` header."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def resolve(host: str, port: int) -> Iterator[str]:
-    """As this machine resolves names."""
+    """Resolve a name as this machine does."""
     for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         yield str(address[0])
 
 
 def fault_of(url: str) -> str:
-    """What is wrong with an address before anyone resolves it; empty where nothing is."""
+    """What is wrong with a URL, without resolving its name; empty if nothing is."""
     try:
         parts, _ = _parts(url)
     except ValueError as error:
@@ -64,8 +65,8 @@ def fault_of(url: str) -> str:
 
 
 def receiver_of(url: str, resolve: Resolve = resolve) -> Receiver:
-    """Where this is now. ``AddressRefused`` where nothing may be sent there, ``OSError`` where the
-    name has no address."""
+    """Resolve a URL. ``AddressRefused`` if nothing may be sent there, ``OSError`` if the name has
+    no address."""
     try:
         parts, port = _parts(url)
     except ValueError as error:
@@ -83,7 +84,7 @@ def receiver_of(url: str, resolve: Resolve = resolve) -> Receiver:
 
 
 def _parts(url: str) -> tuple[SplitResult, int]:
-    """``ValueError`` says what is wrong."""
+    """The parts and the port of a URL. ``ValueError`` says what is wrong with it."""
     if len(url) > LONGEST_URL:
         raise ValueError(f"must have at most {LONGEST_URL} characters")
     if not (url.isascii() and url.isprintable()) or " " in url:
@@ -115,7 +116,7 @@ def _fault_of_ip(address: IPAddress) -> str:
 
 
 def _embedded(address: IPAddress) -> IPAddress:
-    """The address that an IPv6 address stands for, where it stands for one of IPv4."""
+    """The IPv4 address inside an IPv6 address, or else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped or address.sixtofour:

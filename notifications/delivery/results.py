@@ -1,4 +1,4 @@
-"""What follows from how a message was received: it is done, tried again later, or given up."""
+"""Record how a message was received: it is done, tried again later, or given up."""
 
 from datetime import timedelta
 
@@ -9,7 +9,7 @@ from audit import services as audit
 from notifications.delivery.post import HookAnswer
 from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
 
-#: From each failed attempt to the next one: about a day altogether.
+#: The waits between failed attempts, about a day altogether.
 DELAYS = tuple(
     timedelta(**{unit: number})
     for unit, number in (
@@ -19,20 +19,20 @@ DELAYS = tuple(
 )
 QUIET = timedelta(seconds=5)  # after a failure nothing else is sent; twice as long after the next
 LONGEST_QUIET = timedelta(minutes=5)
-ENDS_AFTER = timedelta(days=3)  # of failures alone
+ENDS_AFTER = timedelta(days=3)  # with nothing but failures
 KEPT_FOR = timedelta(days=30)
-MOST_KEPT = 1000  # deliveries of a webhook
-MOST_ATTEMPTS = 20  # of a message that are kept: two rounds of all, and more
+MOST_KEPT = 1000  # deliveries kept for each webhook
+MOST_ATTEMPTS = 20  # attempts kept for each message: two full rounds, and some
 OFF = "The webhook was turned off."
 NOTHING_DELIVERED = f"No message was delivered for {ENDS_AFTER.days} days."
 
 
 def record(delivery: Delivery, posted: HookAnswer) -> None:
-    """``delivery`` as it was when it was sent. One that somebody asked for anew meanwhile stays to
-    be sent."""
+    """Record the result of a delivery, given as it was when it was sent. If someone asked for it
+    again meanwhile, it stays due."""
     with transaction.atomic():
         webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
-        if webhook is None:  # deleted meanwhile
+        if webhook is None:  # it was deleted meanwhile
             return
         rows, now = Delivery.objects.filter(pk=delivery.pk), timezone.now()
         columns = {
@@ -51,7 +51,7 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         )
         if posted.is_success:
             _succeeded(webhook)
-        elif webhook.enabled and webhook.secrets:  # else the receiver is not to blame
+        elif webhook.enabled and webhook.secrets:  # otherwise the receiver is not to blame
             _failed(webhook, posted)
 
 
@@ -98,13 +98,14 @@ def _end_if_held_for_long(webhook: Webhook) -> None:
 
 
 def give_up(webhook: Webhook) -> None:
-    """What a webhook that was turned off has not sent yet. Each can be sent again."""
+    """Give up what a webhook that was turned off has not sent yet. Each delivery can be
+    sent again."""
     rows = webhook.deliveries.filter(state=DeliveryState.PENDING)
     rows.update(state=DeliveryState.FAILED, next_try_at=None, asked_by=None, fault=OFF)
 
 
 def ask(delivery: Delivery, *, by_id: int) -> None:
-    """Send it now, whatever became of it, and as often as a new one."""
+    """Make a delivery due now, whatever its state, with as many attempts as a new one."""
     rows = Delivery.objects.filter(pk=delivery.pk)
     rows.update(
         state=DeliveryState.PENDING, next_try_at=timezone.now(), attempts=0, asked_by_id=by_id
@@ -112,7 +113,8 @@ def ask(delivery: Delivery, *, by_id: int) -> None:
 
 
 def prune() -> None:
-    """Forget what is old, and of each webhook what is more than anyone reads."""
+    """Delete old deliveries, and those of a webhook beyond the number kept. Turn off webhooks that
+    have lacked a readable secret for long."""
     finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
     finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     for webhook in Webhook.objects.all():

@@ -1,8 +1,8 @@
-"""Sending what is due, and writing down how it went.
+"""Send the deliveries that are due, and record how it went.
 
-One worker at a time does it, in one of its threads, and sends to several webhooks at once, one
-message each. What is sent is claimed first: whoever is killed between sending and writing down
-leaves it to be sent again, with the same id, when its claim ends.
+One worker at a time does this, in one of its threads. It sends to several webhooks at once, but
+only one message to each. A delivery is claimed before it is sent. If the worker is killed before it
+has recorded the result, the claim expires and the message is sent again, with the same id.
 """
 
 import time
@@ -23,18 +23,19 @@ from notifications.models import UNSIGNED, Delivery, Webhook
 from workloads.history.events import NOTIFY
 
 LEASE_SECONDS = 15.0
-LOOK_SECONDS = 1.0  # for more that is due, while others are being sent
+LOOK_SECONDS = 1.0  # seconds between two checks for more deliveries while others are being sent
 LONGEST_SECONDS = 60.0
-CLAIMED = timedelta(seconds=90)  # far more than sending takes
+CLAIMED = timedelta(seconds=90)  # much longer than sending takes
 AT_ONCE = 8  # webhooks
-HUSHED_SECONDS = 20  # while nobody listens; the clock comes more often than that
+HUSHED_SECONDS = 20  # seconds without a check while no webhook is on; the clock calls more often
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]
 Start = Callable[[Delivery], "Future[HookAnswer]"]
 
 
 def run(post: Post = post) -> None:
-    """Until nothing is due, or for a while: the clock comes again. Only one worker is at it."""
+    """Send until nothing is due, or for a limited time, as the clock calls again. Only one worker
+    runs this at a time."""
     if not _somebody_listens():
         enqueue.hush(NOTIFY, None, HUSHED_SECONDS)
         return
@@ -67,14 +68,14 @@ def _send_all(
         over, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
         for future in over:
             results.record(under_way.pop(future), future.result())
-    wait(under_way)  # what was sent is written down
+    wait(under_way)  # record what was sent
     for future, delivery in under_way.items():
         results.record(delivery, future.result())
 
 
 def _next(busy: set[UUID], most: int) -> list[Delivery]:
-    """The first that is due of each webhook to which nothing is under way, and whose secret can
-    sign it, or which a person wants to be sent."""
+    """The first due delivery of each webhook that is not ``busy``. Without a secret to sign with,
+    only deliveries that a user asked for, which then fail at once."""
     first: dict[UUID, Delivery] = {}
     unsigned = [webhook.pk for webhook in Webhook.objects.all() if not webhook.secrets]
     due = Delivery.objects.due().exclude(webhook__in=busy)
@@ -84,7 +85,8 @@ def _next(busy: set[UUID], most: int) -> list[Delivery]:
 
 
 def claim(delivery: Delivery) -> bool:
-    """Whether it is ours to send; nobody else does until the claim ends."""
+    """Claim a delivery, so that nobody else sends it until the claim expires. Returns whether that
+    succeeded."""
     until: datetime = timezone.now() + CLAIMED
     rows = Delivery.objects.filter(
         pk=delivery.pk, state=delivery.state, next_try_at=delivery.next_try_at

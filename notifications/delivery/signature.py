@@ -1,4 +1,4 @@
-"""How a receiver knows that a message is ours: the scheme of Standard Webhooks.
+"""Sign messages, so that a receiver knows that they are ours. Follows Standard Webhooks:
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -12,7 +12,8 @@ from notifications.models import SECRET_PREFIX
 
 
 def headers(message_id: str, at: int, body: str, secrets: Iterable[str]) -> dict[str, str]:
-    """``at`` is in seconds; one signature for each secret that counts now."""
+    """The headers of a message sent ``at`` a time in seconds since 1970, with one signature for
+    each valid secret."""
     signed = f"{message_id}.{at}.{body}".encode()
     return {
         "webhook-id": message_id,

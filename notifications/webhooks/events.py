@@ -1,4 +1,4 @@
-"""What a webhook can be told of, and what a message about it says."""
+"""The events of webhooks, and the messages about them."""
 
 import json
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from workloads.models import Event, Workload
 
 EVERY_EVENT = "*"
 TEST = "webhook.test"
-#: What has happened when a workload has come to the phase, for people.
+#: What the event of each phase is called for people.
 LABELS = {
     Phase.CREATING: "Submitted",
     Phase.PENDING: "Pending",
@@ -38,7 +38,7 @@ TYPES = tuple(type_of(phase) for phase in Phase)
 
 
 def choices() -> Choices:
-    """The events of a form."""
+    """The events as choices of a form."""
     return [
         (EVERY_EVENT, "Every event"),
         *((type_of(phase), label) for phase, label in LABELS.items()),
@@ -50,7 +50,8 @@ def label_of(name: str) -> str:
 
 
 def wants(webhook: Webhook, event: Event) -> bool:
-    """Whether it is told of this. What happened before it listened is not its business."""
+    """Whether a webhook gets a message about an event. Not about anything before it was
+    turned on."""
     return (
         not {EVERY_EVENT, type_of(event.phase)}.isdisjoint(webhook.events)
         and webhook.listens_since <= event.at
@@ -59,7 +60,7 @@ def wants(webhook: Webhook, event: Event) -> bool:
 
 
 def _holds(webhook: Webhook, workload: Workload) -> bool:
-    """Whether its scope holds the workload."""
+    """Whether the workload is in the scope of the webhook."""
     match webhook.scope:
         case Scope.PROJECT:
             return webhook.project_id == workload.project_id
@@ -71,7 +72,8 @@ def _holds(webhook: Webhook, workload: Workload) -> bool:
 
 
 def message(event: Event) -> str:
-    """The body, as it is sent and signed. ``version`` grows with the events of a workload."""
+    """The body of a message, as it is sent and signed. ``version`` increases with each event of a
+    workload."""
     workload = event.workload
     return _body(
         type_of(event.phase),
@@ -102,6 +104,6 @@ def _body(name: str, at: datetime, data: dict[str, Any]) -> str:
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Those that there are, in the table's order, each once."""
+    """The names of known events, in the order of the table, without repetitions."""
     wanted = set(names)
     return [name for name, _ in choices() if name in wanted]

@@ -1,4 +1,4 @@
-"""The form of a webhook. The verbs that get the values judge them."""
+"""The form of a webhook. The services validate its values."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ ENABLED = Field(
 
 
 class WebhookForm(Form):
-    """Where a webhook belongs stays as it is once there is one."""
+    """The form of a new webhook, or of one that exists, whose scope cannot be changed."""
 
     def __init__(
         self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
@@ -62,7 +62,7 @@ class WebhookForm(Form):
         return self.places[self.values["scope"]]
 
     def given(self) -> dict[str, Any]:
-        """What the verbs are given."""
+        """The values for the services."""
         return {
             "name": str(self.values.get("name", "")),
             "url": str(self.values.get("url", "")),

@@ -1,4 +1,4 @@
-"""What people do with webhooks."""
+"""What users do with webhooks. Each checks permissions and writes to the audit log."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,18 +18,19 @@ from projects.scopes import Place
 from workloads.history.events import NOTIFY
 
 OLD_SECRET_COUNTS = timedelta(hours=24)
-#: What an edit changes: not the secrets, which are there to be read again once their key is back.
+#: The columns that an edit changes. Not the secrets, which become readable again when their
+#: encryption key is back.
 EDITED = (
     *("name", "url", "events", "enabled", "listens_since", "ended_because"),
     *("failures", "failing_since", "quiet_until", "updated_at"),
 )
-EVENTS = ("events",)  # the document among the columns that the audit log shows
+EVENTS = ("events",)  # the JSON column that the audit log shows
 
 
 def create(
     *, by: User, place: Place, name: str, url: str, events: list[str], enabled: bool = True
 ) -> Webhook:
-    """``ValidationError`` names the fields that are wrong. The secret is in the answer."""
+    """Create a webhook, with its secret. ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.create", place.scope_keys)
     webhook = Webhook(name=name, url=url, events=events, enabled=False, created_by=by)
     webhook.put(place)
@@ -45,7 +46,8 @@ def create(
 def update(
     webhook: Webhook, *, by: User, name: str, url: str, events: list[str], enabled: bool
 ) -> None:
-    """One that is turned on again hears of what happens from then on."""
+    """Change a webhook. One that is turned on again gets messages about what happens from
+    then on."""
     _require(by, "webhooks.update", webhook.scope_keys)
     before = audit.facts(webhook, *EVENTS)
     webhook.name, webhook.url, webhook.events = name, url, events
@@ -61,7 +63,7 @@ def update(
 
 
 def delete(webhook: Webhook, *, by: User) -> None:
-    """With its deliveries."""
+    """Delete a webhook and its deliveries."""
     _require(by, "webhooks.delete", webhook.scope_keys)
     with transaction.atomic():
         audit.record(by, "delete", webhook, before=audit.facts(webhook, *EVENTS))
@@ -69,20 +71,20 @@ def delete(webhook: Webhook, *, by: User) -> None:
 
 
 def renew_secret(webhook: Webhook, *, by: User) -> str:
-    """A new one. For a day messages are signed with the old one as well, so that the receiver can
-    be changed meanwhile."""
+    """Return a new secret. For a day messages are also signed with the old one, so that the
+    receiver can be changed in that time."""
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
         webhook.old_secret, webhook.secret = webhook.secret, new_secret()
         webhook.old_secret_until = timezone.now() + OLD_SECRET_COUNTS
         webhook.save(update_fields=["secret", "old_secret", "old_secret_until", "updated_at"])
         audit.record(by, "renew secret", webhook)
-        _wake()  # messages may have waited for it
+        _wake()  # messages may have waited for a secret
     return webhook.secret
 
 
 def send_test(webhook: Webhook, *, by: User) -> Delivery:
-    """A message that says nothing, sent once, also where the webhook is off."""
+    """Send a test message, once, even if the webhook is off."""
     _require(by, "webhooks.update", webhook.scope_keys)
     now = timezone.now()
     with transaction.atomic():
@@ -99,7 +101,7 @@ def send_test(webhook: Webhook, *, by: User) -> Delivery:
 
 
 def resend(delivery: Delivery, *, by: User) -> None:
-    """The same message once more, now; where the webhook is on, as often as a new one."""
+    """Send the same message again, now: with all attempts if the webhook is on, otherwise once."""
     webhook = delivery.webhook
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
@@ -110,7 +112,7 @@ def resend(delivery: Delivery, *, by: User) -> None:
 
 
 def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:
-    """Messages tell of workloads, so only who may read these says where they go."""
+    """Require the action, and to read workloads, because messages contain them."""
     access.require(by, action, *scope_keys)
     access.require(by, "workloads.read", *scope_keys)
 
@@ -136,7 +138,7 @@ def _judge(webhook: Webhook) -> None:
 
 
 def _listen(webhook: Webhook) -> None:
-    """From now on; what was wrong before does not count."""
+    """Start with what happens from now on, and forget earlier failures."""
     outbox.begin()
     webhook.enabled, webhook.listens_since, webhook.ended_because = True, timezone.now(), ""
     webhook.failures, webhook.failing_since, webhook.quiet_until = 0, None, None
@@ -144,6 +146,6 @@ def _listen(webhook: Webhook) -> None:
 
 
 def _wake() -> None:
-    """Also where the worker said that nobody listens."""
+    """Wake the worker, even if it has found that no webhook is on."""
     transaction.on_commit(lambda: enqueue.looked(NOTIFY, None))
     enqueue.send_once(NOTIFY, None, enqueue.PERIODIC)

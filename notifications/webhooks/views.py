@@ -127,7 +127,7 @@ def test(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("webhooks.read")
 def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
     one = _delivery(request, pk, delivery)
-    # The latest first, as lists of what happened have it.
+    # The latest first, like other lists of what happened.
     tries = [it | {"at": datetime.fromisoformat(it["at"])} for it in reversed(one.log)]
     context = {
         "delivery": one,
@@ -156,7 +156,7 @@ def _delivery(request: Request, pk: UUID, delivery: UUID) -> Delivery:
 
 
 def _secret(request: Request, webhook: Webhook) -> HttpResponse:
-    """Shown once; so it is a page of its own and never a redirect."""
+    """The page that shows a secret once. Therefore not a redirect to another page."""
     response = render(request, "webhooks/secret.html", {"webhook": webhook})
     response["Cache-Control"] = "no-store"
     return response
