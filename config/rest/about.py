@@ -1,4 +1,4 @@
-"""REST: which Trainyard this is."""
+"""REST: the version of Trainyard."""
 
 from django.conf import settings
 from django.http import HttpRequest

@@ -70,7 +70,7 @@ log = logging.getLogger(__name__)
 
 
 class Json(Parser):
-    """Bodies, without what nothing of ours could hold."""
+    """Parses request bodies, and refuses JSON that no field of ours can hold."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         return loads(request.body)
@@ -80,13 +80,13 @@ api = DescribedApi(
     title="Trainyard",
     version=API_VERSION,
     description="Submit, monitor and control distributed training. Paths and JSON are Run:ai's.",
-    docs_url=None,  # ninja's page loads its scripts from elsewhere
+    docs_url=None,  # ninja's page loads scripts from other servers
     openapi_url="/openapi.json",
     auth=Bearer(),
     urls_namespace="api",
     parser=Json(),
 )
-# The last one is outermost: a key is judged before what it is a key for.
+# The last one is outermost, so the token is checked before the idempotency key.
 api.add_decorator(note_strays, mode="view")
 api.add_decorator(carefully, mode="view")
 api.add_decorator(once, mode="view")
@@ -185,7 +185,7 @@ def _refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
 
 @api.exception_handler(HttpError)
 def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
-    if isinstance(unfit := error.__cause__, UnfitJson):  # ninja makes an error of its own of it
+    if isinstance(unfit := error.__cause__, UnfitJson):  # ninja wraps it in an error of its own
         places = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
         issues = [Issue(field=field, details=text) for field, text in places]
         return _answer(request, unreadable([*strays_of(request), *issues]))
@@ -195,7 +195,7 @@ def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 @api.exception_handler(Exception)
 def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
-    """Our own mistake: the whole of it goes to the log, none of it to the caller."""
+    """Answer an unexpected error. All of it goes to the log, none of it to the caller."""
     if met := refusals.meet(request, error):
         return refusals.answer(request, met)
     log.error("%s %s failed", request.method, request.path, exc_info=error)
@@ -204,7 +204,7 @@ def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
 
 
 def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
-    """Addresses that the API does not have: callers of the API read JSON, never a page."""
+    """Answer unknown URLs below ``/api/`` in JSON, because callers never expect a page."""
     below = request.path.partition("/api/")[2] or f"v1/{rest}"
     if why := why_not(below.strip("/")):
         return _answer(request, ApiError(501, "Trainyard does not have this.", details=why))

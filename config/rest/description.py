@@ -1,4 +1,4 @@
-"""The OpenAPI document of the API: ninja's, with what holds for every call of ours."""
+"""Extend ninja's OpenAPI document with what applies to every call of ours."""
 
 import tomllib
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
 Schema = dict[str, Any]
 ERROR = "ErrorBody"
-#: What fields and parameters mean: by schema, and for all that say nothing else.
+#: The descriptions of fields and parameters, by schema; ``any`` for all others.
 MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
     Path(__file__).with_name("fields.toml").read_text()
 )
 METHODS = ("get", "post", "put", "patch", "delete")
-#: Parameters of calls that tell numbers, of which not all are measured.
+#: Parameters of calls that return measurements, of which Trainyard lacks some.
 MEASURING = {"telemetryType", "metricType"}
-STILL_DESCRIBED = (Pages,)  # names of a released document that no call has any more
-#: What each answer that is not success means, by its code.
+STILL_DESCRIBED = (Pages,)  # schemas of a released document that no call uses any more
+#: The meaning of each error response, by its status code.
 REFUSALS = {
     400: "The request is wrong; complianceIssues names each field",
     401: "A valid token is needed",
@@ -62,7 +62,8 @@ MATCH = {
 
 
 class DescribedApi(NinjaAPI):
-    """Operation ids are words, and stay when a function moves to another module."""
+    """The API with our document. Operation ids are words, which stay the same if a function moves
+    to another module."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
@@ -97,11 +98,11 @@ def _described(schema: Any) -> Iterator[Schema]:
 
 
 def _complete(described: Schema, operation: Operation) -> None:
-    """The parameters and refusals that ninja knows nothing of."""
+    """Add the parameters and error responses that ninja does not know of."""
     method = operation.methods[0]
     if operation.summary == operation.view_func.__name__.title().replace("_", " "):
         described["summary"] = described["operationId"].replace("_", " ").capitalize()
-    if described.get("security"):  # by token, whichever class reads it
+    if described.get("security"):  # by a token, whichever class checks it
         described["security"] = [{"Bearer": []}]
     more = []
     if is_write(operation):
@@ -131,7 +132,7 @@ def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int
 
 
 def _tidy(schema: Any) -> None:
-    """Without titles that only repeat a name, and defaults that a reference cannot have."""
+    """Remove titles that only repeat a name, and defaults that a reference cannot have."""
     for one in schema.get("properties", {}).values():
         if isinstance(one, dict):
             one.pop("title", None)
@@ -140,7 +141,7 @@ def _tidy(schema: Any) -> None:
 
 
 def _explain(schema: Any, name: str) -> None:
-    """Each field of it, and of what it has inside, says what it means."""
+    """Add the descriptions of all fields in a schema, at any depth."""
     if isinstance(schema, list):
         for one in schema:
             _explain(one, name)

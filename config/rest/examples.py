@@ -1,4 +1,4 @@
-"""A request of each call that has a body, for the OpenAPI document; a test sends all of them."""
+"""An example for each call that has a body, for the OpenAPI document. A test sends all of them."""
 
 from typing import Any
 
@@ -127,7 +127,7 @@ EXAMPLES: dict[str, Any] = {
     "create_workspace": WORKSPACE,
     "create_many_workspaces": {"workloads": [WORKSPACE, WORKSPACE | {"name": "notebook-2"}]},
 }
-#: The ``spec`` of an asset, by what the ids of its calls end with.
+#: The ``spec`` of each kind of asset, by the end of its operation ids.
 ASSETS: dict[str, dict[str, Any]] = {
     "compute": COMPUTE,
     "environment": {

@@ -1,15 +1,16 @@
-"""Links of the OpenAPI document: where what a call created can be read, changed and deleted."""
+"""Links of the OpenAPI document, from the call that creates something to those that read, change
+and delete it."""
 
 from typing import Any
 
 Schema = dict[str, Any]
-#: Where an answer has the id of what was created.
+#: Where a response has the id of the created object.
 IDS = ("workloadId", "uuid", "id")
 IN_META = ("meta", "id")
 
 
 def link(document: Schema) -> None:
-    """Add to each call that creates something those of the thing that was created."""
+    """Add links to each call that creates something."""
     for path, calls in document["paths"].items():
         for code, answer in calls.get("post", {}).get("responses", {}).items():
             pointer = _pointer(answer, document) if str(code) in {"201", "202"} else ""
@@ -34,7 +35,7 @@ def _links(path: str, pointer: str, document: Schema) -> Schema:
 
 
 def _pointer(answer: Schema, document: Schema) -> str:
-    """To the id in the answer; empty where it has none."""
+    """A pointer to the id in a response; empty if it has none."""
     schema = answer.get("content", {}).get("application/json", {}).get("schema", {})
     name = schema.get("$ref", "").rpartition("/")[2]
     fields = document["components"]["schemas"].get(name, {}).get("properties", {})

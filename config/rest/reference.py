@@ -1,4 +1,4 @@
-"""The page that shows the OpenAPI document, and tries calls out."""
+"""The page that shows the OpenAPI document, and on which calls can be tried."""
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse

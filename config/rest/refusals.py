@@ -1,4 +1,5 @@
-"""What pages and REST answer while nothing can be saved: 507, in words, in this one place."""
+"""Answer pages and REST calls with 507 and an explanation while nothing can be saved, for example
+because the disk is full."""
 
 import logging
 import sys
@@ -18,7 +19,8 @@ from core.storage import StorageTrouble
 log = logging.getLogger(__name__)
 
 SAFE = {"GET", "HEAD", "OPTIONS"}
-#: What a reserve of the disk is kept for: signing in, and whatever ends or deletes something.
+#: Views that may use the reserve of the disk: those that sign in, and that end or delete
+#: something.
 MAKES_ROOM = {
     "account_login",
     "account_logout",
@@ -35,7 +37,7 @@ MAKES_ROOM = {
 
 
 class StorageMiddleware:
-    """Refuses what needs space before it is begun, so that nothing is half done."""
+    """Refuses requests that need space before they begin, so that nothing is left half done."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
         self.get_response = get_response
@@ -56,14 +58,15 @@ class StorageMiddleware:
 
 
 def broken(request: HttpRequest) -> HttpResponse:
-    """Django's ``handler500``. Errors of saving also come while a session is stored or a page is
-    written, so no middleware meets them all; this does."""
+    """Django's ``handler500``. It also answers errors of saving, because these can come after the
+    view, when a session is stored or a page is rendered, outside of any one middleware."""
     met = meet(request, sys.exc_info()[1])
     return answer(request, met) if met else server_error(request)
 
 
 def meet(request: HttpRequest, error: BaseException | None) -> StorageTrouble | None:
-    """The trouble that this error means, one line of it in the log, and told to all processes."""
+    """The storage trouble behind an error, if any. Logs it in one line and announces it to all
+    processes."""
     met = storage.of(error)
     if met is None:
         return None
@@ -71,7 +74,7 @@ def meet(request: HttpRequest, error: BaseException | None) -> StorageTrouble | 
     if met.trouble is not storage.BUSY and storage.on_disk() is None:
         storage.remember(met)
     if met.trouble is storage.DAMAGED:
-        connection.close()  # what is put in its place is opened anew
+        connection.close()  # so that a database that replaces it is opened
     return met
 
 
@@ -81,11 +84,11 @@ def answer(request: HttpRequest, met: StorageTrouble) -> HttpResponse:
     if request.path.startswith(CALLS):
         body = ErrorBody(code=status, message=met.trouble.title, details=met.trouble.text)
         return JsonResponse(body.model_dump(by_alias=True), status=status, headers=headers)
-    # No context processor, which may need the database or the broker.
+    # Without context processors, which may need the database or the broker.
     page = render_to_string("503.html", {"title": met.trouble.title, "text": met.trouble.text})
     return HttpResponse(page, status=status, headers=headers)
 
 
 def status_of(request: HttpRequest, met: StorageTrouble) -> int:
-    """507 where something should have been saved; a page that cannot be read, 503."""
+    """507 if something should have been saved, 503 for a page that cannot be read."""
     return 503 if request.method in SAFE or met.trouble is storage.BUSY else 507

@@ -1,10 +1,11 @@
-"""What Run:ai's API has and Trainyard has not: 501 with the reason, where 404 would look like a
-mistake in the address. docs/api.md lists the operations of NVIDIA's client by the same reasons."""
+"""Answer 501 and a reason for calls that Run:ai's API has and Trainyard does not, because 404 would
+look like a mistake in the URL. docs/api.md lists the operations of NVIDIA's client by the same
+reasons."""
 
 import re
 
-#: Why, and the paths below ``/api/`` that it is about; ``*`` stands for one step, and what is
-#: below a path is meant with it.
+#: Reasons and the paths below ``/api/`` to which they apply, with everything below them. ``*``
+#: stands for one step of a path.
 UNSUPPORTED: dict[str, tuple[str, ...]] = {
     "Trainyard runs trainings and workspaces, and no inference.": (
         "v1/workloads/inferences",
@@ -69,5 +70,5 @@ _PATTERNS = [
 
 
 def why_not(path: str) -> str:
-    """The reason for a path below ``/api/``; empty for one that Run:ai has not either."""
+    """The reason for a path below ``/api/``; empty if Run:ai does not have it either."""
     return next((why for pattern, why in _PATTERNS if pattern.fullmatch(path)), "")

@@ -26,16 +26,16 @@ FORMAT = 1
 MANIFEST, KEYS = "manifest.json", "secret_key"
 LOG = re.compile(r"logs/[0-9a-f-]{36}/[\w.-]+")
 PRIVATE = 0o600
-LEVEL = 3  # of gzip: logs shrink well, and a backup should not take the machine
+LEVEL = 3  # of gzip; logs compress well, and a backup should leave the CPU to others
 BLOCK = 1024**2
 
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an archive is, told before its parts."""
+    """The description of an archive, which is its first part."""
 
     database: str
-    migrations: list[str]  # app.name
+    migrations: list[str]  # as app.name
     made_at: str
     format: int = FORMAT
 
@@ -48,7 +48,8 @@ class Manifest:
 
     @classmethod
     def decode(cls, text: bytes) -> Self:
-        """``UpkeepError`` where a later format may hold what this version would leave out."""
+        """Parse a manifest. ``UpkeepError`` if it has a later format, which may contain parts that
+        this version would ignore."""
         try:
             document = json.loads(text)
             if document["format"] > FORMAT:
@@ -74,7 +75,7 @@ class Writer:
         self.file(name, io.BytesIO(data), len(data))
 
     def file(self, name: str, source: BinaryIO, size: int, mode: int = PRIVATE) -> None:
-        """``size`` bytes, though the source may have grown since."""
+        """Add ``size`` bytes of a file, even if the source has grown since."""
         member = tarfile.TarInfo(name)
         member.size, member.mode = size, mode & 0o777
         member.mtime = int(datetime.now(UTC).timestamp())
@@ -83,11 +84,12 @@ class Writer:
 
 @contextmanager
 def created(path: Path) -> Iterator[Writer]:
-    """Whole and on the disk, or not there at all. What is there already is left alone."""
+    """Create an archive that is either complete on the disk or does not exist. An existing file is
+    not replaced."""
     if path.exists():
         raise UpkeepError(f"{path} exists already. Choose another name.")
     aside = path.with_name(f".{path.name}.part")
-    aside.unlink(missing_ok=True)  # of a backup that was killed
+    aside.unlink(missing_ok=True)  # left by a backup that was killed
     try:
         with private(aside) as file:
             with (
@@ -103,7 +105,7 @@ def created(path: Path) -> Iterator[Writer]:
 
 
 def private(path: Path) -> BinaryIO:
-    """A new file that nobody else may ever read."""
+    """Create a file that only its owner can read, from the beginning."""
     path.touch(mode=PRIVATE, exist_ok=False)
     return path.open("wb")
 
@@ -122,7 +124,7 @@ class ArchivedFile:
                 if block.strip(b"\0"):
                     file.write(block)
                 else:
-                    file.seek(len(block), os.SEEK_CUR)  # the head of a log that was cut
+                    file.seek(len(block), os.SEEK_CUR)  # a hole: the removed beginning of a log
             file.truncate()
             file.flush()
             os.fsync(file.fileno())
@@ -130,8 +132,8 @@ class ArchivedFile:
 
 
 def parts(path: Path) -> Iterator[ArchivedFile]:
-    """In their order, to the end, where the checksum of the whole is looked at. To be read within
-    ``readable``: each of them may turn out to be damaged."""
+    """The parts of an archive in order. After the last, the checksum of the archive is verified.
+    Use it within ``readable``, as each part may turn out to be damaged."""
     with gzip.open(path, "rb") as zipped:
         with tarfile.open(fileobj=zipped, mode="r|") as tar:
             for member in tar:
@@ -145,8 +147,8 @@ def parts(path: Path) -> Iterator[ArchivedFile]:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """``UpkeepError`` for whatever is wrong with the bytes of an archive: what it says of itself
-    counts only if they are those that were written."""
+    """Raise ``UpkeepError`` for any damage of an archive. Verifies the checksum before other errors
+    are reported, because a damaged archive may claim anything."""
     try:
         try:
             yield

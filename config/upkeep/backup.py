@@ -1,4 +1,4 @@
-"""One archive of everything that a new machine needs, made while Trainyard runs."""
+"""Make one archive of everything that a new machine needs, while Trainyard runs."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,8 +16,8 @@ from workloads.logs import store
 
 
 def back_up(path: Path) -> Manifest:
-    """The database as of one moment, then the logs, which may be a little ahead of it: the next
-    look at a rank goes on where its log ends."""
+    """Write an archive: the database as of one moment, then the logs. These may be slightly newer,
+    which does no harm, as a rank's log is read on from its end."""
     database = databases.own()
     migrations = applied(str(database))
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
@@ -55,11 +55,11 @@ def workloads_with_logs() -> Iterator[UUID]:
         try:
             yield UUID(name)
         except ValueError:
-            continue  # not a workload's
+            continue  # not the folder of a workload
 
 
 def add_logs(writer: Writer, workload_id: UUID) -> None:
-    """A log that is deleted meanwhile is left out."""
+    """Add the logs of a workload, except any that are deleted meanwhile."""
     root = f"logs/{workload_id}"
     for stream in store.streams(workload_id):
         try:

@@ -1,4 +1,4 @@
-"""The database of this installation: copied while others write, and put back."""
+"""Copy the database of this installation while others write, and put one back."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from config.upkeep.postgresql import PostgresqlDatabase
 
 
 class SqliteDatabase:
-    """A file, with what was not yet written into it beside it."""
+    """The SQLite database of this installation: a file, and its write-ahead log."""
 
     kind, part = "SQLite", "database.sqlite3"
 
@@ -25,7 +25,7 @@ class SqliteDatabase:
         return str(self.path)
 
     def is_empty(self) -> bool:
-        """One that is damaged is not empty."""
+        """Whether it has no tables. A damaged database is not empty."""
         if not self.path.exists() or not self.path.stat().st_size:
             return True
         try:
@@ -35,20 +35,22 @@ class SqliteDatabase:
             return False
 
     def save(self, target: Path) -> None:
-        """As of one moment: all pages in one step, which keeps no writer waiting."""
+        """Copy the database as of one moment. Copies all pages in one step, without making writers
+        wait."""
         with self._readable(self.path) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy, pages=-1)
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file, nothing beside it
+            copy.execute("PRAGMA journal_mode=DELETE")  # a single file without a write-ahead log
             self._check(copy, self.path)
 
     def stage(self, file: ArchivedFile) -> None:
-        """Beside what is there. ``UpkeepError`` where it cannot be read."""
+        """Prepare the archive's database next to the current one. ``UpkeepError`` if it cannot be
+        read."""
         file.copy_to(self.staged)
         with self._readable(self.staged) as database:
             self._check(database, self.staged)
 
     def swap(self) -> None:
-        for suffix in ("-wal", "-shm"):  # of the one before: they must not be read into this one
+        for suffix in ("-wal", "-shm"):  # SQLite would apply those of the old file to the new one
             self.path.with_name(f"{self.path.name}{suffix}").unlink(missing_ok=True)
         self.staged.replace(self.path)
 

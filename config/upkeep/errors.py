@@ -1,5 +1,5 @@
-"""Why an archive or a key cannot be made or used."""
+"""The error of backups, restores and new keys."""
 
 
 class UpkeepError(Exception):
-    """Nothing was changed, unless the message says so; it is for who typed the command."""
+    """A message for the user of the command. Nothing was changed, unless it says so."""

@@ -1,6 +1,7 @@
-"""The database where it is PostgreSQL's, by PostgreSQL's own programs.
+"""Back up and restore a PostgreSQL database with PostgreSQL's own programs.
 
-They learn where it is from libpq's variables: a password on a command line is everybody's to read.
+They get the connection from libpq's environment variables, because everyone on the machine can read
+a password on a command line.
 """
 
 import os
@@ -13,15 +14,15 @@ from django.db import connection
 from config.upkeep.archive import ArchivedFile
 from config.upkeep.errors import UpkeepError
 
-#: Variables of libpq that are not named after their parameter as the others are.
+#: Those variables of libpq that are not named after their parameter.
 VARIABLES = {"connect_timeout": "PGCONNECT_TIMEOUT", "application_name": "PGAPPNAME"}
-#: So that a session which somebody left open is told of, instead of waited for.
+#: Fail if another session still uses the tables, instead of waiting for it.
 PATIENCE = "-c lock_timeout=5s"
 LAST_LINES = 5
 
 
 class PostgresqlDatabase:
-    """The one that DATABASE_URL names."""
+    """The PostgreSQL database of this installation."""
 
     kind, part = "PostgreSQL", "database.dump"
 
@@ -37,18 +38,20 @@ class PostgresqlDatabase:
         return not connection.introspection.table_names()
 
     def save(self, target: Path) -> None:
-        """As of one moment, while others write."""
+        """Dump the database as of one moment, while others may write."""
         self._run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
 
     def stage(self, file: ArchivedFile) -> None:
-        """Beside what is there. ``UpkeepError`` where it cannot be read."""
+        """Prepare the archive's database next to the current one. ``UpkeepError`` if it cannot be
+        read."""
         file.copy_to(self.dump)
         self.script.touch(mode=0o600)
         options = ["--no-owner", "--no-privileges", f"--file={self.script}"]
         self._run("pg_restore", *options, str(self.dump))
 
     def swap(self) -> None:
-        """In one transaction: all of it, or nothing. Tables that only a later version has go."""
+        """Replace the database in one transaction. Tables that only a later version has are dropped
+        as well."""
         quote = connection.ops.quote_name
         there = ", ".join(quote(name) for name in connection.introspection.table_names())
         drop = ["--command", f"DROP TABLE {there} CASCADE"] if there else []

@@ -1,4 +1,4 @@
-"""An archive put in the place of what is there: unpacked and looked at beside it, then swapped."""
+"""Restore an archive: unpack and check it next to the current data, then swap them."""
 
 import shutil
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ NOT_OURS = "{} is not a backup of Trainyard: {}."
 
 
 def restore(path: Path, *, replace: bool) -> Manifest:
-    """What the archive says of itself. ``UpkeepError``, and nothing changed, where it cannot be
-    read, is of a later version, or would take the place of something without ``replace``."""
+    """Restore an archive and return its manifest. ``UpkeepError``, with nothing changed, if it
+    cannot be read, comes from a later version, or would overwrite data without ``replace``."""
     with stopped(), Restoration(path).cleaned() as restoration:
         if not replace and (there := restoration.in_the_way()):
             raise UpkeepError(
@@ -34,7 +34,7 @@ def restore(path: Path, *, replace: bool) -> Manifest:
 
 
 class Restoration:
-    """One archive on its way into this installation."""
+    """The restoration of one archive."""
 
     manifest: Manifest
     keys: list[str]
@@ -52,13 +52,13 @@ class Restoration:
         return str(self.logs) if any(self.others(self.logs)) else ""
 
     def others(self, folder: Path) -> Iterator[Path]:
-        """What is in a folder besides ours."""
+        """The entries of a folder, except those of a restoration."""
         if folder.is_dir():
             yield from (it for it in folder.iterdir() if it not in (self.new_logs, self.old_logs))
 
     @contextmanager
     def cleaned(self) -> Iterator["Restoration"]:
-        """Nothing of an attempt is left, be it this one or one that was killed."""
+        """Remove everything that this attempt or an earlier one that was killed leaves."""
         self.clean()
         try:
             yield self
@@ -72,7 +72,7 @@ class Restoration:
                 shutil.rmtree(folder)
 
     def unpack(self) -> None:
-        """Each part beside the place where it belongs."""
+        """Unpack each part next to its final place."""
         files = archive.parts(self.path)
         first = next(files, None)
         if first is None or first.name != archive.MANIFEST:
@@ -112,7 +112,7 @@ class Restoration:
             yield file.name
 
     def check_keys(self) -> None:
-        """A key of the environment wins over the file's, so it must be the one of the archive."""
+        """Check a key from the environment, which overrides the file: it must be the archive's."""
         if not env.key_is_given() or set(self.keys) <= set(env.secret_keys(self.home)):
             return
         raise UpkeepError(
@@ -121,20 +121,22 @@ class Restoration:
         )
 
     def swap(self) -> None:
-        """From here on a kill leaves a mark, with which Trainyard does not start."""
+        """Put everything in place. A mark exists meanwhile; if it is left because this was killed,
+        Trainyard does not start."""
         mark = self.home / UNFINISHED
         mark.write_text(f"{self.path}\n")
         try:
             self.database.swap()
         except UpkeepError:
-            mark.unlink()  # all or nothing, and it was nothing
+            mark.unlink()  # the database was not changed
             raise
         self.swap_keys()
         self.swap_logs()
         mark.unlink()
 
     def swap_keys(self) -> None:
-        """The keys before stay beside them: they may be of a database elsewhere."""
+        """Replace the keys. The old ones stay next to them, because a database elsewhere may need
+        them."""
         path = self.home / "secret_key"
         if env.key_is_given() or (path.exists() and env.keys_of(path) == self.keys):
             return
@@ -143,7 +145,8 @@ class Restoration:
         env.write_keys(path, self.keys)
 
     def swap_logs(self) -> None:
-        """Folder by folder: the whole may be a volume of its own, which cannot be renamed."""
+        """Replace the logs, folder by folder, because the whole may be a volume, which cannot be
+        renamed."""
         self.old_logs.mkdir(parents=True, exist_ok=True)
         for folder in list(self.others(self.logs)):
             folder.replace(self.old_logs / folder.name)
@@ -152,7 +155,7 @@ class Restoration:
 
 
 def migrations_of_later_versions(names: list[str]) -> list[str]:
-    """Those that this version does not have, of apps that it has."""
+    """Migrations that this version does not have, of apps that it has."""
     migrations = MigrationLoader(None).disk_migrations
     ours = set(migrations)
     for migration in migrations.values():

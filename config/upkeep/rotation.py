@@ -1,5 +1,5 @@
-"""A new key in the place of the old one. Wherever it is interrupted, all stays readable: old keys
-go last, once nothing needs them."""
+"""Replace the secret key. It can be interrupted at any point, and everything stays readable: old
+keys are removed last, when nothing needs them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,16 +20,16 @@ HOW = (
 
 @dataclass(frozen=True)
 class Rotation:
-    """What was done."""
+    """The result of a rotation."""
 
     rewritten: int
-    lost: int  # texts that could not be read before either
-    continued: bool = False  # one that was cut short
+    lost: int  # secrets that could not be read before either
+    continued: bool = False  # it completed an interrupted rotation
 
 
 def rotate() -> Rotation:
-    """``UpkeepError`` where the environment has to be changed first, or where Trainyard runs with
-    keys of the file."""
+    """Replace the secret key. ``UpkeepError`` if the environment has to be changed first, or if
+    Trainyard runs with keys from the file."""
     if env.key_is_given():
         if not settings.SECRET_KEY_FALLBACKS:
             raise UpkeepError(HOW.format(env.new_key()))
@@ -39,8 +39,9 @@ def rotate() -> Rotation:
 
 
 def _rotate_file(path: Path) -> Rotation:
-    """More than one key in it is a rotation that was cut short, and is brought to its end. The file
-    is read anew: until the lock was ours another rotation may have ended."""
+    """Replace the key in the file. If the file has more than one, an interrupted rotation is
+    completed. The file is read again, because another rotation may have ended before we had the
+    lock."""
     keys = env.keys_of(path)
     continued = len(keys) > 1
     if not continued:

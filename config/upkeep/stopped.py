@@ -1,4 +1,4 @@
-"""What may only be done while Trainyard is stopped, and what a restore left that was cut short."""
+"""Make sure that Trainyard is stopped while its data is replaced."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +16,8 @@ PROCESSES = ("worker", "beat")
 
 @contextmanager
 def stopped() -> Iterator[None]:
-    """``UpkeepError`` while it runs. Nobody starts it here meanwhile; what a killed one left
-    running is ended first, as a start does."""
+    """Raise ``UpkeepError`` if Trainyard runs, and keep it from being started here. Processes that
+    a killed one left running are ended first, as at a start."""
     folder = Path(settings.HOME)
     home = Home(folder)
     try:
@@ -39,7 +39,8 @@ def stopped() -> Iterator[None]:
 
 
 def signs_of_life() -> list[str]:
-    """Of processes elsewhere that share the broker; the embedded one ended with its manager."""
+    """The names of processes that are alive elsewhere and share the broker. An embedded broker has
+    ended with its manager, so it has none."""
     try:
         signs = heartbeat.broker(settings.REDIS_URL).mget([heartbeat.key(it) for it in PROCESSES])
     except redis.RedisError:
