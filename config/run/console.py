@@ -1,4 +1,4 @@
-"""What the person in front of the terminal reads."""
+"""Print messages to the person at the terminal."""
 
 import sys
 
@@ -8,7 +8,7 @@ def say(text: str) -> None:
 
 
 def step(text: str) -> None:
-    """A heading for what takes a moment, in bold where the terminal can."""
+    """Print a heading before a step that takes a moment, in bold if the terminal supports it."""
     say(f"\033[1m== {text}\033[0m" if sys.stdout.isatty() else f"== {text}")
 
 

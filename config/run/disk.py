@@ -1,4 +1,5 @@
-"""A data folder that cannot be written: a sentence at the start, and a broker that goes on."""
+"""Handle a data folder that cannot be written: explain it at the start, and keep the embedded
+broker working."""
 
 import time
 
@@ -9,12 +10,12 @@ from config.run.console import say
 from core import storage
 from core.broker.valkey import connection
 
-EVERY = 1.0  # seconds between two looks
+EVERY = 1.0  # seconds between two checks
 LEAST_AT_START = 1024**2  # bytes
 
 
 def sentence(error: OSError | DatabaseError) -> str:
-    """What to tell who starts Trainyard; empty where the error is a defect of ours."""
+    """The message for whoever starts Trainyard; empty if the error is a defect of ours."""
     if isinstance(error, OSError):
         return (
             f"The data folder cannot be used: {error.strerror or error}"
@@ -27,14 +28,15 @@ def sentence(error: OSError | DatabaseError) -> str:
 
 
 def without_room() -> str:
-    """Why there is no use in a start; the reserve may be used by what makes room."""
+    """Why a start would fail for lack of space; empty if it would not. It may use the reserve,
+    because Trainyard has to run to make room."""
     met = storage.on_disk(reserve=LEAST_AT_START)
     return str(met) if met else ""
 
 
 class BrokerLog:
-    """The embedded broker refuses every write while it cannot write its log. So while its disk
-    takes nothing it works in memory: what it holds is asked for again by whoever lost it."""
+    """Turns off the embedded broker's log while the disk is full, as the broker refuses every write
+    that it cannot log. It then works in memory; whoever loses what it held asks for it again."""
 
     def __init__(self) -> None:
         self.looked = 0.0
@@ -50,7 +52,7 @@ class BrokerLog:
         try:
             connection().config_set("appendonly", "no" if met else "yes")
         except redis.RedisError:
-            return  # it is starting, and hears of it at the next look
+            return  # it is starting; the next check tells it
         text = str(met) if met else ""
         if text != self.said:
             say(text or "There is space again: everything is saved as before.")

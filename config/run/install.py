@@ -1,7 +1,8 @@
-"""Install what the locks name, into ``.venv`` and ``node_modules``. Only the standard library here.
+"""Install the packages in the lock files into ``.venv`` and ``node_modules``. Only the standard
+library here.
 
-Run as a script, by the system's Python, before anything is installed. Each step leaves a stamp
-with the digest of its lock, so that a second start finds everything in place.
+Run as a script by the system's Python, before anything is installed. Each step leaves a stamp with
+the digest of its lock file, so that the next start skips it.
 """
 
 import argparse
@@ -22,9 +23,9 @@ VENDOR = ROOT / "static" / "vendor"
 RUNTIME_LOCK = ROOT / "requirements.txt"
 DEV_LOCK = ROOT / "requirements-dev.txt"
 NPM_LOCK = ROOT / "package-lock.json"
-NPM_DEV = "typescript"  # there only where what tests need was installed, too
+NPM_DEV = "typescript"  # only there if the packages for tests were installed, too
 
-# What the pages load, of all that the packages bring: source in node_modules → static/vendor.
+# The files in packages that pages load: source in node_modules → static/vendor.
 VENDOR_FILES = {
     "@tabler/core/dist/css/tabler.min.css": "tabler/tabler.min.css",
     "@tabler/core/dist/js/tabler.min.js": "tabler/tabler.min.js",
@@ -42,7 +43,7 @@ VENDOR_FILES = {
     "uplot/dist/uPlot.min.css": "uplot/uPlot.min.css",
 }
 
-#: Starts the command line of this checkout, also where a path has a space.
+#: Starts the command line of this checkout, even if its path contains a space.
 LAUNCHER = """\
 #!/bin/sh
 '''exec' "{python}" "$0" "$@"
@@ -57,7 +58,7 @@ script()
 
 
 class Missing(Exception):
-    """Something only the person at the keyboard can install; the message says how."""
+    """Something that only the user can install; the message says how."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -73,13 +74,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"\n{error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        return 130  # without stamps: the next start takes up what is unfinished
+        return 130  # without a stamp, so the next start continues
     return 0
 
 
 @contextmanager
 def one_at_a_time() -> Iterator[None]:
-    """Two starts from one checkout install one after the other."""
+    """Hold a lock, so that two starts from one checkout install one after the other."""
     with (ROOT / ".install.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -98,8 +99,8 @@ def install_python(*, dev: bool) -> None:
     )
     pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     if not sys.stdout.isatty():
-        pip.append("--quiet")  # nobody watches the bars
-    # The second lock holds the first one whole, so one call is enough.
+        pip.append("--quiet")  # there is no terminal for progress bars
+    # The second lock file contains all of the first, so one call is enough.
     if subprocess.run([*pip, "-r", str(locks[-1])], cwd=ROOT, check=False).returncode:
         raise Missing(
             "The Python packages could not be installed; pip's own message is above.\n"
@@ -114,7 +115,7 @@ def install_python(*, dev: bool) -> None:
 
 
 def install_command_line() -> None:
-    """``.venv/bin/trainyard``, as ``pip install ./trainyard_cli`` brings it elsewhere."""
+    """Install ``.venv/bin/trainyard``, which ``pip install ./trainyard_cli`` installs elsewhere."""
     program = VENV / "bin" / "trainyard"
     text = LAUNCHER.format(python=VENV / "bin" / "python", root=str(ROOT))
     if not program.exists() or program.read_text() != text:
@@ -123,7 +124,7 @@ def install_command_line() -> None:
 
 
 def works(python: Path) -> bool:
-    """Whether this environment's Python starts (it does not once the system's one was removed)."""
+    """Whether this environment's Python starts. It does not once the system's Python is removed."""
     return python.exists() and not subprocess.run([python, "-c", ""], check=False).returncode
 
 

@@ -1,4 +1,4 @@
-"""What a container waits for before it starts: the database, and the tables of its version."""
+"""Wait for the database and for the tables of this version, before a container starts."""
 
 import time
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config.run.console import say
 
-EVERY = 2.0  # seconds between two looks
+EVERY = 2.0  # seconds between two checks
 
 
 def wait_for_database() -> None:
@@ -16,7 +16,8 @@ def wait_for_database() -> None:
 
 
 def wait_for_tables() -> None:
-    """Those of a later version will do: a release leaves what its predecessor needs."""
+    """Wait until all migrations are applied. Tables of a later version will do, because each
+    release keeps what the previous one needs."""
     _wait_while(_missing_migrations)
 
 
@@ -32,7 +33,7 @@ def _missing_migrations() -> str:
 
 
 def _wait_while(reason: Callable[[], str]) -> None:
-    """Each reason is said once, however long it lasts."""
+    """Wait while there is a reason, and print each new one once."""
     said = ""
     while why := _answer(reason):
         if why != said:
@@ -42,7 +43,7 @@ def _wait_while(reason: Callable[[], str]) -> None:
 
 
 def _answer(reason: Callable[[], str]) -> str:
-    """The reason to wait, if only that nobody answers; empty once there is none."""
+    """The reason to wait, also if the database does not answer; empty if there is none."""
     try:
         return reason()
     except OperationalError as error:

@@ -1,1 +1,1 @@
-"""Gangs as batch jobs of Slurm, by its own commands, on this host or over SSH."""
+"""Run gangs as batch jobs of Slurm, with its own commands, on this host or over SSH."""

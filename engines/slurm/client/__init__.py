@@ -1,1 +1,1 @@
-"""How the cluster is reached: commands, files on its shared directory, terminals and ports."""
+"""Reach the cluster: commands, files on its shared directory, terminals and ports."""

@@ -1,6 +1,6 @@
-"""Bringing the files of runs to the cluster, and their scripts to Slurm.
+"""Copy the files of runs to the cluster, and submit their scripts to Slurm.
 
-All that wait at a moment go in one session, for a session costs more than a job.
+All runs that are waiting go in one session, because a session costs more than a job.
 """
 
 import time
@@ -14,15 +14,15 @@ from engines.slurm.client import files, programs
 from engines.slurm.client.transport import CommandResult, Transport
 
 NEW, AGAIN, LATE, REFUSED = "new", "again", "late", "refused"  # as the program calls them
-GATHER_SECONDS = 0.01  # in which others come; as long as they do, they are waited for
+GATHER_SECONDS = 0.01  # wait for others for so long, and again as long as more come
 FIRST_SECONDS, EACH_SECONDS = 50.0, 10.0  # that a session may take; Slurm gives up after ten
 
 
 @dataclass(frozen=True, eq=False)
 class Parcel:
-    """A run: its workload's folder below the directory, and its files by name. ``how`` is ``AGAIN``
-    once it is known that nothing became of an earlier try. Files that are ``shown`` are open to the
-    group of the directory."""
+    """A run to submit: its workload's folder below the directory, and its files by name. ``how`` is
+    ``AGAIN`` if an earlier try is known to have had no effect. The group of the directory may read
+    the files that are ``shown``."""
 
     folder: str
     run: int
@@ -33,7 +33,7 @@ class Parcel:
 
 
 class Courier:
-    """One a cluster and process."""
+    """Submits runs. There is one for each cluster and process."""
 
     def __init__(self, transport: Transport, directory: str, umask: str = "077") -> None:
         self.transport, self.directory, self.umask = transport, directory, umask
@@ -41,8 +41,8 @@ class Courier:
         self._list, self._way = Lock(), Lock()
 
     def hand_over(self, parcel: Parcel) -> str:
-        """What became of it: one word, and what Slurm said to it. ``EngineUnavailable`` where
-        nobody knows."""
+        """Submit a run. Returns its outcome: one word, and Slurm's message. ``EngineUnavailable``
+        if the outcome is unknown."""
         with self._list:
             self._waiting.append(parcel)
         with self._way:
@@ -51,7 +51,7 @@ class Courier:
         return parcel.outcome.result()
 
     def _together(self) -> Sequence[Parcel]:
-        """All that wait, but for a second one of the same run, which comes after the first."""
+        """All waiting runs. If one is waiting twice, the second comes next time."""
         before = 0
         while len(self._waiting) > before:
             before = len(self._waiting)

@@ -1,8 +1,8 @@
-"""Files of the shared directory, by small programs that any POSIX shell runs.
+"""Read and write files of the shared directory with small programs that run in any POSIX shell.
 
-Where jobs run under people's own names their files are theirs, who may put a link, a pipe or
-anything else there at any moment. Then each folder is entered before it is judged, and nothing is
-opened that is a link.
+If jobs run as their users, the users own the files, and may put a link, a pipe or anything else in
+their place at any moment. So each folder is entered before it is checked, and links are never
+opened.
 """
 
 import base64
@@ -17,10 +17,10 @@ from engines.base import EngineUnavailable
 from engines.slurm.client.transport import TIMEOUT, CommandResult, Transport
 
 HEADER = re.compile(r"^==> (.*) <==$", re.MULTILINE)
-PACK = 400  # folders that are looked into by one command
+PACK = 400  # folders that one command reads
 LONGEST_FACT = 4000  # bytes
-MOST_FACTS = 2**21  # bytes, packed, of one folder; a rank has two files of at most 1 KiB each
-MOST_AT_ONCE = 2**25  # characters of one answer, after which the rest is asked for again
+MOST_FACTS = 2**21  # bytes of one packed folder; a rank has two files of at most 1 KiB each
+MOST_AT_ONCE = 2**25  # characters of one answer; the rest is requested again
 CUT = re.compile(r"^read ([1-9][0-9]*)$", re.MULTILINE)
 RUN = re.compile(r"workloads/[0-9a-f]{32}/runs/[1-9][0-9]{0,3}")
 
@@ -40,7 +40,7 @@ print 600 "$@" -maxdepth 1 -type f -name batch.log -size +0
 exit 0
 """.replace("LONGEST", str(LONGEST_FACT))
 
-#: Into a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
+#: Enter a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
 ENTER = 'enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }'
 # The same, of people: for each folder a line with its name and its small files, packed so that
 # nothing of them can be taken for another's. Where it becomes too much, the number of folders that
@@ -118,7 +118,8 @@ def sh(
 
 
 def checked(answer: CommandResult, what: str) -> str:
-    """What it printed. ``EngineUnavailable`` where it failed: a directory may be away for now."""
+    """The output of a command. ``EngineUnavailable`` if it failed, as a directory may be away for a
+    while."""
     if answer.code:
         raise EngineUnavailable(f"{what}: {answer.said or f'exit code {answer.code}'}")
     return answer.out
@@ -129,8 +130,8 @@ def unreadable(directory: str) -> str:
 
 
 def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes:
-    """A tar archive of files that only their owner may read, by path; their group may read and
-    write those that are ``shown``."""
+    """A tar archive of files by path. Only their owner may read them, except that the group may
+    read and write those that are ``shown``."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
         for name, text in contents.items():
@@ -142,14 +143,14 @@ def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes
 
 
 def looking(program: str, *, of_people: bool) -> str:
-    """A program that asks for ``last_run``."""
+    """A program that uses ``last_run``."""
     return (LAST_RUN_OF_PEOPLE if of_people else LAST_RUN) + program
 
 
 def latest_runs(
     transport: Transport, directory: str, *workloads: str, of_people: bool = False
 ) -> list[str]:
-    """Their folders, relative to the directory."""
+    """The folders of the latest runs of workloads, relative to the directory."""
     program, results = looking(LATEST, of_people=of_people), list[str]()
     for start in range(0, max(len(workloads), 1), PACK):
         answer = sh(transport, program, directory, *workloads[start : start + PACK])
@@ -161,8 +162,8 @@ def latest_runs(
 def facts(
     transport: Transport, directory: str, folders: Sequence[str], *, of_people: bool = False
 ) -> Iterator[tuple[str, dict[str, str]]]:
-    """Each folder, and what is written in it by name of the file below it. One answer after the
-    other, so that no more than one has to be kept."""
+    """Each folder with its small files: their text by name. The answers are fetched one after the
+    other, so that only one is in memory."""
     program, unpack = (FACTS_OF_PEOPLE, unpacked) if of_people else (FACTS, _headed)
     start = 0
     while start < len(folders):
@@ -180,13 +181,14 @@ def facts(
 
 
 def _headed(out: str) -> Iterator[tuple[str, str]]:
-    """Path and text of each, as ``tail`` prints them."""
+    """The path and text of each file in the output of ``tail``."""
     _, *parts = HEADER.split(out)
     yield from zip(parts[::2], parts[1::2], strict=True)
 
 
 def unpacked(out: str) -> Iterator[tuple[str, str]]:
-    """The same of what people have; of a folder that is torn, the files before that."""
+    """The same for the packed files of users. If a folder's archive is damaged, the files before
+    the damage."""
     for line in out.splitlines():
         place, _, text = line.partition(" ")
         with suppress(binascii.Error, tarfile.TarError):

@@ -1,4 +1,5 @@
-"""Keys, known hosts and the shared connection of a login node, as files that only we may read."""
+"""Store the keys, known hosts and shared connection of a login node in files that only we
+may read."""
 
 import hashlib
 import os
@@ -9,16 +10,17 @@ from pathlib import Path
 from engines.slurm.client.transport import Outage, SlurmPrograms, SshTransport
 
 CONNECT_SECONDS = 10
-KEPT_SECONDS = 120  # for which the shared connection stays open when nobody uses it
-#: By the path of the shared connection, for people with keys of their own get a new transport each
-#: time that they do something.
+KEPT_SECONDS = 120  # seconds that the shared connection stays open unused
+#: Outages by the path of the shared connection, because each action of a user with a key of
+#: their own makes a new transport.
 _outages: dict[Path, Outage] = {}
 
 
 @dataclass(frozen=True)
 class Login:
-    """A login node and who we are there; port 0 is ssh's own choice. Without ``key`` ssh uses what
-    the user of this server has; without ``known_hosts`` too, the first key of the host is kept."""
+    """A login node and our user there. Port 0 leaves the port to ssh. Without ``key`` ssh uses the
+    keys of this server's user. If ``known_hosts`` is missing as well, the first key of the host is
+    accepted and stored."""
 
     host: str
     user: str = ""
@@ -28,14 +30,14 @@ class Login:
 
     @property
     def mark(self) -> str:
-        """Of whoever comes with the same key to the same place."""
+        """A name for everyone with the same key on the same host."""
         words = (self.host, self.user, str(self.port), self.key, self.known_hosts)
         return hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
 
 
 def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -> SshTransport:
-    """``folder`` keeps the files; by default one in memory, ours alone. Names are short, for the
-    path of a socket must be."""
+    """Connect to a login node. ``folder`` holds the files; by default it is a private one in
+    memory. Its names are short, because the path of a socket must be short."""
     home = folder or private_folder()
     socket, hosts = home / f"{login.mark}.s", home / f"{login.mark}.hosts"
     if login.known_hosts:
@@ -64,13 +66,13 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
 
 
 def end_pause(login: Login, folder: Path | None = None) -> None:
-    """For whoever has repaired what kept Trainyard out and does not want to wait."""
+    """Connect again without waiting, for a user who has just repaired the cause of an outage."""
     if outage := _outages.get((folder or private_folder()) / f"{login.mark}.s"):
         outage.end()
 
 
 def private_folder() -> Path:
-    memory = Path("/dev/shm")  # noqa: S108 -- in memory, and in a folder of our own
+    memory = Path("/dev/shm")  # noqa: S108 -- in memory, and a folder of our own
     parent = memory if os.access(memory, os.W_OK) else Path(tempfile.gettempdir())
     home = parent / f"trainyard-ssh-{os.getuid()}"
     home.mkdir(mode=0o700, exist_ok=True)
@@ -81,7 +83,7 @@ def private_folder() -> Path:
 
 
 def write(path: Path, text: str) -> None:
-    """In one step, for several processes write the same."""
+    """Write a file in one step, because several processes write the same one."""
     number, draft = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(number, "w") as file:
         file.write(text if text.endswith("\n") else text + "\n")

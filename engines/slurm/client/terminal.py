@@ -1,5 +1,5 @@
-"""A program with a terminal on the cluster: ``srun --pty`` through a terminal of this host. Who
-hangs up ends the client, and Slurm ends the program."""
+"""Run a program with a terminal on the cluster: ``srun --pty`` in a terminal of this host. Hanging
+up ends the client, and then Slurm ends the program."""
 
 import sys
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engines.shared.terminal import PtySession
 from engines.slurm.client.transport import variables
 
-# Makes the terminal that of the new session, so that hanging up and sizes reach it.
+# Makes this the terminal of the new session, so that it gets hang-ups and size changes.
 LEADER = """
 import fcntl, os, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)

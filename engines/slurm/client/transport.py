@@ -1,8 +1,8 @@
-"""Running a command where Slurm's programs are: on this host, or on a login node by OpenSSH.
+"""Run commands where Slurm's programs are: on this host, or on a login node with OpenSSH.
 
-OpenSSH's own client, because the site's ProxyJump, certificates and agents hold for it as they do
-for people. One connection is shared by all commands; its sessions are bounded, for an sshd takes
-ten of a connection.
+It uses OpenSSH's own client, so that the site's ProxyJump, certificates and agents apply as usual.
+All commands share one connection with a limited number of sessions, because an sshd allows ten for
+each connection.
 """
 
 import os
@@ -17,13 +17,13 @@ from typing import Protocol
 from engines.base import EngineUnavailable
 
 TIMEOUT = 30.0  # seconds; Slurm's own commands give up after 10
-MOST_SAID = 500  # characters of what a command said that failed
-SESSIONS = 6  # of ten: terminals and tunnels take some as well
+MOST_SAID = 500  # characters kept of a failed command's message
+SESSIONS = 6  # of ten, because terminals and tunnels need some as well
 
 
 @dataclass(frozen=True)
 class CommandResult:
-    """What a command printed, and how it ended."""
+    """The output and exit code of a command."""
 
     code: int
     data: bytes
@@ -35,51 +35,54 @@ class CommandResult:
 
     @property
     def said(self) -> str:
-        """Why it failed, in its own words, on one line."""
+        """The command's own words on why it failed, in one line."""
         return " ".join((self.err.strip() or self.out.strip()).split())[:MOST_SAID]
 
 
 class Transport(Protocol):
-    """``host`` is where commands run, for people."""
+    """Runs commands. ``host`` is the name to show for where they run."""
 
     host: str
 
     def run(
         self, argv: Sequence[str], *, stdin: bytes = b"", timeout: float = TIMEOUT
     ) -> CommandResult:
-        """``EngineUnavailable`` where the host cannot be reached, or is silent for too long: then
-        nobody knows whether the command did its work."""
+        """Run a command. ``EngineUnavailable`` if the host cannot be reached or does not answer in
+        time; the command may then have done its work or not."""
         ...
 
     def terminal(self, argv: Sequence[str]) -> list[str]:
-        """What to run on this host with a terminal, so that ``argv`` has one there."""
+        """The command to run in a terminal of this host, so that ``argv`` gets a terminal on the
+        cluster."""
         ...
 
     def tunnel(self, host: str, port: int) -> list[str] | None:
-        """What to run so that its input and output lead to a port; ``None``: connect directly."""
+        """The command whose input and output lead to a port; ``None`` if the port can be reached
+        directly."""
         ...
 
 
-#: What ssh says where the login node has too many connections: no command was begun. Pauses in
-#: seconds before it is tried again.
+#: ssh's message if the login node has too many connections, so that no command was started; and
+#: the pauses, in seconds, before each further try.
 NOT_BEGUN, TURNED_AWAY = "kex_exchange_identification", (0.5, 1.0, 2.0)
-#: Seconds for which nobody connects anew after the first failure, the second in a row, and so on:
-#: a login node that is away, or counts wrong keys, is not asked by everyone all the time.
+#: Seconds without a new connection after the first failure, the second in a row, and so on. So a
+#: login node that is down, or that counts wrong keys, is not asked constantly.
 RECONNECT = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
-#: A line before what a command prints, so that the greetings of a login node are told from it.
+#: A line before a command's output, to tell it from the greetings of a login node.
 BANNER_ENDS = "trainyard: begins"
 BEGIN = f"echo '{BANNER_ENDS}'; echo '{BANNER_ENDS}' >&2; exec \"$@\""
 
 
 @dataclass(frozen=True)
 class SlurmPrograms:
-    """Where Slurm's programs and their configuration are, where they are not at the usual place."""
+    """The paths of Slurm's programs and configuration, if they are not in the usual place."""
 
     folder: str = ""
     conf: str = ""
 
     def around(self, argv: Sequence[str]) -> list[str]:
-        """Times are in UTC, and nothing that Trainyard itself was given by a job comes along."""
+        """Wrap a command: times are in UTC, and variables of a Slurm job in which Trainyard may
+        itself run are removed."""
         words = ["env", "TZ=UTC", "LC_ALL=C"]
         words += [f"SLURM_CONF={self.conf}"] if self.conf else []
         if self.folder:
@@ -108,8 +111,8 @@ class LocalTransport:
 
 @dataclass
 class Outage:
-    """Of a login node: what ssh said to the last of some failures in a row, which is told again
-    until the pause is over."""
+    """The outage of a login node: ssh's message at the last of several failures in a row, which is
+    reported again until the pause is over."""
 
     failures: int = 0
     at: float = float("-inf")
@@ -117,7 +120,8 @@ class Outage:
     said: str = ""
 
     def note(self, said: str, began: float) -> None:
-        """Of a command that began then: all that ran when one connection broke are one failure."""
+        """Record the failure of a command that ``began`` at a time. All commands that ran when one
+        connection broke count as one failure."""
         if began <= self.at:
             return
         pause = RECONNECT[min(self.failures, len(RECONNECT) - 1)]
@@ -125,14 +129,14 @@ class Outage:
         self.until = self.at + pause
 
     def end(self) -> None:
-        """Whoever comes next connects, and pauses begin with the shortest again."""
+        """End the pause; the next failure begins with the shortest pause again."""
         self.failures, self.at, self.until, self.said = 0, float("-inf"), float("-inf"), ""
 
 
 @dataclass
 class SshTransport:
-    """``options`` are those of ``ssh``, with the control connection among them. ``outage`` is that
-    of all who have the same one."""
+    """Runs commands over SSH. ``options`` are those of ``ssh``, including the control connection.
+    All transports with the same connection share one ``outage``."""
 
     host: str
     options: Sequence[str]
@@ -173,7 +177,8 @@ class SshTransport:
 
 
 def without_banner(answer: CommandResult) -> CommandResult:
-    """Sites greet people in ``.bashrc`` and before a login; what was asked for comes after that."""
+    """Remove greetings, which sites print in ``.bashrc`` and before a login, from a command's
+    output."""
     _, begun, data = answer.data.partition(f"{BANNER_ENDS}\n".encode())
     _, said_begun, err = answer.err.partition(f"{BANNER_ENDS}\n")
     return CommandResult(
@@ -195,7 +200,7 @@ def run_here(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) ->
 
 
 def variables() -> Mapping[str, str]:
-    """Ours without what a job of Slurm, from which Trainyard may run, has for itself."""
+    """Our environment variables, without those of a Slurm job in which Trainyard may itself run."""
     kept = {"SLURM_CONF"}
     inherited = os.environ.items()
     return {
@@ -206,7 +211,7 @@ def variables() -> Mapping[str, str]:
 
 
 BROKEN_KEY = "the private key cannot be read; paste it whole, with its first and last line"
-#: What ssh says, and what to do about it.
+#: Messages of ssh, and advice for each.
 SSH_SAYS = {
     "Permission denied": "the login node does not accept the key; add the public key to the user's "
     "authorized_keys",
@@ -222,8 +227,8 @@ SSH_SAYS = {
 
 
 def explained(host: str, said: str) -> str:
-    """ssh's words with advice in front of them. Of a long warning the last words are what failed,
-    and the first ones frames."""
+    """ssh's message with advice in front of it. The frame of a long warning is dropped, so that the
+    lines that name the failure are kept."""
     advice = next((words for sign, words in SSH_SAYS.items() if sign in said), "")
     text = advice or "the login node cannot be reached"
     lines = " ".join(line for line in said.splitlines() if not line.startswith("@"))
