@@ -77,6 +77,7 @@ const narrow = matchMedia("(max-width: 900px)");
 function openNavigation(open) {
   document.documentElement.dataset.nav = open ? "open" : "";
   document.querySelector("[data-nav-toggle]")?.setAttribute("aria-expanded", String(open));
+  if (open) document.querySelector("#sidebar a").focus(); // it lies over the page, and comes before it
 }
 
 async function copy(element) {

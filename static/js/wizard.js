@@ -116,14 +116,9 @@ wizard.addEventListener("click", (event) => {
     input.focus();
     for (const kind of ["input", "change"]) input.dispatchEvent(new Event(kind, { bubbles: true }));
   }
-  if (event.target.closest?.("[data-side-toggle]")) {
-    event.preventDefault();
-    side.toggleAttribute("data-open");
-    side.querySelector(".side-close").focus();
-  } else if (link && link.hash === location.hash) visit(); // the same link again
+  if (link && link.hash === location.hash) visit(); // the same link again
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") side.removeAttribute("data-open");
   if (event.key === "Enter" && event.target.matches?.("#wizard input[type=search]")) event.preventDefault();
 });
 

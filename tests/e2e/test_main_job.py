@@ -83,8 +83,8 @@ def test_a_stopped_training_goes_on_from_its_last_step(admin_page: Page, rest: R
     expect(page.get_by_role("link", name="Run", exact=True)).to_be_visible(timeout=TRAINED)
     stopped_at = rest.read(workload)["lastMetrics"]["step"]
     page.get_by_role("link", name="Run", exact=True).click()
-    expect(page.get_by_text("continued from step")).to_be_visible(timeout=TRAINED)
-    chip = page.get_by_text("continued from step").inner_text()
+    expect(page.get_by_text("Continued from step")).to_be_visible(timeout=TRAINED)
+    chip = page.get_by_text("Continued from step").inner_text()
     assert int(chip.split()[-1]) >= stopped_at > 0
     rest.wait(workload, "Completed", timeout=TRAINED / 1000)
     expect(page.locator("#workload-head[data-settled]").get_by_text("run 2")).to_be_visible()

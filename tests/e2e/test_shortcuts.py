@@ -30,7 +30,7 @@ def test_a_workload_and_a_page_are_gone_to_by_a_part_of_their_names(
     expect(page).to_have_url(re.compile(rf"/workloads/{workload}/$"))
     page.get_by_role("button", name="Go to").click()
     field.fill("nothing of this name")
-    expect(palette.get_by_text("Nothing has this name.")).to_be_visible()
+    expect(palette.get_by_text("No results.")).to_be_visible()
     page.keyboard.press("Escape")
     expect(palette).to_be_hidden()
     page.keyboard.press("g")

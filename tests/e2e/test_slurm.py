@@ -138,7 +138,7 @@ def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
     slurm_testbed.run("kill", "node", node)
     testbed.give_up(node)
     try:
-        expect(head).to_contain_text("continued from step", timeout=150_000)
+        expect(head).to_contain_text("Continued from step", timeout=150_000)
     finally:
         slurm_testbed.run("start", "node", node)
     expect(head).to_contain_text("attempt 2")

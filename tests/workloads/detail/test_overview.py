@@ -128,7 +128,7 @@ def test_a_pending_workload_says_why_and_since_when(client: Client, project: Pro
 
 def test_a_resumed_workload_says_from_which_step(client: Client, workload: Workload) -> None:
     Attempt.objects.create(workload=workload, run=2, attempt=0, resumed_step=120)
-    assert "continued from step 120" in page(client, workload)
+    assert "Continued from step 120" in page(client, workload)
 
 
 def test_output_cannot_become_markup(client: Client, failed: Workload) -> None:

@@ -37,7 +37,7 @@ def test_the_summary_says_as_of_when_it_judges_a_cluster_that_is_read_now_and_th
     cluster.counted_at = timezone.now()
     cluster.save()
     assert of(wizard.ready()).as_of == cluster.counted_at
-    assert "Judged by what the nodes held at" in wizard.open(wizard.at(2)).page
+    assert "Based on the nodes as of" in wizard.open(wizard.at(2)).page
 
 
 def test_the_summary_says_that_a_training_will_wait_for_quota(

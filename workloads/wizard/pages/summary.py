@@ -188,7 +188,7 @@ def _judge_template(summary: Summary, plan: Plan) -> None:
     count = len(plan.problems)
     summary.headline, summary.detail = TEMPLATE, COMPLETE
     if count:
-        summary.detail = f"{count} thing{'s' if count != 1 else ''} left to whoever uses it."
+        summary.detail = f"{count} field{'s' if count != 1 else ''} left for whoever uses it."
 
 
 def _explain(summary: Summary, fit: Fit) -> None:

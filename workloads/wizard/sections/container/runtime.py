@@ -81,8 +81,8 @@ RUNTIME = Section(
             "imagePullSecrets",
             "Image pull credentials",
             Input.ITEMS,
-            "Docker registries and NGC API keys. Those of the image's registry are applied without "
-            "being chosen.",
+            "Docker registries and NGC API keys. Those of the image's registry are applied "
+            "automatically.",
             add="IMAGE PULL CREDENTIAL",
             alias="imagePullCredentials",
             cells=(

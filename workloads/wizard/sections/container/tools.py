@@ -37,8 +37,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 TOOLS = Section(
     "tools",
     "Tools",
-    "Apps that the image serves, how each is reached in this workload, and who may open it; and "
-    "pages elsewhere.",
+    "Apps that the image serves, and pages elsewhere: how each is reached, and who may open it.",
     template=FOLD,
     replica=(
         Question(
