@@ -102,7 +102,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             "Volume mode",
             Input.SELECT,
             alias="pvc_volumeMode",
-            options=(("", "Filesystem"), ("Block", "Block")),
+            options=(("", "File system"), ("Block", "Block")),
         ),
         *(
             Field(f"{INFO}.accessModes.{key}", label, Input.FLAG, alias=f"pvc_{key}", initial=on)

@@ -79,7 +79,7 @@ VOLUME = (
         "claimInfo.volumeMode",
         "Volume mode",
         Input.SELECT,
-        options=(("", "Filesystem"), ("Block", "Block")),
+        options=(("", "File system"), ("Block", "Block")),
     ),
     _path(),
     Cell(
@@ -174,7 +174,7 @@ SOURCES = (
         (
             _path(),
             Cell(
-                "medium", "Kept", Input.SELECT, options=(("", "On disk"), ("Memory", "In memory"))
+                "medium", "Medium", Input.SELECT, options=(("", "On disk"), ("Memory", "In memory"))
             ),
             Cell("sizeLimit", "Size limit", Input.AMOUNT),
         ),
@@ -199,7 +199,7 @@ CHOSEN = Question(
             "id",
             "Data source",
             Input.SELECT,
-            options=(("", "Choose one"),),
+            options=(("", "Select a data source"),),
             choices="data_sources",
             required=True,
             missing="not available in this project",
