@@ -54,8 +54,8 @@ VERBS = {
             "stop",
             "Stop",
             _stop,
-            "Every rank gets its grace period to save and then ends. The definition, the logs, "
-            "the checkpoints and persistent volumes are kept; Run starts it again.",
+            "Every rank gets its grace period to save and then ends. Definition, logs, "
+            "checkpoints and persistent volumes are kept; Run starts it again.",
             "Stopping",
         ),
         Verb(
@@ -70,7 +70,7 @@ VERBS = {
             "delete",
             "Delete",
             _delete,
-            "It ends and is deleted with its checkpoints. This cannot be undone.",
+            "It ends if it still runs, and its checkpoints and the volumes it created are deleted.",
             "Deleting",
         ),
     )
