@@ -32,6 +32,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     cannot lock a user out. Access keys are counted in the same way.
     """
 
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "username_password_mismatch": "The username or the password is not correct."
+    }
+
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 

@@ -123,7 +123,9 @@ class Form:
                 its += [(it.cell, [it.value], it.errors) for it in item.cells]
             for of, values, errors in its:
                 if of.input in CLOSED:
-                    errors += [not_offered(it) for it in values if not self._offers(of, it)]
+                    errors += [
+                        not_offered(it, of.label) for it in values if not self._offers(of, it)
+                    ]
 
     def _offers(self, of: Field | Cell, value: str) -> bool:
         return value in dict([*of.options, *self.offered.get(of.choices, [])])
@@ -149,9 +151,9 @@ class Form:
         }
 
 
-def not_offered(value: str) -> str:
+def not_offered(value: str, label: str) -> str:
     if not value:
-        return REQUIRED
+        return sentence("is required", label)
     return f"Select a valid choice. {value} is not one of the available choices."
 
 
@@ -167,4 +169,7 @@ def judged(form: Form) -> Iterator[None]:
         )
         for field, errors in by_field.items():
             for text in chain.from_iterable(map(texts_of, errors)):
-                form.add_error(field if field in form.fields else None, text)
+                shown = form.fields.get(field)
+                if shown and text == REQUIRED:  # Django's words, which name no field
+                    text = sentence("is required", shown.field.label)
+                form.add_error(field if shown else None, text)

@@ -84,7 +84,7 @@ def test_a_kubeconfig_is_uploaded_or_that_of_our_own_pods(client: Client) -> Non
         ({"kubeconfig_file": SimpleUploadedFile("f", b"")}, "The submitted file is empty."),
         ({"kubeconfig_file": SimpleUploadedFile("f", b"a" * 262_145)}, "larger than 256 KiB"),
         ({"way": "keep"}, "keep is not one of the available choices."),
-        ({"name": ""}, "This field is required."),
+        ({"name": ""}, "Cluster name is required."),
         ({"namespace_prefix": "Up"}, "Start with a letter"),
         ({"ingress_domain": "https://x"}, "without a scheme"),
         ({"prometheus_url": "prom"}, "Enter a valid URL."),

@@ -38,7 +38,7 @@ def test_radio_buttons_have_one_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "said"), [("", "This field is required."), ("way=sea", "sea is not one of")]
+    ("query", "said"), [("", "Way is required."), ("way=sea", "sea is not one of")]
 )
 def test_a_way_that_is_not_offered_is_refused_and_none_is_chosen(query: str, said: str) -> None:
     page = page_of(form(query))

@@ -56,7 +56,7 @@ def test_a_form_with_faults_says_them_at_their_fields(ada: Client, project: Proj
     response = ada.post(reverse("webhook-create"), form)
     assert response.status_code == 422
     for text in (
-        "This field is required.",
+        "Name is required.",
         "is not a public address",
         "Choose at least one event.",
     ):

@@ -106,7 +106,7 @@ def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
             project.description,
             icon="folder",
             facts=(("building", "Department", _department(project, accounts[project.pk])),),
-            chips=(("may go over quota", "neutral"),) if project.over_quota else (),
+            chips=(("May go over quota", "neutral"),) if project.over_quota else (),
             checked=project.pk == chosen,
             meter=_quota(project, held),
         )
