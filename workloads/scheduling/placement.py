@@ -100,6 +100,8 @@ def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
 
 
 def _pick(free: Mapping[int, float], count: int, portion: float) -> tuple[int, ...] | None:
+    if not count:
+        return ()
     fitting = [index for index, room in free.items() if room + TINY >= portion]
     fitting.sort(key=lambda index: (free[index], index))
     return tuple(fitting[:count]) if len(fitting) >= count else None

@@ -40,7 +40,7 @@ class Reserved:
             return f"It needs nothing that {ahead}, which is ahead of it, waits for."
         if self.at is None or self.room is None:
             return ""
-        if self._outlives(gang, now):
+        if gang.outlives(self.at, now):
             beside = self.room.copy()
             gang.shape.move_in(beside, placement)
             if fit(self.gang.shape, beside) is None:
@@ -51,13 +51,8 @@ class Reserved:
     def let_pass(self, gang: Contender, placement: Placement, now: float) -> None:
         """Record a gang that starts first: if it still runs at the reserved start, less is free
         then."""
-        if self.room is not None and self._outlives(gang, now):
+        if self.room is not None and gang.outlives(self.at, now):
             gang.shape.move_in(self.room, placement)
-
-    def _outlives(self, gang: Contender, now: float) -> bool:
-        if gang.time_limit is None or self.at is None:
-            return True
-        return now + gang.time_limit + gang.grace > self.at
 
 
 def leaves_alone(shape: Shape, ahead: Shape, after: Room) -> bool:

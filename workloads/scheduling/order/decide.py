@@ -1,9 +1,10 @@
 """Decide who starts, who waits, and who is preempted: the order of starts as a pure function.
 
 In-quota goes before over-quota, then by rank of the project, then by age. A gang starts whole or
-not at all. One that starts before a waiting one does not delay it, see ``backfill``. If the owner
-of a quota finds no room, preemptible gangs that run over quota are preempted: those of the lowest
-rank first, then the newest. Gangs that are not preemptible never go over quota.
+not at all. One that starts before a waiting one does not delay it, see ``backfill``, nor does it
+use quota that an older one waits for, see ``Ledger.keep_turn``. If the owner of a quota finds no
+room, preemptible gangs that run over quota are preempted: those of the lowest rank first, then the
+newest. Gangs that are not preemptible never go over quota.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -24,6 +25,9 @@ from workloads.scheduling.placement import Placement, Room, fit, lacks
 
 IN_QUOTA = "It is within the quota of {project}."
 OVER_QUOTA = "Over the quota of {project}: no one with a better claim needs what is free."
+KEPT = "What is left of the quota of {project} is kept for others that wait longer: no one with a \
+better claim needs what is free."
+BEHIND = "Waiting behind others of {project} that wait for its quota."
 FIRM = "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
 
 
@@ -42,6 +46,7 @@ def decide(
         if order.ledger.in_quota(gang):
             order.claim(gang)
         else:
+            order.keep_turn(gang)
             rest.append(gang)
     order.most_heads = 2  # room is reserved for the first of each class
     for gang in rest:
@@ -61,7 +66,7 @@ class StartOrder:
         now: float,
     ) -> None:
         self.running, self.capacity, self.allowances = list(running), capacity, allowances
-        self.now, self.ledger = now, Ledger(running, allowances)
+        self.now, self.ledger = now, Ledger(running, allowances, now)
         self.free = capacity.copy()
         for tenant in running:
             tenant.gang.shape.move_in(self.free, tenant.placement)
@@ -90,15 +95,23 @@ class StartOrder:
             self._keep_waiting(gang)
             self.ledger.count(gang, in_quota=True)
 
+    def keep_turn(self, gang: Contender) -> None:
+        """In the quota that it waits for, unless the machine is too small for it anyway."""
+        if fit(gang.shape, self.capacity) is not None:
+            self.ledger.keep_turn(gang)
+
     def over_quota(self, gang: Contender) -> None:
         if self._never_fits(gang):
             return
         if not gang.preemptible:
-            self._wait(gang, self._words(FIRM, gang), Reason.WAITING_FOR_QUOTA)
+            why = BEHIND if self.ledger.is_behind(gang) else FIRM
+            self._wait(gang, self._words(why, gang), Reason.WAITING_FOR_QUOTA)
         elif barred := self.ledger.barred_by(gang):
             self._bar(gang, barred)
-        elif not self._start(gang, OVER_QUOTA, in_quota=False):
-            self._keep_waiting(gang)
+        else:
+            why = KEPT if self.ledger.is_behind(gang) else OVER_QUOTA
+            if not self._start(gang, why, in_quota=False):
+                self._keep_waiting(gang)
 
     def _start(self, gang: Contender, why: str, *, in_quota: bool) -> bool:
         placement = fit(gang.shape, self.free.common(self.later))
@@ -206,7 +219,7 @@ class StartOrder:
         over = allowance.excess(self.ledger.held[key], gang.demand)
         text = f"With it, {allowance.whose} would hold {over}. It starts when other workloads end."
         if not over:
-            text = f"Waiting behind others of {allowance.whose} that wait for its quota."
+            text = BEHIND.format(project=allowance.whose)
         self._wait(gang, text, Reason.WAITING_FOR_QUOTA)
         self.ledger.keep(gang, key)
 

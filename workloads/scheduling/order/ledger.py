@@ -1,7 +1,8 @@
 """Keep account of quotas while the order of starts is decided."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from projects.quotas import Demand
 from workloads.scheduling.order.records import Allowance, Contender, Tenant
@@ -9,24 +10,44 @@ from workloads.scheduling.order.records import Allowance, Contender, Tenant
 Sums = defaultdict[str, Demand]
 
 
+@dataclass(frozen=True)
+class QuotaTurn:
+    """A gang for which a quota's next room is reserved. ``at`` is when the quota has room for it at
+    the latest; ``None`` if gangs without a time limit are in the way."""
+
+    gang: Contender
+    at: float | None = None
+
+    def is_kept_from(self, other: Contender, now: float) -> bool:
+        """Whether ``other`` must not use the quota first. A preemptible gang may, if this one is not
+        preemptible, because it would make room."""
+        if other.preemptible and not self.gang.preemptible:
+            return False
+        return other.outlives(self.at, now)
+
+
 class Ledger:
     """Sums of demand by project and department.
 
     ``held`` is everything in place now; ``staying`` is that without what is ending. ``within`` runs
     in quota, ``firm`` cannot be preempted. ``over`` are the gangs over quota: non-preemptible ones
-    count towards the quota first, then the oldest.
+    count towards the quota first, then the oldest. ``turns`` has the first gang that waits for each
+    quota, separately for preemptible and non-preemptible ones.
     """
 
-    def __init__(self, running: Collection[Tenant], allowances: Mapping[str, Allowance]) -> None:
-        self.allowances = allowances
+    def __init__(
+        self, running: Collection[Tenant], allowances: Mapping[str, Allowance], now: float = 0.0
+    ) -> None:
+        self.allowances, self.now = allowances, now
+        self.turns: dict[tuple[str, bool], QuotaTurn] = {}
         self.held, self.staying = Sums(Demand), Sums(Demand)
         self.within, self.firm = Sums(Demand), Sums(Demand)
         self.kept = Sums(Demand)  # reserved for gangs that wait for a strict quota
         self.over: set[str] = set()
         for tenant in running:
             _add(self.held, tenant.gang)
-        staying = [tenant for tenant in running if not tenant.ending]
-        for tenant in sorted(staying, key=_seniority):
+        self.tenants = sorted((it for it in running if not it.ending), key=_seniority)
+        for tenant in self.tenants:
             gang = tenant.gang
             if self._exceeds(self.within, gang):
                 self.over.add(gang.key)
@@ -37,14 +58,71 @@ class Ledger:
                 _add(self.firm, gang)
 
     def in_quota(self, gang: Contender) -> bool:
-        """Whether a gang is in quota. All usage of its project counts; of its department only what
-        runs in quota, because the rest can be preempted."""
-        if not gang.preemptible:  # its project's preemptible gangs make room for it
-            return not self._exceeds(self.firm, gang)
-        own, shared = self.allowances[gang.project], self.allowances.get(gang.department)
-        if own.exceeded_by(self.staying[gang.project], gang.demand):
-            return False
-        return not (shared and shared.exceeded_by(self.within[gang.department], gang.demand))
+        """Whether a gang is in quota: each of its quotas has room for it, and none reserves that
+        room for an earlier one."""
+        return self._has_room(gang) and not self._comes_after(gang)
+
+    def is_behind(self, gang: Contender) -> bool:
+        """Whether a quota has room for it, but reserves that for an earlier gang."""
+        return self._has_room(gang) and self._comes_after(gang)
+
+    def _has_room(self, gang: Contender) -> bool:
+        return next(self._lacking(gang), None) is None
+
+    def _comes_after(self, gang: Contender) -> bool:
+        for (key, _), turn in self.turns.items():
+            if key in gang.owners and turn.is_kept_from(gang, self.now):
+                held = self._counted(key, gang) + turn.gang.demand
+                if self.allowances[key].exceeded_by(held, gang.demand):
+                    return True
+        return False
+
+    def keep_turn(self, gang: Contender) -> None:
+        """Reserve the quota's next room for this gang, if it is the first that waits for that
+        quota. Otherwise a stream of small gangs could keep a large one waiting for ever.
+
+        Nothing is reserved for a gang larger than the quota, nor in a department's quota while the
+        project's has no room either.
+        """
+        own = filter(None, map(self.allowances.get, gang.owners))
+        if any(it.exceeded_by(Demand(), gang.demand) for it in own):
+            return
+        if key := next(self._lacking(gang), None):
+            turn = QuotaTurn(gang, self._room_at(key, gang))
+            self.turns.setdefault((key, gang.preemptible), turn)
+
+    def _lacking(self, gang: Contender) -> Iterator[str]:
+        """Yield the keys of allowances without room for it."""
+        for key in gang.owners:
+            allowance = self.allowances.get(key)
+            if allowance and allowance.exceeded_by(self._counted(key, gang), gang.demand):
+                yield key
+
+    def _counted(self, key: str, gang: Contender) -> Demand:
+        """The demand that counts against an allowance when ``gang`` is judged. For a non-preemptible
+        gang only other non-preemptible ones count, because the rest makes room for it. Otherwise
+        all usage of its project counts; of its department only what runs in quota, because the rest
+        can be preempted."""
+        if not gang.preemptible:
+            return self.firm[key]
+        return self.staying[key] if key == gang.project else self.within[key]
+
+    def _room_at(self, key: str, gang: Contender) -> float | None:
+        """When the allowance has room for ``gang`` at the latest, by the time limits of what counts
+        against it; ``None`` if those do not free enough."""
+        held = self._counted(key, gang)
+        limited = [(it.until, it.gang) for it in self.tenants if it.until is not None]
+        for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].key)):
+            if key in tenant.owners and self._counts(key, tenant, gang):
+                held -= tenant.demand
+            if not self.allowances[key].exceeded_by(held, gang.demand):
+                return until
+        return None
+
+    def _counts(self, key: str, tenant: Contender, gang: Contender) -> bool:
+        if not gang.preemptible:
+            return not tenant.preemptible
+        return key == gang.project or tenant.key not in self.over
 
     def barred_by(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
         """The key of a strict allowance that the gang would exceed; empty if there is none.

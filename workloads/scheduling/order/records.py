@@ -75,6 +75,12 @@ class Contender:
     def owners(self) -> tuple[str, str]:
         return self.project, self.department
 
+    def outlives(self, moment: float | None, now: float) -> bool:
+        """Whether it may still run then, if it starts now. Nobody knows of ``None``."""
+        if moment is None or self.time_limit is None:
+            return True
+        return now + self.time_limit + self.grace > moment
+
     @property
     def turn(self) -> tuple[int, float, str]:
         """Sort key: rank of the project, then age."""

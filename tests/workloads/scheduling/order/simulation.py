@@ -1,13 +1,15 @@
 """A machine in memory on which gangs come, run and end, started by ``decide`` alone."""
 
 import random
+from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from projects.quotas import Demand, Quota
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender, Decision, DecisionKind, Tenant
-from workloads.scheduling.placement import TINY, Room, Shape
+from workloads.scheduling.placement import TINY, Room, Shape, fit
 
 GRACE = (0.0, 10.0, 30.0)
 LOOK = 5.0  # seconds: as often as somebody looks although nothing happened
@@ -33,7 +35,9 @@ class World:
     running: dict[str, Tenant] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
-    owed: dict[str, float] = field(default_factory=dict)
+    owed: dict[str, float] = field(default_factory=dict)  # and by when
+    first: dict[str, float] = field(default_factory=dict)  # the first of them, by plain sums
+    owners: set[str] = field(default_factory=set)  # that waited for over-quota work
     done: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
 
@@ -50,7 +54,7 @@ class World:
         }
         if shared:
             self.allowances["d"] = Allowance("d", Quota(sum(quotas), None, None), strict=True)
-        self.projects = len(quotas)
+        self.projects, self.rank = len(quotas), self.random.choice([0, 0, 1])
 
     def gang(self, number: int, at: float) -> Run:
         draw = self.random
@@ -72,7 +76,7 @@ class World:
             shape=Shape(cpu, workers, ranks),
             demand=Demand(gpus, cpu, workers),
             since=at,
-            rank=draw.choice([0, 0, 1]) if project == "p0" else 0,
+            rank=self.rank if project == "p0" else 0,
             preemptible=not fits or draw.random() < 0.7,
             grace=draw.choice(GRACE),
             time_limit=left * draw.choice([1.0, 1.5]) if draw.random() < 0.4 else None,
@@ -86,15 +90,21 @@ class World:
             at += self.random.expovariate(1 / 12.0)
             coming.append(self.gang(number, at))
         deadline = at + 400.0 * workloads
-        while coming or self.queue or self.running:
+        for _ in self.rounds(iter(coming)):
             assert self.now < deadline, f"seed {self.seed}: {sorted(self.queue)} never started"
-            moments = [*self.ends.values(), self.now + LOOK, *(r.gang.since for r in coming[:1])]
-            self.now = max(self.now, min(moments))
-            while coming and coming[0].gang.since <= self.now:
-                run = coming.pop(0)
-                self.runs[run.gang.key] = self.queue[run.gang.key] = run
+
+    def rounds(self, coming: Iterator[Run]) -> Iterator[None]:
+        """Time goes on, from one moment at which something happens to the next."""
+        following = next(coming, None)
+        while following or self.queue or self.running:
+            arrival = [following.gang.since] if following else []
+            self.now = max(self.now, min([*self.ends.values(), self.now + LOOK, *arrival]))
+            while following and following.gang.since <= self.now:
+                self.runs[following.gang.key] = self.queue[following.gang.key] = following
+                following = next(coming, None)
             self._end()
             self._look()
+            yield
 
     def _end(self) -> None:
         for key in [key for key, at in self.ends.items() if at <= self.now]:
@@ -114,12 +124,14 @@ class World:
             sorted(self.queue)
         ), "one decision for each in the queue"
         self._check_owners(queue, decisions)
+        self._check_first(decisions)
         for decision in decisions:
             if decision.kind is DecisionKind.START:
                 self._start(decision)
             elif decision.kind is DecisionKind.TAKE_BACK:
                 self._take_back(decision)
-        self._check_room()
+        if any(it.kind is not DecisionKind.WAIT for it in decisions):
+            self._check_room()
 
     def _start(self, decision: Decision) -> None:
         key = decision.gang.key
@@ -140,21 +152,30 @@ class World:
             run.left = 0.0
 
     def _check_room(self) -> None:
-        free = self.capacity.copy()
+        free, held = self.capacity.copy(), defaultdict[int, float](float)
         for tenant in self.running.values():
             ranks = {rank for rank, _, _ in tenant.gang.shape.ranks}
             assert set(tenant.placement) == ranks, "a gang starts whole"
-            for rank, count, _ in tenant.gang.shape.ranks:
+            for rank, count, portion in tenant.gang.shape.ranks:
                 assert len(set(tenant.placement[rank])) == count
+                for device in tenant.placement[rank]:
+                    held[device] += portion
             tenant.gang.shape.move_in(free, tenant.placement)
-        assert min([free.cpu, free.memory, *free.gpus.values()]) > -TINY, "no GPU twice"
+        assert max(held.values(), default=0.0) < 1 + TINY, "no GPU twice"
+        assert min(free.cpu, free.memory) > -TINY, "no core or byte twice"
         firm = Ledger([t for t in self.running.values() if not t.gang.preemptible], self.allowances)
         assert not firm.over, "non-preemptible work is never over quota"
 
     def _check_owners(self, queue: list[Contender], decisions: list[Decision]) -> None:
-        """Whoever would be next if nothing ran over quota starts within the grace period + 5 s."""
-        ledger = Ledger(list(self.running.values()), self.allowances)
-        claims = [gang for gang in queue if ledger.in_quota(gang)]
+        """Whoever would be next if nothing ran over quota starts within the grace period of what
+        does, and 5 s. What runs within quota by then came before it."""
+        ledger = Ledger(list(self.running.values()), self.allowances, self.now)
+        claims = []
+        for gang in sorted(queue, key=lambda it: it.turn):
+            if ledger.in_quota(gang):
+                claims.append(gang)
+            else:
+                ledger.keep_turn(gang)
         rightful = [
             tenant
             for key, tenant in self.running.items()
@@ -169,11 +190,65 @@ class World:
         owed &= {gang.key for gang in claims if self.allowances[gang.project].promises(gang.demand)}
         owed -= {d.gang.key for d in decisions if d.kind is DecisionKind.START}
         ahead = [d.gang for d in decisions if d.kind is DecisionKind.START and d.gang in claims]
+        due = self.now + self._grace(without=rightful) + LOOK
         self.owed = {
-            key: self.owed.get(key, self.now)
+            key: self.owed.get(key, due)
             for key in owed
             if not any(gang.turn < self.runs[key].gang.turn for gang in ahead)
         }
-        for key, since in self.owed.items():
-            if self.now - since > max(GRACE) + LOOK:
-                self.late.append(key)
+        self.owners |= set(self.owed)
+        self.late += [key for key, due in self.owed.items() if self.now > due]
+
+    def _grace(self, *, without: list[Tenant]) -> float:
+        """The longest that any other may still take to end, once it is told to."""
+        others = [it for it in self.running.values() if it not in without]
+        waits = (
+            it.gang.grace if it.leaves_by is None else it.leaves_by - self.now for it in others
+        )
+        return max(waits, default=0.0)
+
+    def _check_first(self, decisions: list[Decision]) -> None:
+        """The same of the first claim alone, by sums of GPUs that share no code with the order."""
+        within, sums = [], defaultdict[str, float](float)
+        staying = [it for it in self.running.values() if not it.ending]
+        for tenant in sorted(staying, key=lambda it: (it.gang.preemptible, it.started)):
+            project, gpus = tenant.gang.project, tenant.gang.demand.gpus
+            if sums[project] + gpus < self.allowances[project].quota.gpus + TINY:
+                sums[project] += gpus
+                within.append(tenant)
+        room = self.capacity.copy()
+        for tenant in within:
+            tenant.gang.shape.move_in(room, tenant.placement)
+        starts = [it.gang for it in decisions if it.kind is DecisionKind.START]
+        claim = self._first_claim()
+        if not claim or not claim.demand.gpus or claim in starts or not fit(claim.shape, room):
+            self.first.clear()
+            return
+        if any(it.turn < claim.turn and self._is_within(it) for it in starts):
+            self.first.clear()
+            return
+        due = self.first.get(claim.key, self.now + self._grace(without=within) + LOOK)
+        self.first = {claim.key: due}
+        self.late += [claim.key] if self.now > due else []
+
+    def _first_claim(self) -> Contender | None:
+        """Of all that wait, the first for which its project's quota has room, and for which nobody
+        of the project waits longer."""
+        behind = set()
+        for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.turn):
+            if self._is_within(gang):
+                return gang if gang.project not in behind else None
+            if gang.demand.gpus < self.allowances[gang.project].quota.gpus + TINY:
+                behind.add(gang.project)
+        return None
+
+    def _is_within(self, gang: Contender) -> bool:
+        """What cannot be taken back has a claim on what can, but for a quota that is never passed:
+        that counts all until it is gone."""
+        allowance = self.allowances[gang.project]
+        own = [it for it in self.running.values() if it.gang.project == gang.project]
+        if not allowance.strict:
+            own = [it for it in own if not it.ending]
+            own = [it for it in own if gang.preemptible or not it.gang.preemptible]
+        held = sum(it.gang.demand.gpus for it in own)
+        return held + gang.demand.gpus < allowance.quota.gpus + TINY

@@ -135,3 +135,51 @@ def test_a_gang_that_fits_next_to_the_head_when_its_turn_comes_goes_before_it() 
 def test_more_than_there_is_keeps_nobody_back() -> None:
     decisions = decided([gang("huge", 5), gang("small", 1, since=1)])
     assert kinds(decisions) == {"huge": WAIT, "small": START}
+
+
+@pytest.mark.parametrize(
+    ("limit", "kind"), [(None, WAIT), (100.0, TAKE_BACK), (151.0, WAIT)], ids=str
+)
+@pytest.mark.parametrize("preemptible", [True, False])
+def test_what_an_older_gang_waits_for_of_a_quota_is_not_used_up_by_a_younger_one(
+    limit: float | None, kind: DecisionKind, preemptible: bool
+) -> None:
+    """Unless by its time limit that ends before the quota has room for the older one."""
+    busy = gang("busy", 1, OWNER)
+    wide, small = gang("wide", 2, OWNER), gang("small", 1, OWNER, since=1)
+    busy, wide, small = (replace(it, preemptible=preemptible) for it in (busy, wide, small))
+    busy, small = replace(busy, time_limit=150.0), replace(small, time_limit=limit)
+    running = [runs(busy, 0), runs(gang("g", 3), 1, 2, 3)]
+    decisions = decided([wide, small], running, quota=2)
+    assert kinds(decisions).get("g", WAIT) is kind
+    assert kinds(decisions)["small"] is WAIT
+    if kind is WAIT:
+        behind = "others of the owner that wait for its quota." if not preemptible else "wide,"
+        assert decisions["small"].why.startswith(f"Waiting behind {behind}")
+
+
+def test_a_gang_that_is_more_than_the_quota_keeps_nothing_of_it() -> None:
+    wide, small = gang("wide", 3, OWNER), gang("small", 1, OWNER, since=1)
+    running = [runs(gang("busy", 1, OWNER), 0), runs(gang("g", 3), 1, 2, 3)]
+    assert kinds(decided([wide, small], running, quota=2))["g"] is TAKE_BACK
+
+
+@pytest.mark.parametrize(("holder", "kind"), [("third", WAIT), (OWNER, TAKE_BACK)])
+def test_the_quota_of_a_department_is_kept_only_for_whom_its_project_has_room(
+    holder: str, kind: DecisionKind
+) -> None:
+    """Else it would wait for its own project, and keep back others meanwhile."""
+    quotas = {OWNER: 2, GUEST: 2, "third": 1, "idle": 0, "d": 3}
+    allowances = {key: Allowance(key, Quota(each, None, None)) for key, each in quotas.items()}
+    wide, small, busy, other = (
+        replace(it, department="d")
+        for it in (
+            gang("wide", 2, OWNER),
+            gang("small", 1, since=1),
+            gang("busy", 1, holder),
+            gang("other", 1),
+        )
+    )
+    running = [runs(busy, 0), runs(other, 1), runs(gang("g", 2, "idle"), 2, 3)]
+    decisions = decide([wide, small], running, CAPACITY, allowances, now=0.0)
+    assert {it.gang.name: it.kind for it in decisions}.get("g", WAIT) is kind
