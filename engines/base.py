@@ -283,13 +283,15 @@ class Launch:
 
 @dataclass(frozen=True)
 class RankState:
-    """The state of one rank on the cluster. ``exit_code`` is -N after signal N."""
+    """The state of one rank on the cluster. ``exit_code`` is -N after signal N. ``lost_its_node``
+    is true for a rank that had a node before and waits for another."""
 
     rank: int
     role: Role
     index: int
     phase: RankPhase
     node: str = ""
+    lost_its_node: bool = False
     restarts: int = 0
     exit_code: int | None = None
     reason: Reason = Reason.NONE

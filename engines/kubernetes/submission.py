@@ -10,7 +10,7 @@ from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
 from engines.kubernetes.jobs import PLAIN, RUN, SINGLE, JobKind, job_for, run_of
 from engines.kubernetes.manifests import refused_fields
-from engines.kubernetes.status.job import was_resumed
+from engines.kubernetes.status.conditions import was_resumed
 from engines.kubernetes.watch.lookup import Lookup
 from spec.phases import TERMINAL, Phase
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from engines.base import Observation
+from engines.base import Observation, RankState
 from spec.kind import WorkloadKind
 from spec.phases import AT_WORK, GATHERING, WAITING, Phase, RankPhase, Reason
 from workloads.models import Workload
@@ -17,7 +17,8 @@ def forward(row: Workload, observation: Observation) -> Observation:
     A workload that ran and gathers its ranks again is Degraded until all of them run. One that was
     starting stays Initializing while a rank looks for another node. Only a preempted one is Pending
     again. One that was never complete has lost no rank yet: it stays Pending, whatever its first
-    ranks do. One of a kind that never completes, such as a workspace, is Stopped when its program
+    ranks do. If nobody watched, it counts as having been complete when every rank has a node or
+    lost one. One of a kind that never completes, such as a workspace, is Stopped when its program
     ends.
     """
     if observation.phase is Phase.COMPLETED and not WorkloadKind(row.kind).traits.completes:
@@ -27,19 +28,29 @@ def forward(row: Workload, observation: Observation) -> Observation:
     queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
     if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
         return replace(observation, phase=Phase.DEGRADED, message=observation.message or ANEW)
-    if row.phase == Phase.INITIALIZING and observation.phase is Phase.PENDING and not queued:
+    began = row.phase == Phase.INITIALIZING or _was_whole(observation)
+    if began and observation.phase is Phase.PENDING and not queued:
         return replace(observation, phase=Phase.INITIALIZING)
     if row.phase in WAITING and observation.phase is Phase.DEGRADED:
         return _gathering(observation)
     return observation
 
 
+def _was_whole(observation: Observation) -> bool:
+    losers = [it for it in observation.ranks if it.lost_its_node]
+    return bool(losers) and all(it.node or it in losers for it in observation.ranks)
+
+
 def _gathering(observation: Observation) -> Observation:
     """The observation as Pending, if some ranks have no place yet."""
-    few = sum(it.phase is RankPhase.PENDING and not it.node for it in observation.ranks)
+    few = sum(_is_unplaced(it) for it in observation.ranks)
     if not few:
         return observation
     is_explained = observation.cause or observation.reason is not Reason.NONE
     missing = f"Waiting for {few} of {len(observation.ranks)} ranks."
     words = observation.message if is_explained else missing
     return replace(observation, phase=Phase.PENDING, message=words)
+
+
+def _is_unplaced(rank: RankState) -> bool:
+    return rank.phase is RankPhase.PENDING and not rank.node and not rank.lost_its_node

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from engines.base import Manifest
+from engines.kubernetes import jobs
 
 
 def condition(status: Manifest, kind: str) -> dict[str, Any]:
@@ -23,3 +24,17 @@ def completed(status: Manifest) -> bool:
 
 def moment(text: str) -> datetime:
     return datetime.fromisoformat(text)
+
+
+def began(job: Manifest) -> datetime:
+    """When the present run did, as far as the cluster tells runs apart."""
+    resumed = condition(job.get("status") or {}, "Suspended")
+    return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
+
+
+def was_resumed(job: Manifest) -> bool:
+    """Whether it goes on after it was suspended."""
+    status = job.get("status") or {}
+    if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
+        return False
+    return condition(status, "Suspended").get("status") == "False"

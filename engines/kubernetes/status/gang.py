@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import cached_property
+from itertools import pairwise
 
 from engines.kubernetes.status.pod import PodView
 from spec.phases import RankPhase
 
-REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than the first is a replacement
+REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than all before is a replacement
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,16 @@ class GangView:
         """Whether the gang was complete and no longer is. While it starts, it is not."""
         if not self.ready:
             return False
-        first = min(pod.created for pod in self.ready)
         lost = self.missing > 0 and not self.waiting
-        late = any(pod.created > first + REPLACED_AFTER for pod in self.waiting)
+        late = any(pod in self.waiting for pod in self.replacements)
         return lost or bool(self.failed) or self.is_restarting or late
+
+    @cached_property
+    def replacements(self) -> tuple[PodView, ...]:
+        """The pods created after a pause. An operator creates the first pods of a gang one right
+        after the other, however many there are."""
+        ordered = sorted(self.here, key=lambda pod: pod.created)
+        for number, (before, after) in enumerate(pairwise(ordered), start=1):
+            if after.created - before.created > REPLACED_AFTER:
+                return tuple(ordered[number:])
+        return ()

@@ -12,7 +12,7 @@ from engines.kubernetes import jobs
 from engines.kubernetes.jobs import GAVE_UP, JobKind, run_of, workload_of
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
-from engines.kubernetes.status.conditions import completed, condition, holds, moment
+from engines.kubernetes.status.conditions import began, completed, condition, holds, moment
 from engines.kubernetes.status.events import by_object, said_at, said_of_pod
 from engines.kubernetes.status.exit import exit_words, failure_reason
 from engines.kubernetes.status.gang import GangView
@@ -20,7 +20,7 @@ from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
 from spec.phases import ENDED, INCOMPLETE, RANK_ACTIVE, TERMINAL, Phase, RankPhase, Reason
 from spec.problems.causes import Cause
-from spec.workload import Role
+from spec.workload import LauncherPolicy, Role
 
 #: The end of a run is later than anything else seen of it, hence a bit above every resource
 #: version. Stopped is no such end: a suspended job may be resumed.
@@ -146,15 +146,28 @@ class JobView:
 
     def ranks(self, phase: Phase) -> Iterator[RankState]:
         """The ranks as they are, or as they ended with a workload in this phase."""
+        replaced = self._replaced
         for number, slot in enumerate(self.slots):
             pod = self.present.get(slot)
             state = pod.rank(number) if pod else RankState(number, *slot, RankPhase.PENDING)
+            state = replace(state, lost_its_node=slot in replaced and not state.node)
             if phase in ENDED and state.phase in RANK_ACTIVE:
                 failed = pod.failed(state) if pod and phase is Phase.FAILED else None
                 state = failed or replace(state, phase=RankPhase.STOPPED)
             if pod and (why := self._gave_way(pod)):
                 state = replace(state, reason=why.reason, message=why.words)
             yield state
+
+    @property
+    def _replaced(self) -> set[tuple[Role, int]]:
+        """The ranks whose pod takes the place of one that had a node: nobody replaces a pod that
+        never had one. A pod may also come late because its server or its job had it wait."""
+        if refused.not_made(self.warnings):
+            return set()
+        policy = self.manifest["spec"].get("launcherCreationPolicy")
+        waits = policy == LauncherPolicy.WAIT_FOR_WORKERS_READY
+        late = GangView.of(self.present.values(), size=len(self.slots)).replacements
+        return {(pod.role, pod.index) for pod in late if not (waits and pod.role is Role.MASTER)}
 
     def _judge(self) -> JobStatus:
         status = self.manifest.get("status") or {}
@@ -280,21 +293,7 @@ def sequence(newest: int, order: int) -> int:
     return newest << ORDER_BITS | order
 
 
-def began(job: Manifest) -> datetime:
-    """When the present run began, as far as the cluster tells runs apart."""
-    resumed = condition(job.get("status") or {}, "Suspended")
-    return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
-
-
 def _finished(end: Manifest) -> tuple[bool, str]:
     """A sort key. If a container vanished with its node, kubelet does not know when it ended."""
     at = end.get("finishedAt")
     return not at, at or ""
-
-
-def was_resumed(job: Manifest) -> bool:
-    """Whether the job was resumed after a suspension."""
-    status = job.get("status") or {}
-    if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
-        return False
-    return condition(status, "Suspended").get("status") == "False"

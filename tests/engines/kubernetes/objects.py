@@ -6,7 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD
+from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD, JobKind
 from engines.kubernetes.status.job import JobView
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -73,6 +73,9 @@ def look(
     suspend: bool = False,
     events: Iterable[dict[str, Any]] = (),
     now: float | None = None,
+    workers: int = 1,
+    kind: JobKind = PYTORCH,
+    **spec: Any,
 ) -> Observation:
     """``now`` in seconds since the start."""
     conditions = [
@@ -89,12 +92,13 @@ def look(
         },
         "spec": {
             "runPolicy": {"suspend": suspend},
-            "pytorchReplicaSpecs": {"Master": {"replicas": 1}, "Worker": {"replicas": 1}},
+            kind.replicas: {kind.master: {"replicas": 1}, "Worker": {"replicas": workers}},
+            **spec,
         },
         "status": {"conditions": conditions},
     }
     at = None if now is None else START + timedelta(seconds=now)
-    return JobView.at(PYTORCH, job, pods, warnings=events, now=at).observation()
+    return JobView.at(kind, job, pods, warnings=events, now=at).observation()
 
 
 MASTER, WORKER = pod("master", 0), pod("worker", 0)

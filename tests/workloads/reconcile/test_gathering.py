@@ -1,5 +1,6 @@
 """On a cluster that places pods one by one, a gang starts when all of its ranks have a place."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -78,6 +79,41 @@ def test_a_gang_that_had_all_its_places_is_degraded(gang: Workload) -> None:
 def test_a_gang_that_lost_a_rank_after_all_were_placed_is_degraded(gang: Workload) -> None:
     seen(Phase.INITIALIZING, RUNS, UNPLACED)
     assert seen(Phase.DEGRADED, RUNS, UNPLACED, sequence=2).phase == Phase.DEGRADED
+
+
+LOST = replace(UNPLACED, lost_its_node=True)
+
+
+def test_a_gang_that_was_whole_while_nobody_looked_and_lost_a_rank_is_degraded(
+    gang: Workload,
+) -> None:
+    """The worker was away: the first thing it sees is the pod that takes the place of another."""
+    row = seen(Phase.DEGRADED, RUNS, LOST, cause=FULL)
+    assert (row.phase, row.message) == (Phase.DEGRADED, FULL.message)
+    assert row.first_wait_seconds is not None
+    assert of_never(row) == (0, 1), "it did start"
+
+
+def test_one_of_which_no_rank_runs_any_more_is_starting_again(gang: Workload) -> None:
+    loops = replace(RUNS, phase=RankPhase.PENDING, restarts=2)
+    row = seen(Phase.PENDING, loops, LOST, cause=FULL)
+    assert (row.phase, row.message) == (Phase.INITIALIZING, FULL.message)
+
+
+def test_a_rank_that_never_had_a_place_keeps_the_gang_pending(gang: Workload) -> None:
+    third = replace(UNPLACED, rank=2, index=2)
+    row = seen(Phase.DEGRADED, RUNS, LOST, third)
+    assert (row.phase, row.message) == (Phase.PENDING, "Waiting for 1 of 3 ranks.")
+    assert seen(Phase.PENDING, RUNS, LOST, third, sequence=2).phase == Phase.PENDING
+
+
+def test_a_gang_that_was_preempted_while_nobody_looked_is_pending(gang: Workload) -> None:
+    gave_way = Observation(
+        gang.pk, gang.run, 1, Phase.PENDING, datetime.now(UTC), reason=Reason.PREEMPTED,
+        ranks=(replace(RUNS, phase=RankPhase.PENDING), LOST),
+    )  # fmt: skip
+    assert reconcile.apply(gang, gave_way)
+    assert now(gang).phase == Phase.PENDING
 
 
 def test_a_job_that_completes_without_some_of_its_ranks_never_started_whole(

@@ -19,8 +19,8 @@ class QuotaTurn:
     at: float | None = None
 
     def is_kept_from(self, other: Contender, now: float) -> bool:
-        """Whether ``other`` must not use the quota first. A preemptible gang may, if this one is not
-        preemptible, because it would make room."""
+        """Whether ``other`` must not use the quota first. A preemptible gang may, if this one is
+        not preemptible, because it would make room."""
         if other.preemptible and not self.gang.preemptible:
             return False
         return other.outlives(self.at, now)
@@ -99,10 +99,12 @@ class Ledger:
                 yield key
 
     def _counted(self, key: str, gang: Contender) -> Demand:
-        """The demand that counts against an allowance when ``gang`` is judged. For a non-preemptible
-        gang only other non-preemptible ones count, because the rest makes room for it. Otherwise
-        all usage of its project counts; of its department only what runs in quota, because the rest
-        can be preempted."""
+        """The demand that counts against an allowance when ``gang`` is judged.
+
+        For a non-preemptible gang only other non-preemptible ones count, because the rest makes
+        room for it. Otherwise all usage of its project counts; of its department only what runs in
+        quota, because the rest can be preempted.
+        """
         if not gang.preemptible:
             return self.firm[key]
         return self.staying[key] if key == gang.project else self.within[key]

@@ -5,20 +5,25 @@ from typing import Any
 import pytest
 
 from engines.base import Observation
+from engines.kubernetes.jobs import MPI
 from engines.kubernetes.status.job import sequence
 from spec.phases import Phase, RankPhase, Reason
+from spec.workload import LauncherPolicy
 from tests.engines.kubernetes.objects import (
     DONE,
     FULL,
     MASTER,
+    QUOTA,
     RUNNING,
     START,
     STARTING,
     UNPLACED,
     UNREADY,
+    UNSCHEDULED,
     WAITS,
     WORKER,
     ended,
+    event,
     look,
     pod,
 )
@@ -50,6 +55,44 @@ LEAVING = pod("worker", 0, metadata={"deletionTimestamp": START.isoformat()})
 def test_the_phase_follows_from_job_and_pods(seen: Observation, phase: Phase) -> None:
     assert seen.phase is phase
     assert seen.run == 3
+
+
+def late(index: int, age: int, **also: Any) -> dict[str, Any]:
+    """A worker whose pod waits for a node."""
+    unplaced = {"phase": "Pending", "container": WAITS, "spec": {}, "status": UNSCHEDULED}
+    return pod("worker", index, age=age, **unplaced, **also)
+
+
+def lost(*pods: dict[str, Any], **also: Any) -> list[bool]:
+    return [rank.lost_its_node for rank in look(*pods, **also).ranks]
+
+
+def test_a_rank_whose_pod_was_replaced_lost_its_node_until_the_new_one_has_one() -> None:
+    assert lost(MASTER, late(0, age=60)) == [False, True]
+    assert lost(MASTER, UNPLACED) == [False, False]
+    assert lost(MASTER, REPLACED) == [False, False], "it has another"
+    assert lost(MASTER) == [False, False], "nobody knows whether it ever had a pod"
+
+
+def test_a_pod_that_was_long_refused_replaces_none() -> None:
+    refusal = event("FailedCreatePod", QUOTA)
+    assert lost(MASTER, late(0, age=60), events=[refusal]) == [False, False]
+
+
+@pytest.mark.parametrize("policy", LauncherPolicy)
+def test_a_launcher_that_waits_for_the_workers_replaces_none(policy: LauncherPolicy) -> None:
+    launcher = late(0, age=60)
+    launcher["metadata"]["labels"]["training.kubeflow.org/replica-type"] = "launcher"
+    waits = policy is LauncherPolicy.WAIT_FOR_WORKERS_READY
+    assert lost(WORKER, launcher, kind=MPI, launcherCreationPolicy=policy) == [not waits, False]
+
+
+def test_the_pods_of_a_large_gang_are_made_one_after_the_other() -> None:
+    """None of them replaces another, however long after the first it is made."""
+    starting = [pod("worker", it, phase="Pending", container=WAITS, age=4 * it) for it in range(9)]
+    gang = look(MASTER, *starting, late(9, age=36), workers=10)
+    assert (gang.phase, any(it.lost_its_node for it in gang.ranks)) == (Phase.PENDING, False)
+    assert look(MASTER, *starting, workers=9).phase is Phase.INITIALIZING
 
 
 def test_an_unscheduled_pod_says_why() -> None:
