@@ -2,7 +2,8 @@
 
 Needs the training operator and simulated nodes of several types (label ``run.ai/type``), with no
 workload on them. Part of each node is taken by pods of the benchmark. A gang is judged, given to
-the cluster by the engine, and has started when all its pods have a node.
+the cluster by the engine, and has started when all its pods have a node. As many are tried as a
+certain time allows, so that a slow cluster makes the sample smaller and not the benchmark longer.
 
 ``python -m bench.kubernetes.verdicts`` fills a database of its own and prints what it counted.
 """
@@ -12,10 +13,12 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
@@ -26,6 +29,7 @@ from django.core.management import call_command
 
 from bench.report import Measurement
 from config.run.install import ROOT
+from engines.base import EngineError
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from tests.waiting import wait_for
@@ -35,12 +39,12 @@ if TYPE_CHECKING:
     from projects.models import Project
     from spec.workload import WorkloadSpec
 
-GANGS, SEED, CALLERS = 60, 7, 8
+SECONDS, SEED, CALLERS = 720, 7, 8
 IMAGE = "local/busybox:1"  # pods on simulated nodes pull nothing
-TYPE, SIMULATED, FILLER = "run.ai/type", "trainyard-kube/fake", "bench-filler"
+TYPE, SIMULATED = "run.ai/type", "trainyard-kube/fake"
 FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
 TAKEN = (1 / 2, 3 / 4, 7 / 8, 15 / 16, 31 / 32)  # of what a node has
-SETTLED = 4  # looks, one a second, at which pods that have no node are the same
+SETTLED, LOOK = 8, 0.25  # looks at which pods that have no node are the same; seconds between two
 LONGEST = 180.0
 WRONG, NOT_STARTED = "wrong", "not started"
 LIMITS = {WRONG: 2.0, NOT_STARTED: 5.0}  # percent
@@ -81,7 +85,13 @@ class Trial:
 
     @property
     def space(self) -> str:
+        """The namespace of the gangs."""
         return f"/api/v1/namespaces/trainyard-{self.project.name}"
+
+    @property
+    def fillers(self) -> str:
+        """That of the pods that are there before them."""
+        return f"{self.space}-fillers"
 
     def starts(self, spec: "WorkloadSpec") -> bool:
         """Whether the cluster finds a node for all of its pods. It is gone afterwards."""
@@ -95,7 +105,7 @@ class Trial:
             return self._settles(spec.num_pods)
         finally:
             engine.delete(handle)
-            wait_for(lambda: not self._pods(), LONGEST, "the gang to be gone", every=0.5)
+            wait_for(lambda: not self._pods(), LONGEST, "the gang to be gone", every=LOOK)
 
     def _settles(self, wanted: int) -> bool:
         looks: list[int] = []
@@ -108,11 +118,11 @@ class Trial:
             refused = sum(_is_refused(pod) for pod in pods)
             return looks[-1] == wanted or (looks[-1] + refused == wanted and unchanged)
 
-        wait_for(settled, LONGEST, "the pods of the gang to settle", every=1.0)
+        wait_for(settled, LONGEST, "the pods of the gang to settle", every=LOOK)
         return looks[-1] == wanted
 
     def _pods(self) -> list[dict[str, Any]]:
-        return self.api.items(f"{self.space}/pods", labelSelector=f"!{FILLER}")
+        return self.api.items(f"{self.space}/pods")
 
 
 def _is_refused(pod: dict[str, Any]) -> bool:
@@ -139,7 +149,8 @@ def measure(kubeconfig: str) -> dict[str, Any]:
         _fill(trial)
         counted = _tried(trial, sorted(types))
     finally:
-        api.delete(trial.space)
+        for space in (trial.space, trial.fillers):
+            api.delete(space)
     return {"nodes": cluster.nodes.count(), "counted": counted}
 
 
@@ -148,7 +159,8 @@ def _tried(trial: Trial, types: list[str]) -> Counter[str]:
     from workloads.scheduling.fit.judge import Answer
 
     counted: Counter[str] = Counter()
-    for number in range(GANGS):
+    until = time.monotonic() + SECONDS
+    while time.monotonic() < until:
         spec = gang(trial.random, types)
         ahead = look_ahead(trial.cluster, trial.project, spec)
         answer = ahead.fit.answer
@@ -162,7 +174,7 @@ def _tried(trial: Trial, types: list[str]) -> Counter[str]:
         if first := next((it for it in offered if it.answer is Answer.NOW), None):
             counted["repaired"] += 1
             counted[NOT_STARTED] += not trial.starts(first.spec)
-        print(f"{number + 1}: {answer}, started: {started}, {dict(counted)}", file=sys.stderr)
+        print(f"{answer}, started: {started}, {dict(counted)}", file=sys.stderr)
     return counted
 
 
@@ -183,6 +195,7 @@ def gang(random: Random, types: list[str]) -> "WorkloadSpec":
             "distributedFramework": "PyTorch",
             "architecture": random.choice(("workers_only", "workers_and_master")),
             "numWorkers": random.choice((1, 2, 4, 8, 16, 32, 63)),
+            "terminationGracePeriodSeconds": 1,
             "worker": worker,
         }
     )
@@ -190,24 +203,38 @@ def gang(random: Random, types: list[str]) -> "WorkloadSpec":
 
 def _fill(trial: Trial) -> None:
     """Nodes as a busy cluster has them: most of each is taken, and hardly two have as much left."""
+    api, random = trial.api, trial.random
+    simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
+    _wait_for_nodes(trial, lambda: not simulated.exclude(allocated_cpu=0).exists(), "are empty")
+    name = trial.fillers.rpartition("/")[2]
+    api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {}}})
+    pods = [_filler(random, node) for node in simulated]
+    ready = partial(_takes, api, f"{trial.fillers}/pods", pods[0])
+    wait_for(ready, LONGEST, "the new namespace to take pods", every=LOOK)
+    with ThreadPoolExecutor(CALLERS) as pool:
+        list(pool.map(lambda pod: api.create(f"{trial.fillers}/pods", pod), pods))
+    _wait_for_nodes(trial, lambda: not simulated.filter(allocated_cpu=0).exists(), "are taken")
+
+
+def _takes(api: Api, path: str, pod: dict[str, Any]) -> bool:
+    """A namespace takes pods once its service account is there and has a token."""
+    try:
+        api.create(path, pod, dryRun="All")
+    except EngineError:
+        return False
+    return True
+
+
+def _wait_for_nodes(trial: Trial, condition: Callable[[], bool], what: str) -> None:
+    """What pods ask for is read every half a minute; here as often as somebody looks."""
     from clusters.connections import engine_for
     from clusters.nodes import store
 
-    api, random = trial.api, trial.random
-    name = trial.space.rpartition("/")[2]
-    api.create("/api/v1/namespaces", {"metadata": {"name": name, "labels": {}}})
-    simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
-    nodes = list(simulated)
-    pods = [_filler(random, node) for node in nodes]
-    with ThreadPoolExecutor(CALLERS) as pool:
-        list(pool.map(lambda pod: api.create(f"{trial.space}/pods", pod), pods))
-
-    def is_known() -> bool:
-        """What pods ask for is read every half a minute, and was before they were there."""
+    def holds() -> bool:
         store.store(trial.cluster, engine_for(trial.cluster).nodes())
-        return not simulated.filter(allocated_cpu=0).exists()
+        return condition()
 
-    wait_for(is_known, LONGEST, "what the pods ask for to be known", every=1.0)
+    wait_for(holds, LONGEST, f"that the simulated nodes {what}", every=1.0)
 
 
 def _filler(random: Random, node: "Node") -> dict[str, Any]:
@@ -222,7 +249,6 @@ def _filler(random: Random, node: "Node") -> dict[str, Any]:
     return {
         "metadata": {
             "name": f"filler-{node.name}",
-            "labels": {FILLER: "true"},
             "annotations": {it["name"]: it["value"] for it in FOREVER},
         },
         "spec": {

@@ -18,6 +18,7 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 
+LOOKED_AT = {"trainyard.sqlite3", "valkey", "run"}  # the database, the broker, logs of the programs
 HIDDEN = "tr41n-l1ke-nobody-reads"
 WAITS = "sh -c 'echo ${#HF_TOKEN} letters; while ! [ -e $CHECKPOINT_DIR/go ]; do sleep 0.1; done'"
 
@@ -113,6 +114,34 @@ def opened(rest: Rest, folder: Path) -> Iterator[tuple[dict[str, Any], set[str]]
         yield spec, {HIDDEN, store.secret_key}
 
 
+def failed_fetch(rest: Rest, spec: dict[str, Any]) -> str:
+    """A workload that says in an error what it could not fetch with the password."""
+    (git,) = spec["storage"]["git"]
+    lost = {**git, "repository": git["repository"].replace("/code/", "/lost/")}
+    workload = rest.submit(
+        "refused",
+        workers=1,
+        noMaster=True,
+        **{**spec, "storage": {"git": [lost]}, "backoffLimit": 0},
+    )
+    assert rest.wait(workload, "Failed", "Running") == "Failed"
+    assert "/lost/.git" in rest.read(workload)["phaseMessage"]
+    return workload
+
+
+def said_of(rest: Rest, workload: str) -> list[Any]:
+    return [rest.read(workload), rest.events(workload), rest.pods(workload), rest.log(workload)]
+
+
+def pages_of(trainyard: Trainyard, workload: str) -> list[str]:
+    """Its own, and that of its spec."""
+    places = [f"/workloads/{workload}/", f"/workloads/{workload}/spec/"]
+    with httpx.Client(base_url=trainyard.url, cookies=trainyard.sign_in(), timeout=20) as web:
+        pages = [web.get(place, follow_redirects=True) for place in places]
+    assert all(page.is_success for page in pages)
+    return [page.text for page in pages]
+
+
 def test_values_that_open_data_or_are_ones_own_reach_the_rank_and_nothing_else(
     trainyard: Trainyard, rest: Rest, tmp_path: Path
 ) -> None:
@@ -120,18 +149,22 @@ def test_values_that_open_data_or_are_ones_own_reach_the_rank_and_nothing_else(
     with opened(rest, tmp_path) as (spec, values):
         workload = rest.submit("opened", workers=1, noMaster=True, **spec)
         rest.wait(workload, "Running")
+        tried = rest.document("tried", workers=1, noMaster=True, **spec)
+        plan = rest.send("POST", "/workloads/distributed?dryRun=true", tried)
+        refused = failed_fetch(rest, spec)
     wait_for(lambda: "letters" in rest.log(workload), 20, "the rank to speak")
     lengths = [str(len(HIDDEN) + 5), str(len(HIDDEN) + 4)]
     assert rest.log(workload).split()[-5:] == ["2", "two", *lengths, "letters"]
 
     def held() -> set[str]:
         files = [path for path in trainyard.home.rglob("*") if path.is_file()]
+        assert {it.relative_to(trainyard.home).parts[0] for it in files} >= LOOKED_AT
         return {it.name for it in files if any(x.encode() in it.read_bytes() for x in values)}
 
     assert held() == {"secrets.json", "token"}, "for the rank, as long as it runs"
     lines = [" ".join(it.info["cmdline"] or ()) for it in psutil.process_iter(["cmdline"])]
-    shown = [rest.read(workload), rest.events(workload), rest.pods(workload), rest.log(workload)]
-    shown += [rest.send("GET", "/asset/credentials"), *lines]
+    shown = [plan, *said_of(rest, refused), *said_of(rest, workload)]
+    shown += [rest.send("GET", "/asset/credentials"), *lines, *pages_of(trainyard, workload)]
     assert not [text for text in map(str, shown) if any(value in text for value in values)]
     (checkpoints,) = trainyard.home.rglob(f"{workload}/checkpoints")
     (checkpoints / "go").touch()

@@ -67,6 +67,22 @@ def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
     assert "deadline" in seen.message
 
 
+def test_a_pod_that_reaches_a_deadline_of_its_own_is_started_again(rig: KubernetesRig) -> None:
+    """Another reason."""
+    launched = rig.submit(training("exec sleep 600", backoffLimit=1))
+    rig.seen(launched, Phase.RUNNING)
+    (first,) = rig.mine(PODS)
+    path = f"/api/v1/namespaces/{PREFIX}team-a/pods/{first['metadata']['name']}"
+    rig.api.merge(path, {"spec": {"activeDeadlineSeconds": 1}})
+
+    def another_runs() -> bool:
+        others = [it for it in rig.mine(PODS) if it["metadata"]["uid"] != first["metadata"]["uid"]]
+        return any(it["status"]["phase"] == "Running" for it in others)
+
+    wait_for(another_runs, 60, "another pod to run")
+    assert rig.api.get(path)["status"]["reason"] == "DeadlineExceeded"
+
+
 def names_of_jobs(rig: KubernetesRig) -> set[str]:
     """The kinds of all jobs of the tests."""
     return {kind.name for kind in rig.kinds if rig.mine(kind.everywhere)}
