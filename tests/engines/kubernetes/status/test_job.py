@@ -57,10 +57,10 @@ def test_the_phase_follows_from_job_and_pods(seen: Observation, phase: Phase) ->
     assert seen.run == 3
 
 
-def late(index: int, age: int, **also: Any) -> dict[str, Any]:
+def late(index: int, age: int) -> dict[str, Any]:
     """A worker whose pod waits for a node."""
-    unplaced = {"phase": "Pending", "container": WAITS, "spec": {}, "status": UNSCHEDULED}
-    return pod("worker", index, age=age, **unplaced, **also)
+    waits = {"container": WAITS, "spec": {}, "status": UNSCHEDULED}
+    return pod("worker", index, phase="Pending", age=age, **waits)
 
 
 def lost(*pods: dict[str, Any], **also: Any) -> list[bool]:
