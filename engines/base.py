@@ -283,8 +283,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class RankState:
-    """The state of one rank on the cluster. ``exit_code`` is -N after signal N. ``lost_its_node``
-    is true for a rank that had a node before and waits for another."""
+    """The state of one rank on the cluster. ``exit_code`` is -N after signal N."""
 
     rank: int
     role: Role

@@ -27,13 +27,13 @@ def moment(text: str) -> datetime:
 
 
 def began(job: Manifest) -> datetime:
-    """When the present run did, as far as the cluster tells runs apart."""
+    """When the present run began, as far as the cluster tells runs apart."""
     resumed = condition(job.get("status") or {}, "Suspended")
     return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
 
 
 def was_resumed(job: Manifest) -> bool:
-    """Whether it goes on after it was suspended."""
+    """Whether the job was resumed after a suspension."""
     status = job.get("status") or {}
     if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
         return False

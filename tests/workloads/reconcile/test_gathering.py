@@ -94,7 +94,7 @@ def test_a_gang_that_was_whole_while_nobody_looked_and_lost_a_rank_is_degraded(
     assert of_never(row) == (0, 1), "it did start"
 
 
-def test_one_of_which_no_rank_runs_any_more_is_starting_again(gang: Workload) -> None:
+def test_a_gang_that_lost_a_rank_and_of_which_none_runs_is_starting(gang: Workload) -> None:
     loops = replace(RUNS, phase=RankPhase.PENDING, restarts=2)
     row = seen(Phase.PENDING, loops, LOST, cause=FULL)
     assert (row.phase, row.message) == (Phase.INITIALIZING, FULL.message)

@@ -185,8 +185,7 @@ class World:
             self.owed.clear()
             return
         without = decide(queue, rightful, self.capacity, self.allowances, now=self.now)
-        starts = [d for d in without if d.kind is DecisionKind.START]
-        owed = {d.gang.key for d in starts if d.other is None}  # not one that only fills a gap
+        owed = {d.gang.key for d in without if d.kind is DecisionKind.START and d.other is None}
         owed &= {gang.key for gang in claims if self.allowances[gang.project].promises(gang.demand)}
         owed -= {d.gang.key for d in decisions if d.kind is DecisionKind.START}
         ahead = [d.gang for d in decisions if d.kind is DecisionKind.START and d.gang in claims]
@@ -223,17 +222,15 @@ class World:
         claim = self._first_claim()
         if not claim or not claim.demand.gpus or claim in starts or not fit(claim.shape, room):
             self.first.clear()
-            return
-        if any(it.turn < claim.turn and self._is_within(it) for it in starts):
+        elif any(it.turn < claim.turn and self._is_within(it) for it in starts):
             self.first.clear()
-            return
-        due = self.first.get(claim.key, self.now + self._grace(without=within) + LOOK)
-        self.first = {claim.key: due}
-        self.late += [claim.key] if self.now > due else []
+        else:
+            due = self.first.get(claim.key, self.now + self._grace(without=within) + LOOK)
+            self.first = {claim.key: due}
+            self.late += [claim.key] if self.now > due else []
 
     def _first_claim(self) -> Contender | None:
-        """Of all that wait, the first for which its project's quota has room, and for which nobody
-        of the project waits longer."""
+        """Of all that wait, the first within its quota, if nobody of its project waits longer."""
         behind = set()
         for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.turn):
             if self._is_within(gang):
@@ -243,8 +240,7 @@ class World:
         return None
 
     def _is_within(self, gang: Contender) -> bool:
-        """What cannot be taken back has a claim on what can, but for a quota that is never passed:
-        that counts all until it is gone."""
+        """A quota that is never passed also counts what can be taken back, until it is gone."""
         allowance = self.allowances[gang.project]
         own = [it for it in self.running.values() if it.gang.project == gang.project]
         if not allowance.strict:

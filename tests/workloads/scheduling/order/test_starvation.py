@@ -87,11 +87,15 @@ def test_a_gang_of_many_gpus_starts_when_its_turn_comes(
     assert starts_in_time(*given(seed))
 
 
-def test_it_is_seen_where_no_quota_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gang_of_many_gpus_starves_where_no_quota_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Ledger, "keep_turn", lambda ledger, gang: None)
     assert not starts_in_time(*entitled(5))
 
 
-def test_it_is_seen_where_everything_may_go_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gang_of_many_gpus_starves_where_all_others_may_go_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(Reserved, "passed_by", lambda *_: "It may.")
     assert not starts_in_time(*unentitled(0))
