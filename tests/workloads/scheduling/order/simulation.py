@@ -220,12 +220,11 @@ class World:
             tenant.gang.shape.move_in(room, tenant.placement)
         starts = [it.gang for it in decisions if it.kind is DecisionKind.START]
         claim = self._first_claim()
+        before, self.first = self.first, {}
         if not claim or not claim.demand.gpus or claim in starts or not fit(claim.shape, room):
-            self.first.clear()
-        elif any(it.turn < claim.turn and self._is_within(it) for it in starts):
-            self.first.clear()
-        else:
-            due = self.first.get(claim.key, self.now + self._grace(without=within) + LOOK)
+            return
+        if not any(it.turn < claim.turn and self._is_within(it) for it in starts):
+            due = before.get(claim.key, self.now + self._grace(without=within) + LOOK)
             self.first = {claim.key: due}
             self.late += [claim.key] if self.now > due else []
 

@@ -141,7 +141,7 @@ def test_more_than_there_is_keeps_nobody_back() -> None:
     ("limit", "kind"), [(None, WAIT), (100.0, TAKE_BACK), (151.0, WAIT)], ids=str
 )
 @pytest.mark.parametrize("preemptible", [True, False])
-def test_what_an_older_gang_waits_for_of_a_quota_is_not_used_up_by_a_younger_one(
+def test_a_younger_gang_leaves_of_the_quota_what_an_older_one_waits_for(
     limit: float | None, kind: DecisionKind, preemptible: bool
 ) -> None:
     """Unless by its time limit that ends before the quota has room for the older one."""
