@@ -290,7 +290,7 @@ class RankState:
     index: int
     phase: RankPhase
     node: str = ""
-    lost_its_node: bool = False
+    lost_its_node: bool = False  # it had one before, and waits for another
     restarts: int = 0
     exit_code: int | None = None
     reason: Reason = Reason.NONE
@@ -305,8 +305,7 @@ class Observation:
 
     ``sequence`` grows with each change of a run on its cluster: of two observations the one with
     the higher ``(run, sequence)`` is later, whatever their clocks say. ``attempt`` counts starts of
-    the gang within the run, from 0. A ``phase`` of ``None`` says that the cluster no longer has the
-    workload.
+    the gang within the run, from 0. A ``phase`` of ``None``: the cluster has no such workload.
     """
 
     workload_id: UUID
