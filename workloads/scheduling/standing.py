@@ -33,6 +33,7 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
         grace=spec.termination_grace_period_seconds,
         time_limit=_left(workload, spec),
+        ends=spec.kind.traits.completes or spec.time_limit_seconds is not None,
     )
 
 

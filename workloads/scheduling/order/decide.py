@@ -25,8 +25,10 @@ from workloads.scheduling.placement import Placement, Room, fit, lacks
 
 IN_QUOTA = "It is within the quota of {project}."
 OVER_QUOTA = "Over the quota of {project}: no one with a better claim needs what is free."
-KEPT = "What is left of the quota of {project} is kept for others that wait longer: no one with a \
-better claim needs what is free."
+KEPT = (
+    "What is left of the quota of {project} is kept for others that are ahead of it: no one with \
+a better claim needs what is free."
+)
 BEHIND = "Waiting behind others of {project} that wait for its quota."
 FIRM = "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
 
@@ -84,7 +86,7 @@ class StartOrder:
         barred = self.ledger.barred_by(gang)
         if self._never_fits(gang):
             return
-        if not barred and self._start(gang, IN_QUOTA, in_quota=True):
+        if not barred and self._start(gang, self._words(IN_QUOTA, gang), in_quota=True):
             return
         leaving = self._leaving_for(gang)
         if leaving is not None:
@@ -96,20 +98,23 @@ class StartOrder:
             self.ledger.count(gang, in_quota=True)
 
     def keep_turn(self, gang: Contender) -> None:
-        """In the quota that it waits for, unless the machine is too small for it anyway."""
-        if fit(gang.shape, self.capacity) is not None:
-            self.ledger.keep_turn(gang)
+        """Reserve the quota that it waits for, unless the machine is too small for it anyway."""
+        key = self.ledger.turn_to_keep(gang)
+        if key and fit(gang.shape, self.capacity) is not None:
+            self.ledger.keep_turn(gang, key)
 
     def over_quota(self, gang: Contender) -> None:
         if self._never_fits(gang):
             return
         if not gang.preemptible:
-            why = BEHIND if self.ledger.is_behind(gang) else FIRM
-            self._wait(gang, self._words(why, gang), Reason.WAITING_FOR_QUOTA)
+            key = self.ledger.kept_by(gang)
+            why = self._words(BEHIND if key else FIRM, gang, key)
+            self._wait(gang, why, Reason.WAITING_FOR_QUOTA)
         elif barred := self.ledger.barred_by(gang):
             self._bar(gang, barred)
         else:
-            why = KEPT if self.ledger.is_behind(gang) else OVER_QUOTA
+            key = self.ledger.kept_by(gang)
+            why = self._words(KEPT if key else OVER_QUOTA, gang, key)
             if not self._start(gang, why, in_quota=False):
                 self._keep_waiting(gang)
 
@@ -125,7 +130,7 @@ class StartOrder:
         for head in self.heads:
             head.let_pass(gang, placement, self.now)
         self.ledger.count(gang, in_quota=in_quota)
-        text = " ".join([self._words(why, gang), *passes[:1]])
+        text = " ".join([why, *passes[:1]])
         ahead = self.heads[0].gang if self.heads else None
         self.decisions.append(
             Decision(gang, DecisionKind.START, text, placement=placement, other=ahead)
@@ -240,5 +245,6 @@ class StartOrder:
     ) -> None:
         self.decisions.append(Decision(gang, DecisionKind.WAIT, why, reason, other=other))
 
-    def _words(self, text: str, gang: Contender) -> str:
-        return text.format(project=self.allowances[gang.project].whose)
+    def _words(self, text: str, gang: Contender, key: str = "") -> str:
+        """``text`` with the name of the allowance ``key``, or of the gang's project."""
+        return text.format(project=self.allowances[key or gang.project].whose)

@@ -1,8 +1,9 @@
 """Keep account of quotas while the order of starts is decided."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from projects.quotas import Demand
 from workloads.scheduling.order.records import Allowance, Contender, Tenant
@@ -21,7 +22,7 @@ class QuotaTurn:
     def is_kept_from(self, other: Contender, now: float) -> bool:
         """Whether ``other`` must not use the quota first. A preemptible gang may, if this one is
         not preemptible, because it would make room."""
-        if other.preemptible and not self.gang.preemptible:
+        if other is self.gang or (other.preemptible and not self.gang.preemptible):
             return False
         return other.outlives(self.at, now)
 
@@ -31,15 +32,15 @@ class Ledger:
 
     ``held`` is everything in place now; ``staying`` is that without what is ending. ``within`` runs
     in quota, ``firm`` cannot be preempted. ``over`` are the gangs over quota: non-preemptible ones
-    count towards the quota first, then the oldest. ``turns`` has the first gang that waits for each
-    quota, separately for preemptible and non-preemptible ones.
+    count towards the quota first, then the oldest. ``turns`` has the first gang of each project
+    that waits for a quota, separately for preemptible and non-preemptible ones.
     """
 
     def __init__(
         self, running: Collection[Tenant], allowances: Mapping[str, Allowance], now: float = 0.0
     ) -> None:
         self.allowances, self.now = allowances, now
-        self.turns: dict[tuple[str, bool], QuotaTurn] = {}
+        self.turns: dict[tuple[str, str, bool], QuotaTurn] = {}
         self.held, self.staying = Sums(Demand), Sums(Demand)
         self.within, self.firm = Sums(Demand), Sums(Demand)
         self.kept = Sums(Demand)  # reserved for gangs that wait for a strict quota
@@ -47,6 +48,7 @@ class Ledger:
         for tenant in running:
             _add(self.held, tenant.gang)
         self.tenants = sorted((it for it in running if not it.ending), key=_seniority)
+        self.endless = [it.gang for it in self.tenants if not it.gang.ends]
         for tenant in self.tenants:
             gang = tenant.gang
             if self._exceeds(self.within, gang):
@@ -60,43 +62,58 @@ class Ledger:
     def in_quota(self, gang: Contender) -> bool:
         """Whether a gang is in quota: each of its quotas has room for it, and none reserves that
         room for an earlier one."""
-        return self._has_room(gang) and not self._comes_after(gang)
+        return not self._lacking(gang) and not self._reserved(gang)
 
-    def is_behind(self, gang: Contender) -> bool:
-        """Whether a quota has room for it, but reserves that for an earlier gang."""
-        return self._has_room(gang) and self._comes_after(gang)
+    def kept_by(self, gang: Contender) -> str:
+        """The key of a quota that has room for a gang, but reserves that for an earlier one; empty
+        if there is none."""
+        return "" if self._lacking(gang) else self._reserved(gang)
 
-    def _has_room(self, gang: Contender) -> bool:
-        return next(self._lacking(gang), None) is None
+    def turn_to_keep(self, gang: Contender) -> str:
+        """The key of the quota whose next room is to be reserved for a gang, because it is the
+        first of its project that waits for that quota. Otherwise a stream of small gangs could keep
+        a large one waiting for ever. Empty if nothing is to be reserved.
 
-    def _comes_after(self, gang: Contender) -> bool:
-        for (key, _), turn in self.turns.items():
-            if key in gang.owners and turn.is_kept_from(gang, self.now):
+        Nothing is reserved for a gang that waits in vain: one that is larger than a quota, or for
+        which gangs that never end leave no room.
+        """
+        key = self._lacking(gang)
+        if not key or (key, gang.project, gang.preemptible) in self.turns:
+            return ""
+        return "" if any(self._is_in_vain(it, gang) for it in gang.owners) else key
+
+    def keep_turn(self, gang: Contender, key: str) -> None:
+        """Reserve the next room of a quota. This holds back only gangs of the same project: others
+        are entitled to the quota of their own."""
+        turn = QuotaTurn(gang, self._room_at(key, gang))
+        self.turns[key, gang.project, gang.preemptible] = turn
+
+    def _reserved(self, gang: Contender) -> str:
+        for key, preemptible in product(gang.owners, (True, False)):
+            turn = self.turns.get((key, gang.project, preemptible))
+            if turn and turn.is_kept_from(gang, self.now):
                 held = self._counted(key, gang) + turn.gang.demand
                 if self.allowances[key].exceeded_by(held, gang.demand):
-                    return True
-        return False
+                    return key
+        return ""
 
-    def keep_turn(self, gang: Contender) -> None:
-        """Reserve the quota's next room for this gang, if it is the first that waits for that
-        quota. Otherwise a stream of small gangs could keep a large one waiting for ever.
+    def _is_in_vain(self, key: str, gang: Contender) -> bool:
+        allowance, staying = self.allowances.get(key), Demand()
+        if allowance is None:
+            return False
+        for endless in self.endless:
+            if self._counts(key, endless, gang):
+                staying += endless.demand
+        return allowance.exceeded_by(staying, gang.demand)
 
-        Nothing is reserved for a gang larger than the quota, nor in a department's quota while the
-        project's has no room either.
-        """
-        own = filter(None, map(self.allowances.get, gang.owners))
-        if any(it.exceeded_by(Demand(), gang.demand) for it in own):
-            return
-        if key := next(self._lacking(gang), None):
-            turn = QuotaTurn(gang, self._room_at(key, gang))
-            self.turns.setdefault((key, gang.preemptible), turn)
-
-    def _lacking(self, gang: Contender) -> Iterator[str]:
-        """Yield the keys of allowances without room for it."""
+    def _lacking(self, gang: Contender) -> str:
+        """The key of an allowance without room for it, its project's first; empty if all have
+        room."""
         for key in gang.owners:
             allowance = self.allowances.get(key)
             if allowance and allowance.exceeded_by(self._counted(key, gang), gang.demand):
-                yield key
+                return key
+        return ""
 
     def _counted(self, key: str, gang: Contender) -> Demand:
         """The demand that counts against an allowance when ``gang`` is judged.
@@ -115,13 +132,16 @@ class Ledger:
         held = self._counted(key, gang)
         limited = [(it.until, it.gang) for it in self.tenants if it.until is not None]
         for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].key)):
-            if key in tenant.owners and self._counts(key, tenant, gang):
+            if self._counts(key, tenant, gang):
                 held -= tenant.demand
             if not self.allowances[key].exceeded_by(held, gang.demand):
                 return until
         return None
 
     def _counts(self, key: str, tenant: Contender, gang: Contender) -> bool:
+        """Whether ``tenant`` is part of what :meth:`_counted` sums up."""
+        if key not in tenant.owners:
+            return False
         if not gang.preemptible:
             return not tenant.preemptible
         return key == gang.project or tenant.key not in self.over

@@ -66,6 +66,7 @@ class Contender:
     preemptible: bool = True
     grace: float = 0.0
     time_limit: float | None = None
+    ends: bool = True  # a workspace without a limit never does
 
     def called(self, reader: "Contender") -> str:
         """Its name for people who may see ``reader``, and perhaps no other project."""

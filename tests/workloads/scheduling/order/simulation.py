@@ -174,8 +174,8 @@ class World:
         for gang in sorted(queue, key=lambda it: it.turn):
             if ledger.in_quota(gang):
                 claims.append(gang)
-            else:
-                ledger.keep_turn(gang)
+            elif key := ledger.turn_to_keep(gang):
+                ledger.keep_turn(gang, key)
         rightful = [
             tenant
             for key, tenant in self.running.items()

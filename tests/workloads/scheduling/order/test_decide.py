@@ -164,22 +164,36 @@ def test_a_gang_that_is_more_than_the_quota_keeps_nothing_of_it() -> None:
     assert kinds(decided([wide, small], running, quota=2))["g"] is TAKE_BACK
 
 
-@pytest.mark.parametrize(("holder", "kind"), [("third", WAIT), (OWNER, TAKE_BACK)])
-def test_the_quota_of_a_department_is_kept_only_for_whom_its_project_has_room(
-    holder: str, kind: DecisionKind
+@pytest.mark.parametrize("preemptible", [True, False])
+def test_nothing_is_kept_for_a_gang_behind_one_that_never_ends(preemptible: bool) -> None:
+    """Else it would stop its whole project for good."""
+    busy = replace(gang("busy", 1, OWNER), ends=False)
+    wide, small = gang("wide", 2, OWNER), gang("small", 1, OWNER, since=1)
+    busy, wide, small = (replace(it, preemptible=preemptible) for it in (busy, wide, small))
+    running = [runs(busy, 0), runs(gang("g", 3), 1, 2, 3)]
+    assert kinds(decided([wide, small], running, quota=2))["g"] is TAKE_BACK
+
+
+@pytest.mark.parametrize(("project", "kind"), [(OWNER, WAIT), (GUEST, TAKE_BACK)])
+def test_a_turn_in_the_quota_of_a_department_holds_back_its_own_project_alone(
+    project: str, kind: DecisionKind
 ) -> None:
-    """Else it would wait for its own project, and keep back others meanwhile."""
+    """Another is entitled to the quota of its own."""
     quotas = {OWNER: 2, GUEST: 2, "third": 1, "idle": 0, "d": 3}
     allowances = {key: Allowance(key, Quota(each, None, None)) for key, each in quotas.items()}
     wide, small, busy, other = (
-        replace(it, department="d")
+        replace(it, department="d", preemptible=False)
         for it in (
             gang("wide", 2, OWNER),
-            gang("small", 1, since=1),
-            gang("busy", 1, holder),
+            gang("small", 1, project, since=1),
+            gang("busy", 1, "third"),
             gang("other", 1),
         )
     )
     running = [runs(busy, 0), runs(other, 1), runs(gang("g", 2, "idle"), 2, 3)]
-    decisions = decide([wide, small], running, CAPACITY, allowances, now=0.0)
-    assert {it.gang.name: it.kind for it in decisions}.get("g", WAIT) is kind
+    decisions = {
+        it.gang.name: it for it in decide([wide, small], running, CAPACITY, allowances, now=0.0)
+    }
+    assert kinds(decisions).get("g", WAIT) is kind
+    if kind is WAIT:
+        assert decisions["small"].why == "Waiting behind others of d that wait for its quota."

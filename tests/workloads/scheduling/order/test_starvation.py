@@ -90,7 +90,7 @@ def test_a_gang_of_many_gpus_starts_when_its_turn_comes(
 def test_a_gang_of_many_gpus_starves_where_no_quota_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Ledger, "keep_turn", lambda ledger, gang: None)
+    monkeypatch.setattr(Ledger, "turn_to_keep", lambda ledger, gang: "")
     assert not starts_in_time(*entitled(5))
 
 
