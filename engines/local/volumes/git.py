@@ -15,7 +15,7 @@ STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
 #: Nobody could answer a prompt for a password.
 ALONE = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
 SSH = ("-o", "BatchMode=yes")
-#: Git asks for them, and only for this server: a redirect does not pass them on.
+#: Git asks for them, and only for this server: a redirect to another does not pass them on.
 HELPER = '!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
 
 
@@ -37,11 +37,16 @@ def steps(volume: Volume, target: Path) -> Iterator[list[str]]:
 
 
 def _helper(volume: Volume) -> list[str]:
-    """The credential helper with the password, in place of those of this server's user."""
+    """The credential helper with the password, in place of those of this server's user. A server
+    named by http:// is the same by https://, to which it usually redirects."""
     if not volume.credential or _is_by_ssh(volume):
         return []
-    server = "{0.scheme}://{0.netloc}".format(urlsplit(volume.origin))
-    return ["-c", "credential.helper=", "-c", f"credential.{server}.helper={HELPER}"]
+    address = urlsplit(volume.origin)
+    own = [
+        f"credential.{scheme}://{address.netloc}.helper={HELPER}"
+        for scheme in dict.fromkeys((address.scheme, "https"))
+    ]
+    return ["-c", "credential.helper=", *(word for option in own for word in ("-c", option))]
 
 
 def variables(volume: Volume, keys: Keys, scratch: Path) -> dict[str, str]:

@@ -4,10 +4,11 @@ import base64
 import getpass
 import os
 import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
@@ -17,9 +18,11 @@ from typing import Any
 
 import pytest
 
+from tests.certificates import certificate
 from tests.waiting import wait_for
 
 SSHD = Path("/usr/sbin/sshd")
+TLS = b"\x16"  # the first byte of its handshake, which no request by http begins with
 
 
 def git(folder: Path, *argv: str) -> None:
@@ -56,11 +59,45 @@ class Guarded(SimpleHTTPRequestHandler):
         super().do_GET()
 
 
-@contextmanager
-def web(folder: Path, known: str = "") -> Iterator[str]:
+class Redirecting(ThreadingHTTPServer):
+    """Takes https on the port on which it takes http as well, and redirects from that to it."""
+
+    context: ssl.SSLContext
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        connection, address = super().get_request()
+        if connection.recv(1, socket.MSG_PEEK) == TLS:
+            return self.context.wrap_socket(connection, server_side=True), address
+        return connection, address
+
+
+class Redirected(Guarded):
+    def do_GET(self) -> None:
+        if isinstance(self.connection, ssl.SSLSocket):
+            super().do_GET()
+            return
+        self.send_response(HTTPStatus.MOVED_PERMANENTLY)
+        self.send_header("Location", f"https://{self.headers['Host']}{self.path}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+
+def redirecting(folder: Path, known: str, scratch: Path) -> AbstractContextManager[str]:
+    """The address by http:// of files that are served by https:// alone."""
+    server = Redirecting(("127.0.0.1", 0), partial(Redirected, directory=str(folder), known=known))
+    server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.context.load_cert_chain(certificate(scratch / "forge.pem")[0])
+    return _serving(server)
+
+
+def web(folder: Path, known: str = "") -> AbstractContextManager[str]:
     """The address of its files."""
     served = partial(Guarded, directory=str(folder), known=known)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), served)
+    return _serving(ThreadingHTTPServer(("127.0.0.1", 0), served))
+
+
+@contextmanager
+def _serving(server: ThreadingHTTPServer) -> Iterator[str]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     try:

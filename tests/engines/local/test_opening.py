@@ -1,5 +1,7 @@
 """Repositories and buckets that a credential opens, fetched on this machine."""
 
+import os
+import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +12,8 @@ import psutil
 import pytest
 
 from engines.base import Launch
+from engines.local.volumes import git
+from engines.local.volumes.volume import GIT, Volume
 from spec.phases import Phase, Reason
 from tests.engines.local import forges
 from tests.engines.local.conftest import LocalRig
@@ -73,6 +77,19 @@ def test_a_password_opens_a_repository_and_is_on_no_command_line(
     (rig.folder(launched).checkpoints / "go").touch()
     assert rig.over(launched).phase is Phase.COMPLETED
     wait_for(lambda: not rig.folder(launched).secrets(1).exists(), 10, "it to go with the run")
+
+
+def test_a_password_follows_a_redirect_to_https_on_the_same_server(
+    code: Path, tmp_path: Path
+) -> None:
+    keys = {"User": "ada", "Password": PASSWORD}
+    with forges.redirecting(code.parent, f"ada:{PASSWORD}", tmp_path) as address:
+        origin = f"{address}/code/.git"
+        volume = Volume(GIT, AT, "code", origin=origin, credential=str(uuid4()))
+        (clone,) = git.steps(volume, tmp_path / "clone")
+        env = {**os.environ, **git.variables(volume, keys, tmp_path), "GIT_SSL_NO_VERIFY": "1"}
+        subprocess.run(clone, env=env, check=True, capture_output=True)
+    assert (tmp_path / "clone/version").read_text() == "2\n"
 
 
 def test_a_wrong_password_says_what_to_check_and_not_the_password(

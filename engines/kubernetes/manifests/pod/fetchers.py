@@ -24,7 +24,10 @@ USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a na
 #: told where it is. ssh rejects a key without its final line break, which is easily lost when
 #: pasting. If the Secret has no known hosts, the first key is trusted: each pod meets the host for
 #: the first time. A password is for the server of the repository alone, and does not follow a
-#: redirect to another.
+#: redirect to another. A server named by http:// is the same by https://, to which it usually
+#: redirects. The option that names the server is left out without a password: an address by ssh may
+#: hold a "=", at which git would cut the option. The checkout has the password as well, for filters
+#: of git such as LFS fetch files then.
 GIT_SCRIPT = """\
 set -eu
 export HOME="${TMPDIR:-/tmp}" GIT_TERMINAL_PROMPT=0
@@ -41,14 +44,16 @@ if [ -n "${SSH_KEY_FILE:-}" ]; then
 -o StrictHostKeyChecking=$check -o UserKnownHostsFile=$HOME/known_hosts -o LogLevel=ERROR"
   umask 022
 fi
-helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
-[ -n "${GIT_PASSWORD:-}" ] || helper=
-path=${REPOSITORY#*://*/}
-server=${REPOSITORY%"/$path"}
-git -c "credential.$server.helper=$helper" clone --quiet ${BRANCH:+--branch "$BRANCH"} \\
-  -- "$REPOSITORY" "$TARGET"
+set --
+if [ -n "${GIT_PASSWORD:-}" ]; then
+  helper='!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
+  path=${REPOSITORY#*://*/}
+  server=${REPOSITORY%"/$path"}
+  set -- -c "credential.$server.helper=$helper" -c "credential.https://${server#*://}.helper=$helper"
+fi
+git "$@" clone --quiet ${BRANCH:+--branch "$BRANCH"} -- "$REPOSITORY" "$TARGET"
 if [ -n "${REVISION:-}" ]; then
-  git --git-dir="$TARGET/.git" --work-tree="$TARGET" -c advice.detachedHead=false \\
+  git "$@" --git-dir="$TARGET/.git" --work-tree="$TARGET" -c advice.detachedHead=false \\
     checkout --quiet "$REVISION"
 fi
 """

@@ -5,18 +5,12 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from ipaddress import ip_address
 from pathlib import Path
 from threading import Thread
 
 import pytest
 import yaml
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from urllib3.exceptions import MaxRetryError, ReadTimeoutError, SSLError
 
 from engines.base import EngineUnavailable
@@ -24,6 +18,7 @@ from engines.kubernetes.client.connect import connect
 from engines.kubernetes.client.outage import words
 from engines.kubernetes.engine import KubernetesEngine
 from spec.problems.causes import CauseKind
+from tests.certificates import certificate
 from tests.engines.kubernetes.answering import answering
 
 RAW = ("Max retries", "HTTPConnection", "_ssl.c", "[SSL", "Errno", "object at 0x")
@@ -56,30 +51,6 @@ def serving(certificate: Path | None = None) -> Iterator[int]:
         server.shutdown()
         thread.join()
         server.server_close()
-
-
-def certificate(path: Path, host: str = "127.0.0.1", *, days: int = 1) -> tuple[Path, str]:
-    """One that vouches for itself, with its key in a file; and alone, as a kubeconfig has it."""
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "api")])
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=9))
-        .not_valid_after(now + timedelta(days=days))
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ip_address(host))]), critical=False
-        )
-        .sign(key, hashes.SHA256())
-        .public_bytes(serialization.Encoding.PEM)
-    )
-    form = serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    path.write_bytes(made + key.private_bytes(serialization.Encoding.PEM, *form))
-    return path, base64.b64encode(made).decode()
 
 
 def said(server: str, authority: str = "") -> str:

@@ -38,7 +38,8 @@ git_source() { # $1 repository, $2 branch, $3 revision, $4 what asks for the pas
   else
     export GIT_SSH_COMMAND="ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
   fi
-  git ${4:+-c credential.helper= -c "$4"} clone --progress ${2:+--branch "$2"} -- "$1" "$5" || return
+  # A server named by http:// is the same by https://, to which it usually redirects.
+  git ${4:+-c credential.helper= -c "$4" -c "${4/#credential.http:/credential.https:}"} clone --progress ${2:+--branch "$2"} -- "$1" "$5" || return
   [ -z "$3" ] || git -C "$5" -c advice.detachedHead=false checkout --quiet "$3"
 }
 

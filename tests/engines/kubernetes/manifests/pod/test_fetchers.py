@@ -12,6 +12,7 @@ from typing import ClassVar
 import pytest
 
 from engines.kubernetes.manifests.pod.fetchers import GIT_SCRIPT
+from tests.engines.local import forges
 
 GIT = shutil.which("git")
 pytestmark = pytest.mark.skipif(GIT is None, reason="git is not installed")
@@ -41,7 +42,7 @@ def repository(tmp_path: Path) -> Path:
 
 def fetch(repository: Path, target: Path, **told: str) -> subprocess.CompletedProcess[str]:
     told = {"PATH": os.environ["PATH"], "TMPDIR": str(repository.parent), **told}
-    env = told | {"REPOSITORY": str(repository), "TARGET": str(target)}
+    env = {"REPOSITORY": str(repository), "TARGET": str(target), **told}
     return subprocess.run(
         ["/bin/sh", "-c", GIT_SCRIPT], env=env, capture_output=True, text=True, check=False
     )
@@ -90,10 +91,56 @@ def test_values_are_never_run(repository: Path, target: Path, tmp_path: Path) ->
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_password_is_asked_of_the_helper(repository: Path, target: Path) -> None:
-    found = fetch(repository, target, GIT_USER="u", GIT_PASSWORD="p w")
-    assert found.returncode == 0
-    assert "p w" not in found.stdout + found.stderr
+#: Notes which credential helper git would ask when it checks a commit out, as LFS does then.
+HOOK = """#!/bin/sh
+git config --get-urlmatch credential.helper "$REPOSITORY" >"$TMPDIR/helper"
+"""
+
+
+def test_a_password_opens_the_repository_and_is_not_kept_or_printed(
+    repository: Path, target: Path, tmp_path: Path
+) -> None:
+    git("update-server-info", at=repository)
+    hook = tmp_path / "hooks/post-checkout"
+    hook.parent.mkdir()
+    hook.write_text(HOOK)
+    hook.chmod(0o755)
+    hooks = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.hooksPath"}
+    env = {"GIT_USER": "u", "REVISION": "v2", "GIT_CONFIG_VALUE_0": str(hook.parent), **hooks}
+    with forges.web(tmp_path, "u:p w") as address:
+        origin = f"{address}/repository/.git"
+        refused = fetch(repository, target, REPOSITORY=origin, GIT_PASSWORD="other", **env)
+        assert refused.returncode
+        cloned = fetch(repository, target, REPOSITORY=origin, GIT_PASSWORD="p w", **env)
+    assert cloned.returncode == 0, cloned.stderr
+    assert (target / "file").read_text() == "one"
+    assert "GIT_PASSWORD" in (tmp_path / "helper").read_text()
+    said = cloned.stdout + cloned.stderr + (target / ".git/config").read_text()
+    assert "p w" not in said
+
+
+def test_a_password_follows_a_redirect_to_https_on_the_same_server(
+    repository: Path, target: Path, tmp_path: Path
+) -> None:
+    git("update-server-info", at=repository)
+    with forges.redirecting(tmp_path, "u:p", tmp_path) as address:
+        env = {"REPOSITORY": f"{address}/repository/.git", "GIT_USER": "u", "GIT_PASSWORD": "p"}
+        cloned = fetch(repository, target, GIT_SSL_NO_VERIFY="1", **env)
+    assert cloned.returncode == 0, cloned.stderr
+    assert (target / "file").read_text() == "two"
+
+
+def test_an_address_by_ssh_may_hold_an_equals_sign(
+    repository: Path, target: Path, tmp_path: Path
+) -> None:
+    """A program in place of ssh says what it was asked for, and ends."""
+    program = tmp_path / "ssh"
+    program.write_text('#!/bin/sh\necho "$@" >"$TMPDIR/asked"\nexit 1\n')
+    program.chmod(0o755)
+    origin = "git@forge.example.com:a=b/c"
+    failed = fetch(repository, target, REPOSITORY=origin, GIT_SSH=str(program))
+    assert "invalid key" not in failed.stderr
+    assert "a=b/c" in (tmp_path / "asked").read_text()
 
 
 class GitServer(BaseHTTPRequestHandler):
