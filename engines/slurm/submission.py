@@ -92,9 +92,13 @@ class Submission:
         self._hand_over(AGAIN)
 
     def _found(self, created: datetime) -> BatchJob | None:
-        jobs = [job for job in self.queue.recent() if job.name == self.name]
+        """The job that an earlier try left. What a refused one left is none: the run would fail by
+        it, though it only has to wait, such as for the limit of jobs of its account."""
+        jobs = [job for job in self.queue.recent() if job.name == self.name and not job.was_refused]
         since = created - timedelta(minutes=5)
-        jobs = jobs or sacct(self.transport, [self.name], since=since)
+        if not jobs:
+            accounted = sacct(self.transport, [self.name], since=since)
+            jobs = [job for job in accounted if not job.was_refused]
         return min(jobs, key=lambda job: (job.is_over, int(job.id)), default=None)
 
     def _withdraw(self) -> None:

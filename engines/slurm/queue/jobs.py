@@ -14,6 +14,7 @@ OVER = {
     *("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY"),
     *("BOOT_FAIL", "PREEMPTED", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL"),
 }
+NO_NODES = {"", "None assigned", "(null)"}  # as the two programs and their releases say it
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,12 @@ class BatchJob:
     @property
     def is_queued(self) -> bool:
         return self.state in QUEUED
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether it is what a refused submission leaves: a record that failed, and that no node
+        ever had."""
+        return self.state == "FAILED" and self.nodes in NO_NODES
 
 
 def from_squeue(text: str, mark: str) -> list[BatchJob]:
