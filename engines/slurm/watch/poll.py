@@ -160,7 +160,9 @@ class Looker:
         self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, tuple[RunFacts, BatchJob | None]]:
         """What left the queue without a word is asked of accounting, for a while. What is missing
-        for the first time is as it was: the queue may have been asked before it was submitted."""
+        for the first time is as it was: the queue may have been asked before it was submitted,
+        unless that is long ago. So what was asked to stop is not kept from being stopped by whoever
+        looks only once, such as an engine that is made for one call."""
         lost = {
             folder: facts
             for folder, (facts, job) in results.items()
@@ -173,7 +175,9 @@ class Looker:
         def guess(folder: str) -> BatchJob | None:
             """For a moment it is as it was: it may be on its way into the queue or out of it."""
             facts, is_first = waiting[folder], folder not in asked
-            if not is_first and (facts.stopped or at - self._missing[folder] > MISSED_FOR):
+            if facts.stopped and (not is_first or at - facts.created > PATIENCE):
+                return None
+            if not is_first and at - self._missing[folder] > MISSED_FOR:
                 return None
             state = "RUNNING" if facts.attempt >= 0 else "PENDING"
             return BatchJob(facts.number, job_name(*_place(folder)), state, reason="None")

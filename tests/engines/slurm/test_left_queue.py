@@ -11,10 +11,11 @@ from engines.slurm.client.transport import LocalTransport, SlurmPrograms
 from engines.slurm.layout import job_name
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.queue.reader import QueueReader
+from engines.slurm.status.facts import launch_line
 from engines.slurm.watch import poll
 from engines.slurm.watch.poll import Looker
 from spec.phases import Phase
-from tests.engines.slurm import people
+from tests.engines.slurm import cases, people
 from tests.engines.slurm.watched import Counting
 
 UIDS = [UUID(int=number) for number in (1, 2, 3)]
@@ -69,6 +70,19 @@ def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_pat
     assert glance.observation.phase is Phase.INITIALIZING
     assert login.count("sacct") == 0
     assert not (run / "ended").exists()
+
+
+def test_what_was_asked_to_stop_is_stopped_at_the_first_look_without_it(tmp_path: Path) -> None:
+    """But for one that was created a moment ago: the queue may not have had it yet."""
+    looker = Looker(LocalTransport(), str(tmp_path), QueueReader(LocalTransport(), 1.0))
+    ages = {UIDS[0]: timedelta(minutes=10), UIDS[1]: timedelta(seconds=1)}
+    for uid, age in ages.items():
+        run = people.written(tmp_path, uid)
+        created = launch_line(cases.single(), datetime.now(UTC) - age)
+        (run / "launch").write_text(f"{created}\n")
+        (run / "stop").touch()
+    glances = {it.uid: it.observation.phase for it in looker.some(ages, [])}
+    assert glances == {UIDS[0]: Phase.STOPPED, UIDS[1]: Phase.RUNNING}
 
 
 def submitted(directory: Path, uid: UUID) -> Path:
