@@ -165,6 +165,12 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
         script.notes.append(Note(where, problem, blocks=True))
         return {}
     at, step = steps[0]
+    try:
+        command = _of_step(step)
+    except ValueError:  # of shlex
+        problem = "A quote of this srun ends on another line, or nowhere; write it on one line"
+        script.notes.append(Note(at, problem, blocks=True))
+        return {}
     for number, line in _commands(text):
         if number > at:
             script.notes.append(Note(number, "What follows srun is left out."))
@@ -172,7 +178,6 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
             setup.append(line)
         elif number < at:
             script.notes.append(Note(number, reason))
-    command = _of_step(step)
     if not traps.ends_together(step):
         text = "Without -K a rank that fails leaves the others waiting; Trainyard ends them."
         script.notes.append(Note(at, text))
@@ -196,11 +201,14 @@ def _says(text: str) -> str:
     """The command of its first step, for people: Slurm runs the script."""
     steps = (line for _, line in _commands(text) if traps.is_step(line))
     step = next(steps, "")
-    return (_of_step(step) if step else "") or "bash"
+    try:
+        return (_of_step(step) if step else "") or "bash"
+    except ValueError:  # a quote that ends on another line is for the shell to read
+        return "bash"
 
 
 def _of_step(line: str) -> str:
-    """Without ``srun`` and its own options."""
+    """Without ``srun`` and its own options. ``ValueError`` where a quote does not end."""
     words = shlex.split(line)[1:]
     with_value = {"-n", "-N", "-c", "-G", "-w", "-J", "-p", "-t"}
     while words and words[0].startswith("-"):

@@ -173,3 +173,12 @@ def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
     script = imported("srun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3")
     assert script.spec["command"] == "torchrun 'a b.py' --epochs 3"
     assert script.notes == []
+
+
+@pytest.mark.parametrize("step", ["srun bash -c '\necho hello\n'", "srun echo it's"])
+def test_a_quote_that_does_not_end_on_its_line_is_left_to_slurm_or_named(step: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH --ntasks=2\n{step}\n"
+    script = imported(text, as_it_stands=True)
+    assert (script.spec["batchScript"], script.spec["command"]) == (text, "bash")
+    (note,) = [note for note in imported(text).notes if note.blocks]
+    assert (note.line, note.text.partition(" of ")[0]) == (3, "A quote")
