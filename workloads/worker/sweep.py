@@ -39,6 +39,7 @@ def sweep() -> None:
     _ask_again()
     if cache.add("limits-in-specs", 1, LIMITS_SECONDS):
         limited.copy_from_specs()
+        time_limits.copy_from_scripts()
     time_limits.enforce()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.enforce()

@@ -24,8 +24,8 @@ def limited(limit: str, *columns: str) -> Iterator[tuple[Workload, int]]:
 
 def copy_from_specs() -> None:
     """Copy limits from specs to rows without them. While a new version starts, web processes of the
-    earlier one may still create rows that have their limits only in the spec. The limit of a batch
-    script is Slurm's."""
+    earlier one may still create rows that have their limits only in the spec. The time limits of
+    batch scripts are left out: which of them are Slurm's is in the scripts."""
     rows = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None).order_by()
     no_script = Q(spec_json__batchScript__isnull=True) | Q(spec_json__batchScript=None)
     for column, key in COLUMNS.items():

@@ -152,6 +152,25 @@ def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     assert phases(row) == [Phase.RUNNING]
 
 
+def test_a_shorter_limit_than_that_of_its_batch_script_counts_for_old_workloads(
+    project: Project,
+) -> None:
+    """The migration copied none of batch scripts; one that copied all is put right as well."""
+    script = "#!/bin/sh\n#SBATCH --ntasks=1 --time=20\nsrun hostname\n"
+    spec = workload_spec().model_copy(update={"batch_script": script, "time_limit_seconds": 600})
+    of_slurm = spec.model_copy(update={"time_limit_seconds": 1200})
+    shorter, longer = (
+        limited(project, 30, time_limit_seconds=column, spec_json=documents.dump(it))
+        for it, column in ((spec, None), (of_slurm, 1200))
+    )
+    odd = limited(project, 30, time_limit_seconds=None)
+    Workload.objects.filter(pk=odd.pk).update(spec_json={"batchScript": ["no", "text"]})
+    cache.delete("limits-in-specs")
+    sweep.sweep()
+    assert phases(shorter, longer, odd) == [Phase.STOPPING, Phase.RUNNING, Phase.RUNNING]
+    assert now(longer).time_limit_seconds is None
+
+
 def test_the_migration_copies_the_limits_of_old_specs(project: Project) -> None:
     old, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
     odd = limited(project, 11, time_limit_seconds=None)
