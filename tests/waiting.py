@@ -36,6 +36,7 @@ def wait_for(
 
 
 def pace() -> float:
-    """At which this machine does one thing beside all others."""
+    """At which this machine does one thing beside all others. In a container that may use only some
+    of the cores this is too fast: both numbers are those of the whole machine."""
     cores, busy = os.cpu_count() or 1, os.getloadavg()[0]
     return min(1.0, max(SLOWEST, cores / max(busy, 1.0)))
