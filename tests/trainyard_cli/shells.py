@@ -39,9 +39,14 @@ class ShellTerminal:
 
     def end(self) -> tuple[str, int]:
         """Once the program has ended: all that was shown, and its exit code."""
+        ends = time.monotonic() + PATIENCE
         with suppress(OSError):  # a terminal that nobody has open any more
-            while data := os.read(self.handle, 65536):
+            while select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
+                if not (data := os.read(self.handle, 65536)):
+                    break
                 self.shown += data.decode(errors="replace")
+            else:
+                pytest.fail(f"it does not end: {self.shown!r}")
         _, status = os.waitpid(self.pid, 0)
         self.pid = 0
         return self.shown, os.waitstatus_to_exitcode(status)
@@ -51,6 +56,8 @@ class ShellTerminal:
 def opened(argv: list[str], environment: dict[str, str]) -> Iterator[ShellTerminal]:
     pid, handle = pty.fork()
     if not pid:
+        for number in (signal.SIGINT, signal.SIGQUIT):  # a test run in the background ignores them
+            signal.signal(number, signal.SIG_DFL)
         os.execvpe(argv[0], argv, environment)  # noqa: S606 -- it is what is tested
     terminal = ShellTerminal(handle, pid)
     try:
