@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
@@ -170,3 +171,41 @@ def test_no_template_writes_a_time_in_a_format_of_its_own() -> None:
     pages = tracked("templates/*.html")
     assert pages
     assert not [path for path in pages if own.search((ROOT / path).read_text())]
+
+
+class Heirs(HTMLParser):
+    """Collects the elements that ask the question of an element around them before they act.
+
+    htmx inherits ``hx-confirm``, so that a link within a form whose button is confirmed asks the
+    button's question as well, unless the form has ``hx-disinherit``.
+    """
+
+    ACTS = frozenset({"hx-get", "hx-post", "hx-put", "hx-patch", "hx-delete"})
+    NEVER_CLOSED = frozenset({"br", "hr", "img", "input", "link", "meta", "source"})
+
+    def __init__(self, template: str) -> None:
+        super().__init__()
+        self.around: list[tuple[str, bool]] = []  # the open elements: whether they pass it on
+        self.heirs: list[str] = []
+        self.feed(re.sub(r"{[%{#].*?[#}%]}", "", template, flags=re.DOTALL))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        own = dict(attrs)
+        if "hx-confirm" not in own and self.ACTS & own.keys() and any(it for _, it in self.around):
+            self.heirs.append(self.get_starttag_text() or tag)
+        if tag not in self.NEVER_CLOSED:
+            kept = {"*", "hx-confirm"} & set((own.get("hx-disinherit") or "").split())
+            self.around.append((tag, "hx-confirm" in own and not kept))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self.around and self.around.pop()[0] != tag:
+            pass
+
+
+def test_an_action_does_not_ask_the_question_of_the_form_around_it() -> None:
+    inner = '<a hx-get="/edit/">Edit</a>'
+    question = '<form hx-post="/lock/" hx-confirm="Signs {{ name }} out."'
+    assert len(Heirs(f"{question}>{inner}</form>{inner}").heirs) == 1
+    assert not Heirs(f'{question} hx-disinherit="hx-confirm">{inner}</form>').heirs
+    pages = {path: Heirs((ROOT / path).read_text()).heirs for path in tracked("templates/*.html")}
+    assert not {path: heirs for path, heirs in pages.items() if heirs}
