@@ -7,7 +7,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 #: tools let in by it. Whoever comes by the provider gets no password beside it, which would still
 #: open Trainyard when the provider does not let them in any more; nor does a local account get a
 #: second way in.
-CLOSED_PAGES = r"^accounts/(?!(?:login|logout|inactive|password/change)/$|oidc/|3rdparty/login/)"
+CLOSED_PAGES = r"^accounts/(?!(?:login|logout|inactive|password/change)/?$|oidc/|3rdparty/login/)"
 
 
 def closed(request: HttpRequest) -> HttpResponse:

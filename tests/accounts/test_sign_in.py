@@ -49,6 +49,11 @@ def test_pages_for_signing_up_and_for_mail_are_closed(client: Client, page: str)
     assert not mail.outbox
 
 
+@pytest.mark.parametrize("page", ["login", "logout", "inactive", "password/change"])
+def test_pages_that_are_there_are_found_without_the_last_slash(client: Client, page: str) -> None:
+    assert client.get(f"/accounts/{page}").headers["Location"] == f"/accounts/{page}/"
+
+
 def test_a_user_without_a_password_here_is_not_asked_to_change_it(client: Client) -> None:
     user = UserFactory.create()
     assert "Change password" in signed_in(user).get("/projects/").content.decode()
