@@ -75,7 +75,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Where someone else has the address, a page says what to do. allauth's own asks for
         another address, and people do not choose theirs here."""
         for address in sociallogin.email_addresses:
-            if filter_users_by_email(address.email):
+            if _is_taken(address.email):
                 taken = {"email": address.email}
                 page = render(request, "accounts/address_taken.html", taken, status=409)
                 raise ImmediateHttpResponse(page)
@@ -91,7 +91,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         tools let in by either. They get one made of their own address, or name."""
         user = cast(User, super().populate_user(request, sociallogin, data))
         is_address = "@" in user.username and user.username.lower() != user.email.lower()
-        if is_address and (user.email or filter_users_by_email(user.username)):
+        if is_address and (user.email or _is_taken(user.username)):
             user.username = ""
         return user
 
@@ -115,6 +115,13 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             user = cast(User, super().save_user(request, sociallogin, form))
             audit.record(user, "create", user, after=audit.facts(user))
         return user
+
+
+def _is_taken(address: str) -> bool:
+    """Whether a user has this email address. Upper and lower case are the same, as they are where
+    tools let in by an address; allauth alone does not find one that was entered with capitals."""
+    is_entered = User.objects.filter(email__iexact=address).exists()
+    return is_entered or bool(filter_users_by_email(address))
 
 
 def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:

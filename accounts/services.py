@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -67,6 +68,9 @@ def update_user(
     user.role, user.email, user.first_name, user.last_name = role, email, first_name, last_name
     user.full_clean()
     with _someone_stays("role"):
+        # allauth notes the address with which a user first came from the identity provider. As
+        # long as it stands there, nobody else who has the address now can sign in.
+        EmailAddress.objects.filter(user=user).exclude(email=email.lower()).delete()
         # Only these columns, so that a password or a deactivation saved meanwhile stays.
         user.save(update_fields=["role", "email", "first_name", "last_name"])
         audit.record(by, "update", user, before=before, after=audit.facts(user))

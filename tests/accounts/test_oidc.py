@@ -122,8 +122,8 @@ def test_a_user_whom_the_identity_provider_knows_signs_in(
 def test_an_address_that_another_user_has_lets_nobody_in_and_says_what_to_do(
     trainyard: Trainyard, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked(trainyard, "User.objects.create_user('nora', email='nora@example.org')")
-    nora = {"sub": "2", "preferred_username": "nora.n", "email": "Nora@example.org"}
+    asked(trainyard, "User.objects.create_user('nora', email='Nora@example.org')")
+    nora = {"sub": "2", "preferred_username": "nora.n", "email": "nora@example.org"}
     monkeypatch.setattr(Provider, "person", nora)
     answer = sign_in(browser)
     assert answer.status_code == 409

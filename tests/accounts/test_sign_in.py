@@ -1,13 +1,21 @@
 """Signing in and out, and changing one's own password."""
 
+from types import SimpleNamespace
+
 import pytest
+from allauth.account.models import EmailAddress
+from allauth.core.exceptions import ImmediateHttpResponse
+from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.models import Session
 from django.core import mail
+from django.http import HttpRequest
 from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
+from accounts.adapter import SocialAccountAdapter
 from accounts.models import User
+from accounts.services import update_user
 from accounts.sessions import user_of
 from tests.factories import PASSWORD, UserFactory
 from tests.web import signed_in
@@ -117,3 +125,37 @@ def test_a_session_is_nobodys_once_its_user_is_out(settings: Settings) -> None:
     session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
     User.objects.update(is_active=False)
     assert user_of(session) is None
+
+
+def lets_in(address: str) -> bool:
+    """Whether the identity provider's next new person may come with this email address."""
+    request = HttpRequest()
+    request.user = AnonymousUser()
+    request.csp_nonce = ""  # type: ignore[attr-defined]
+    login = SimpleNamespace(email_addresses=[EmailAddress(email=address)])
+    try:
+        return SocialAccountAdapter().is_auto_signup_allowed(request, login)
+    except ImmediateHttpResponse as error:
+        assert error.response.status_code == 409
+        return False
+
+
+def test_an_address_is_free_again_when_an_administrator_takes_it_from_its_user() -> None:
+    """allauth keeps the one with which a user came from the identity provider."""
+    user, boss = UserFactory.create(email="nora@example.org"), UserFactory(administrator=True)
+    EmailAddress.objects.create(user=user, email="nora@example.org", primary=True)
+    whole = {"role": user.role, "first_name": "", "last_name": "Nkosi"}
+    update_user(user, by=boss, email="Nora@example.org", **whole)
+    assert EmailAddress.objects.filter(user=user).exists(), "it is still theirs"
+    assert not lets_in("nora@example.org")
+    update_user(user, by=boss, email="", **whole)
+    assert lets_in("nora@example.org")
+
+
+def test_an_address_that_was_entered_with_capitals_is_taken() -> None:
+    UserFactory.create(email="Nora@example.org")
+    assert not lets_in("nora@example.org")
+    assert not lets_in("NORA@example.org")
+    claims = {"username": "nora@example.org"}  # and no address
+    login = SimpleNamespace(user=User())
+    assert not SocialAccountAdapter().populate_user(HttpRequest(), login, claims).username
