@@ -9,7 +9,7 @@ connections. Only asynchronous views go through Django's handler. See
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
@@ -25,10 +25,14 @@ from django.core.handlers.asgi import ASGIHandler, ASGIRequest, get_script_prefi
 from django.core.handlers.base import BaseHandler
 from django.db import connection, connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.middleware.security import SecurityMiddleware
 from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
+from django.utils.log import log_response
 
 from core.frames import with_room
 from core.rest.api import CALLS, too_large
+from core.rest.correlation import RequestIdMiddleware
+from core.web.middleware import HeadersMiddleware
 
 SIGN_IN = "/api/v1/token"  # checking a password takes a fifth of a second
 SIGN_INS = {SIGN_IN, "/api/v2/token"}
@@ -89,12 +93,23 @@ class Handler(ASGIHandler):
         self.precedence = Precedence()
         self.plain = PlainHandler()
         self.plain.load_middleware()
+        chain = SecurityMiddleware(RequestIdMiddleware(HeadersMiddleware(_refusal)))
+        self.refusal = cast(Callable[[HttpRequest], HttpResponse], chain)
 
     async def handle(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             await self.handle_whole(scope, receive, send)
         except BodyTooLarge:
-            await self.send_response(_refusal(scope["path"]), send)
+            await self.send_response(self.refuse(scope), send)
+
+    def refuse(self, scope: Any) -> HttpResponse:
+        """Answer what is not let in. No view is asked, but the answer has the id of the request,
+        the headers that protect a browser and a line in the log, as any other has."""
+        request, unreadable = self.create_request(scope, BytesIO())
+        response = cast(HttpResponse, unreadable or self.refusal(cast(HttpRequest, request)))
+        reason = response.reason_phrase
+        log_response("%s: %s", reason, scope["path"], response=response, request=request)
+        return response
 
     async def read_body(self, receive: Any) -> IO[bytes]:
         """In memory. Django's goes on to the disk with whatever anybody sends, signed in or not."""
@@ -178,10 +193,10 @@ def is_asynchronous(path: str) -> bool:
         return False
 
 
-def _refusal(path: str) -> HttpResponse:
+def _refusal(request: HttpRequest) -> HttpResponse:
     """The rest of the request is not waited for."""
     error, headers = too_large(), {"Connection": "close"}
-    if path.startswith(CALLS):
+    if request.path.startswith(CALLS):
         return JsonResponse(error.body(), status=error.code, headers=headers)
     text = f"{error.message} {error.details}"
     return HttpResponse(text, "text/plain; charset=utf-8", status=error.code, headers=headers)

@@ -1,6 +1,7 @@
 """Which thread answers what: plain views on threads that stay, streams on the event loop."""
 
 import asyncio
+import json
 import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from pytest_django import Settings
 from config import handler
 from config.handler import ROWS, SIGN_IN, Handler, is_asynchronous
 from core.frames import with_room
+from core.rest.correlation import WithRequestId
 from tests.config.small_urls import ANSWERED
 from tests.waiting import wait_for
 
@@ -34,6 +36,14 @@ def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handl
 def ask(
     application: Handler, path: str, body: bytes = b"", method: str = "GET"
 ) -> tuple[int, bytes]:
+    answer = whole(application, path, body, method)
+    return int(answer["status"]), answer["body"].encode()
+
+
+def whole(
+    application: Handler, path: str, body: bytes, method: str, more: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The headers of the answer, and its ``status`` and ``body``."""
     sent: list[Mapping[str, Any]] = []
     waiting = [{"type": "http.request", "body": body}]
 
@@ -46,7 +56,8 @@ def ask(
     async def send(message: Mapping[str, Any]) -> None:
         sent.append(message)
 
-    headers = [(b"host", b"127.0.0.1"), (b"content-length", str(len(body)).encode())]
+    named = {"host": "127.0.0.1", "content-length": str(len(body)), **(more or {})}
+    headers = [(name.encode(), value.encode()) for name, value in named.items()]
     scope = {
         "type": "http",
         "method": method,
@@ -55,7 +66,9 @@ def ask(
         "query_string": b"",
     }
     asyncio.run(application(scope, receive, send))
-    return sent[0]["status"], b"".join(message.get("body", b"") for message in sent)
+    answer = {name.decode().lower(): value.decode() for name, value in sent[0]["headers"]}
+    content = b"".join(message.get("body", b"") for message in sent).decode()
+    return {**answer, "status": str(sent[0]["status"]), "body": content}
 
 
 def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
@@ -144,6 +157,25 @@ def test_pages_without_end_do_not_stop_the_calls(
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous")
 def test_a_plain_view_that_streams_is_answered_whole(small: Handler) -> None:
     assert ask(small, "/pieces") == (200, b"one two")
+
+
+def test_a_body_that_is_too_large_is_refused_with_an_id_that_the_log_has_as_well(
+    small: Handler, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    caplog.handler.addFilter(WithRequestId())
+    answer = whole(small, "/api/plain", 101 * b"a", "POST", {"x-request-id": "my-batch"})
+    assert (answer["x-request-id"], answer["connection"]) == ("my-batch", "close")
+    assert answer["x-content-type-options"] == "nosniff"
+    assert answer["cache-control"] == "private, no-store"
+    assert "default-src 'self'" in answer["content-security-policy"]
+    error = json.loads(answer["body"])
+    assert error["requestId"] == "my-batch"
+    assert "send a batch in several" in error["details"]
+    [line] = caplog.records
+    assert "/api/plain" in line.getMessage()
+    assert vars(line)["request_id"] == " [my-batch]"
+    assert len(whole(small, "/plain", 101 * b"a", "POST")["x-request-id"]) == 36
 
 
 def test_a_request_that_cannot_be_read_is_refused(small: Handler) -> None:
