@@ -4,7 +4,7 @@ import logging
 from http import HTTPStatus
 from typing import Any
 
-from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 from ninja.parser import Parser
@@ -36,7 +36,6 @@ from core.rest.api import (
     note_strays,
     refuse_strays,
     strays_of,
-    too_large,
     unreadable,
 )
 from core.rest.edits import carefully
@@ -166,11 +165,6 @@ def _issue(item: dict[str, Any]) -> Issue:
     problem = problem_of(item["type"], (), item["msg"], item.get("ctx") or {})
     inner = ".".join(filter(None, (field, problem.field)))
     return Issue(field=inner, details=problem.message, rule=problem.rule)
-
-
-@api.exception_handler(RequestDataTooBig)
-def _too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-    return _answer(request, too_large())
 
 
 @api.exception_handler(Http404)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
-from pytest_django import DjangoAssertNumQueries, Settings
+from pytest_django import DjangoAssertNumQueries
 
 from accounts import access
 from accounts.models import User
@@ -186,15 +186,6 @@ def test_a_taken_name_is_told_with_what_else_is_wrong(
     status, answer = call("POST", PATH, body)
     assert status == 400
     assert set(issues(answer)) == {"workloads.0.masterSpec.image", "workloads.1.name"}
-
-
-def test_a_request_that_is_too_large_is_told_so(
-    call: Caller, seed_body: Body, settings: Settings
-) -> None:
-    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 1024
-    status, answer = call("POST", PATH, sweep(seed_body, *"abcd"))
-    assert status == 413
-    assert "several" in answer["details"]
 
 
 @pytest.mark.parametrize("many", [0, 101])
