@@ -67,8 +67,8 @@ def load(path: Path) -> Profile:
     given = {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
     profile = Profile(path, **{key: values[key] for key in _kept() & values.keys()})
     is_elsewhere = given.get("server", profile.server).rstrip("/") != profile.server.rstrip("/")
-    if is_elsewhere and "client_id" not in given:  # what opens one Trainyard is told to no other
-        profile = Profile(path)
+    if is_elsewhere:  # what opens one Trainyard is told to no other
+        profile = Profile(path, project=profile.project if "client_id" in given else {})
     if "client_id" in given and given["client_id"] != profile.client_id:
         profile.token, profile.expires, profile.from_environment = "", 0.0, True
         profile.user = ""

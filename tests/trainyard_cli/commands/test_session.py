@@ -218,6 +218,10 @@ def test_a_key_goes_to_no_other_server_than_the_one_that_gave_it(
     monkeypatch.setenv("TRAINYARD_SERVER", f"http://127.0.0.1:{elsewhere.server_port}")
     assert "You are not signed in." in terminal("whoami", code=3).err
     assert "nothing was changed" in terminal("logout").err
+    for client_id in ("another", json.loads(kept)["client_id"]):  # without a secret of its own
+        monkeypatch.setenv("TRAINYARD_CLIENT_ID", client_id)
+        assert "You are not signed in." in terminal("whoami", code=3).err
+    monkeypatch.delenv("TRAINYARD_CLIENT_ID")
     with elsewhere, pytest.raises(BlockingIOError):  # nobody came
         elsewhere.socket.accept()
     assert terminal.config.read_text() == kept
