@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from asgiref.sync import sync_to_async
-from django.db import DatabaseError
+from django.db import Error
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.views.decorators.http import require_safe
 
@@ -92,7 +92,7 @@ class PageWatch:
         try:
             user = user_of(self.session)
             return channels_of(user) if user else None
-        except DatabaseError as error:
+        except Error as error:  # that of a closed connection is not a DatabaseError
             log.warning("The live updates of a page were cut: %s", error)
             return None
         finally:

@@ -7,6 +7,7 @@ import pytest
 import redis
 from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.sessions.models import Session
+from django.db import DatabaseError, Error, InterfaceError
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
@@ -16,7 +17,7 @@ from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory
 from workloads import live
 from workloads.history import events
-from workloads.live import BEAT
+from workloads.live import BEAT, PageWatch
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -170,3 +171,16 @@ def test_an_open_stream_keeps_no_connection_to_the_database(
     monkeypatch.setattr(live, "let_go", lambda: ended.append(True))
     live.channels_of(UserFactory.create(administrator=administrator))
     assert ended == [True]
+
+
+@pytest.mark.parametrize("fault", [DatabaseError, InterfaceError])
+def test_a_live_stream_ends_in_order_where_the_database_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, fault: type[Error]
+) -> None:
+    def closed(_: str) -> User | None:
+        raise fault("connection already closed")
+
+    monkeypatch.setattr(live, "user_of", closed)
+    monkeypatch.setattr(live, "let_go", lambda: None)
+    assert PageWatch("a-session", [], "", output=False)._channels_now() is None
+    assert "were cut: connection already closed" in caplog.text
