@@ -70,7 +70,8 @@ VERBS = {
             "delete",
             "Delete",
             _delete,
-            "It ends if it still runs, and its checkpoints and the volumes it created are deleted.",
+            "It ends if it still runs, and its checkpoints and the volumes made for it alone are "
+            "deleted.",
             "Deleting",
         ),
     )
