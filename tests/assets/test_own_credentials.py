@@ -102,6 +102,18 @@ def test_an_access_key_does_to_own_credentials_what_it_has_permissions_for(ada: 
     assert Caller(ada)("PUT", one, change)[0] == 200
 
 
+def test_an_access_key_uses_own_credentials_where_it_may_see_assets(
+    project: Project, ada: User
+) -> None:
+    own(ada)
+    for more, refused in (["assets.read"], False), ([], True):
+        scopes = ["projects.read", "clusters.read", "workloads.create", *more]
+        ada.acting_key = tokens.make_key(ada, str(refused), scopes=scopes)[0]
+        problems = plan(draft(project, {"name": "hub", "key": "token"}), by=ada).problems
+        words = "no credential 'hub' can be used"
+        assert [words in problem.message for problem in problems] == [True] * refused
+
+
 def test_a_person_who_may_not_create_assets_creates_one_of_their_own(project: Project) -> None:
     reader = UserFactory.create(username="reader")
     web = signed_in(reader)
