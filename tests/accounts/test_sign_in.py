@@ -136,8 +136,7 @@ def lets_in(address: str) -> bool:
     try:
         return SocialAccountAdapter().is_auto_signup_allowed(request, login)
     except ImmediateHttpResponse as error:
-        assert error.response.status_code == 409
-        return False
+        return bool(error.response.status_code != 409)
 
 
 def test_an_address_is_free_again_when_an_administrator_takes_it_from_its_user() -> None:
