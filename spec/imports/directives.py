@@ -12,7 +12,8 @@ SHORT = {
 }
 #: Options that stand alone; all others have a value.
 ALONE = {"requeue", "no-requeue", "exclusive", "oversubscribe", "spread-job", "contiguous", "hold"}
-SIZE = re.compile(r"^(\d+)([KMGT]?)B?$", re.IGNORECASE)
+SIZE = re.compile(r"^([0-9]{1,12})([KMGT]?)B?$", re.IGNORECASE)
+WHOLE = re.compile(r"[0-9]{1,18}\Z")
 
 
 @dataclass(frozen=True)
@@ -64,16 +65,23 @@ def _name(word: str) -> tuple[str, bool, str]:
     return "", False, ""
 
 
+def whole(text: str) -> int | None:
+    """A number of up to 18 digits, 0 to 9; ``None`` for anything else. ``str.isdigit`` also takes
+    ``²``, and ``int`` refuses thousands of digits."""
+    return int(text) if WHOLE.match(text) else None
+
+
 def seconds(text: str) -> int | None:
     """``minutes``, ``minutes:seconds``, ``hours:minutes:seconds``, ``days-hours`` and so on."""
     days, dash, rest = text.partition("-")
     parts = (rest if dash else text).split(":")
-    if not all(part.isdigit() for part in (*parts, *([days] if dash else []))) or len(parts) > 3:
+    numbers = [number for part in parts if (number := whole(part)) is not None]
+    if len(numbers) != len(parts) or len(parts) > 3:
         return None
-    numbers = [int(part) for part in parts]
     if dash:
         hours, minutes, secs = (*numbers, 0, 0)[:3]
-        return int(days) * 86_400 + hours * 3600 + minutes * 60 + secs
+        day = whole(days)
+        return None if day is None else day * 86_400 + hours * 3600 + minutes * 60 + secs
     if len(numbers) == 3:
         return numbers[0] * 3600 + numbers[1] * 60 + numbers[2]
     return numbers[0] * 60 + (numbers[1] if len(numbers) == 2 else 0)

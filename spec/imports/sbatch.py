@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.imports import traps
-from spec.imports.directives import Directive, directives, mebibytes, seconds
+from spec.imports.directives import Directive, directives, mebibytes, seconds, whole
 from spec.imports.traps import Note
 
 TAKEN = {
@@ -71,20 +71,21 @@ def _nodes(script: ImportedScript, options: dict[str, Directive]) -> int:
     """The fewest of ``2-4``, where it is said how many tasks there are."""
     option = options.get("nodes")
     fewest, between, most = option.value.partition("-") if option else ("", "", "")
-    if not (option and between and fewest.isdigit() and most.isdigit() and int(fewest)):
+    least = whole(fewest)
+    if not (option and between and least and whole(most) is not None):
         return _count(script, options, "nodes", 1)
     if fewest != most and "ntasks" not in options:
         text = f"--nodes={option.value} leaves open how many tasks there are: add --ntasks"
         script.notes.append(Note(option.line, text, blocks=True))
-    return int(fewest)
+    return least
 
 
 def _count(script: ImportedScript, options: dict[str, Directive], name: str, default: int) -> int:
     option = options.get(name)
     if option is None:
         return default
-    if option.value.isdigit() and int(option.value):
-        return int(option.value)
+    if number := whole(option.value):
+        return number
     script.notes.append(Note(option.line, f"--{name}={option.value} is not a number", blocks=True))
     return default
 
@@ -105,7 +106,8 @@ def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
             Note(option.line, f"{option.value} is left out: only GPUs are requested.")
         )
         return 0
-    count = int(last) if last.isdigit() else 1
+    number = whole(last)
+    count = 1 if number is None else number
     if count % tasks:
         text = f"{count} GPUs are not the same for each of {tasks} tasks"
         script.notes.append(Note(option.line, text, blocks=True))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from spec.imports.directives import Directive
+from spec.imports.directives import Directive, whole
 
 PLACEHOLDER = re.compile(r"\[[A-Z][A-Z0-9_ -]{3,}\]")
 SET_BY_TRAINYARD = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "LOCAL_RANK", "NODE_RANK"}
@@ -108,14 +108,14 @@ def ends_together(step: str) -> bool:
 
 
 def _by_hand(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
-    if name == "WORLD_SIZE" and value.isdigit():
-        if int(value) != tasks:
+    if name == "WORLD_SIZE" and (size := whole(value)) is not None:
+        if size != tasks:
             text = f"WORLD_SIZE is {value}, but the script asks for {tasks} tasks: the ranks would "
             yield Note(number, f"{text}wait for each other. Write {tasks}, or $SLURM_NTASKS.")
         else:
             text = "WORLD_SIZE is written by hand, and has to follow --nodes and --ntasks-per-node."
             yield Note(number, f"{text} $SLURM_NTASKS does so.")
-    if name == "MASTER_PORT" and value.isdigit():
+    if name == "MASTER_PORT" and whole(value) is not None:
         text = f"Port {value} is fixed: of two jobs on one node the second fails. "
         yield Note(number, f"{text}{FREE_PORT} gives each its own.")
 

@@ -90,7 +90,9 @@ class Expression(Part):
     @model_validator(mode="after")
     def _values_fit(self) -> Self:
         number = self.operator in {Operator.GT, Operator.LT}
-        if number and not (len(self.values) == 1 and self.values[0].isdigit()):
+        if number and not (
+            len(self.values) == 1 and self.values[0].isascii() and self.values[0].isdigit()
+        ):
             raise ValueError(f"values: {self.operator} compares with exactly one whole number")
         if self.operator in {Operator.IN, Operator.NOT_IN} and not self.values:
             raise ValueError(f"values: {self.operator} needs at least one value")

@@ -62,7 +62,7 @@ class ItemWords:
             return text.split(":")
         if word not in self.numbers:
             return text
-        if not text.isdigit():
+        if not text.isdecimal():
             raise BadValue(f"{word}={text} is not a whole number")
         return int(text)
 

@@ -154,6 +154,9 @@ def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     ("text", "line", "says"),
     [
         ("#SBATCH --nodes=many\nsrun a", 1, "is not a number"),
+        ("#SBATCH --nodes=²\nsrun a", 1, "is not a number"),
+        (f"#SBATCH --nodes={'9' * 5000}\nsrun a", 1, "is not a number"),
+        (f"#SBATCH --mem={'9' * 5000}\nsrun a", 1, "is not a size"),
         ("#SBATCH -n 2 --gpus=3\nsrun a", 1, "not the same for each"),
         ("#SBATCH -N 2-4\nsrun a", 1, "add --ntasks"),
         ("#SBATCH -N 2-x\nsrun a", 1, "is not a number"),
