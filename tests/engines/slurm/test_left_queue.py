@@ -72,7 +72,9 @@ def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_pat
     assert not (run / "ended").exists()
 
 
-def test_a_job_that_was_asked_to_stop_is_stopped_at_the_first_look_without_it(tmp_path: Path) -> None:
+def test_a_job_that_was_asked_to_stop_is_stopped_at_the_first_look_without_it(
+    tmp_path: Path,
+) -> None:
     """But for one that was created a moment ago: the queue may not have had it yet."""
     looker = Looker(LocalTransport(), str(tmp_path), QueueReader(LocalTransport(), 1.0))
     ages = {UIDS[0]: timedelta(minutes=10), UIDS[1]: timedelta(seconds=1)}
