@@ -144,7 +144,7 @@ TABLE = r"""
 155555 1????? /workloads/bulk/
 3+++++ 555555 /stream/
 444444 444444 /^(api|v1)/(?P<rest>.*)$
-444444 444444 /^accounts/(?!(?:login|logout|inactive|password/change)/$|oidc/|3rdparty/login/)
+444444 444444 /^accounts/(?!(?:login|logout|inactive|password/change)/?$|oidc/|3rdparty/login/)
 555555 144+++ /compute-resources/<uuid:pk>/versions/<int:number>/restore/
 555555 144+++ /credentials/<uuid:pk>/versions/<int:number>/restore/
 555555 144+++ /data-sources/<uuid:pk>/versions/<int:number>/restore/
