@@ -156,7 +156,7 @@ TABLE = """
 1+++++ 1 +++++ GET    /workload-categories
 144444 1 44444 GET    /workload-categories/{category_id}
 1+++++ 1 +++++ POST   /authorization/permitted-scopes
-111111 1 33333 POST   /me/password
+1????? 1 33333 POST   /me/password
 13333+ 1 3333+ DELETE /administration/access-keys/{key_id}
 13333+ 1 3333+ GET    /administration/access-keys
 13333+ 1 3333+ GET    /audit/log
