@@ -1,4 +1,4 @@
-"""What the buttons of a wizard page do. Each keeps the page's answers first."""
+"""What the buttons of a wizard page do. Every one stores the answers on the page first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +37,8 @@ Action = Callable[[Request, Draft, int, str], HttpResponse]
 
 
 def act(request: Request, draft: Draft, page: int) -> HttpResponse:
-    """``action`` is a verb, or a verb and what it is about: ``add:worker-labels``."""
+    """Store the posted answers in the draft, then do what ``action`` says: a verb alone, or a verb
+    and what it acts on, such as ``add:worker-labels``."""
     action = request.POST.get("action", "")
     verb, _, about = action.partition(":")
     typing = "typing" in request.POST or (verb not in LEAVING and action != "")
@@ -66,7 +67,7 @@ def _chooses_asset(request: Request, page: int) -> bool:
 
 
 def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
-    """Whether something entered gave way to an asset that was chosen: its field still shows it."""
+    """Whether choosing an asset discarded an entered value that the page still shows."""
     return any(
         old.assets != new.assets and not old.values.keys() <= new.values.keys()
         for role, new in after.replicas.items()
@@ -75,7 +76,7 @@ def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
 
 
 def _overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:
-    """The page is of yesterday: it says so, and shows what the draft says now."""
+    """Answer a page that shows an outdated draft: say so, and show the draft as it is now."""
     if request.htmx:
         return trigger_client_event(HttpResponse(status=409), "draft-overtaken")
     draft.refresh_from_db()
@@ -92,7 +93,7 @@ def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 
 
 def _continue(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """On to the next page when nothing on this one is wrong."""
+    """Open the next page; if something on this one is wrong, show it with its problems instead."""
     if page == MASTER:
         return answer(request, draft, page)
     drafts.reach(draft, page, leave={item.name for item in on(page)})
@@ -115,7 +116,7 @@ def _yaml(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 
 
 def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """Submit; what is wrong comes back on the page, on the first page that has something wrong."""
+    """Submit the draft, or show the first page that has problems, preferably this one."""
     drafts.reach(draft, page, leave=set(questions()))
     planned = plan(draft.content, by=request.user)
     pages = {item.page for item, _ in problems.problems(planned)}
@@ -137,15 +138,15 @@ def _create(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
 
 
 def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
-    """What only the submission found, such as a name taken this very moment."""
+    """Show a problem that only submitting revealed, such as a name that was taken a moment ago."""
     problem: Problem = error.problems[0]
     messages.error(request, problems.sentence(locate(problem), problem))
     return answer(request, draft, locate(problem).page, status=422, focus="problem")
 
 
 def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """A new row at the end: ``add:worker-labels``; with ``=NAME`` one that replaces another, or
-    with ``=ID`` one that chooses what was just made."""
+    """Append an empty row; after ``=NAME`` one that replaces the asset's row of that name, after
+    ``=ID`` one that chooses the asset just created."""
     name, _, given = about.partition("=")
     item = _list_field(name)
     value = request.POST.get(f"inherited-{given}", "")
@@ -158,7 +159,7 @@ def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
 
 
 def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
-    """As the asset has it that brings an item of this ``name``, else as the list begins one."""
+    """The asset's item of this ``name`` if it has one, else a new item as the list begins it."""
     planned = plan(draft.content, by=by)
     for (role, slug), asset in planned.assets.items() if name else ():
         brought = nested.items(KINDS[slug].layer(asset), item.key) if role == item.role else []
@@ -171,7 +172,7 @@ def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
 
 
 def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``remove:worker-labels:2``."""
+    """``remove:worker-labels:2`` removes the third row."""
     name, _, number = about.rpartition(":")
 
     def kept(rows: Rows) -> Rows:
@@ -181,13 +182,13 @@ def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
 
 
 def _down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``down:nodePools:0``: behind the one below it."""
+    """``down:nodePools:0`` moves the first row below the second."""
     name, _, number = about.rpartition(":")
     return _up(request, draft, page, f"{name}:{(whole_number(number) or 0) + 1}")
 
 
 def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``sort:nodePools:2,0,1``: the third one first, as it was dragged there."""
+    """``sort:nodePools:2,0,1`` puts the rows in the order they were dragged to."""
     name, _, order = about.rpartition(":")
     wanted = [whole_number(part) for part in order.split(",")]
 
@@ -200,7 +201,7 @@ def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 
 
 def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``reset:worker-image``: back to what the template, the asset or the project says."""
+    """``reset:worker-image`` goes back to the value of the template, the asset or the project."""
     question = questions().get(about)
     if question is None:
         raise Http404("No such field")
@@ -223,7 +224,7 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
 
 
 def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``up:nodePools:2``: before the one above it."""
+    """``up:nodePools:2`` moves the third row above the second."""
     name, _, number = about.rpartition(":")
 
     def moved(rows: Rows) -> Rows:
@@ -236,14 +237,13 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
 
 
 def _another(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``another:worker-connections-0-who``: an input for one more name, and the cursor there; after
-    ``empty:worker-connections-0-who-2``, a name that was taken away, to the button for it."""
+    """``another:worker-connections-0-who`` adds an input for a name and puts the cursor in it.
+    ``empty:worker-connections-0-who-2`` removes that name; the cursor goes to the add button."""
     return answer(request, draft, page, focus=about)
 
 
 def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``repair:shape=2x4``: what the summary offers. One that no longer applies changes nothing,
-    and the summary says what does."""
+    """``repair:shape=2x4`` applies a repair from the summary; an outdated one changes nothing."""
     repairs.change(draft, about, by=request.user)
     return answer(request, draft, page, focus="summary")
 
@@ -274,7 +274,7 @@ def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return redirect(new_assets.page_of(draft, page, slug, slot))
 
 
-#: Verbs after which the fields of the page count as left, so that they say what is wrong.
+#: Verbs after which all fields of the page count as left, so that they show their problems.
 LEAVING = {"", "continue", "create"}
 EMPTY = "empty"
 VERBS: dict[str, Action] = {

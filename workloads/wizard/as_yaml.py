@@ -1,4 +1,4 @@
-"""A draft as YAML, to keep, to change and to fill the form with; and what it would become."""
+"""Write a draft as YAML, fill a draft from YAML, and render the manifest it would become."""
 
 from accounts.http import Request
 from accounts.models import User
@@ -17,7 +17,7 @@ from workloads.wizard.places import values_of
 from workloads.wizard.sections.base import MASTER
 from workloads.wizard.sections.table import questions
 
-BYTES = 4 * LONGEST  # of a file; what is longer is too long in any case
+BYTES = 4 * LONGEST  # bytes read of a file: enough to see that a text is too long
 
 
 def text_of(draft: WorkloadDraft, user: User) -> str:
@@ -25,7 +25,7 @@ def text_of(draft: WorkloadDraft, user: User) -> str:
 
 
 def posted(request: Request) -> str:
-    """What was pasted; a chosen file takes its place."""
+    """The text of the chosen file, or the pasted text if there is no file."""
     upload = request.FILES.get("file")
     if upload:
         content: bytes = upload.read(BYTES)
@@ -34,7 +34,8 @@ def posted(request: Request) -> str:
 
 
 def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
-    """Put what a text says in the place of the whole draft. ``YamlError``, ``drafts.Overtaken``."""
+    """Replace the whole content of the draft by what the text says. Raises ``YamlError`` if the
+    text is wrong, and ``drafts.Overtaken`` if the draft is no longer at ``version``."""
 
     def change(content: WorkloadDraft) -> set[str]:
         filled = draft_yaml.draft_of(text, content, names_for(by))
@@ -47,7 +48,7 @@ def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
 
 
 def _given(content: WorkloadDraft) -> list[str]:
-    """The questions that the text answers: they say what is wrong with the answers."""
+    """Names of the questions that the text answers, whose problems are therefore shown."""
     return [
         name
         for name, question in questions().items()
@@ -56,11 +57,12 @@ def _given(content: WorkloadDraft) -> list[str]:
 
 
 def page_to_look_at(planned: Plan) -> int:
-    """The first one where something is left to do, or the review."""
+    """The first page that has a problem, or the last page if none has."""
     return min((question.page for question, _ in problems(planned)), default=MASTER)
 
 
 def manifest_of(planned: Plan, by: User) -> str:
-    """What the cluster would get; empty while the draft cannot be submitted."""
+    """The manifest that the cluster would get, or an empty text while the draft cannot be
+    submitted."""
     launch = planned_launch_of(planned, by)
     return manifest(planned.cluster, launch) if launch and planned.cluster else ""

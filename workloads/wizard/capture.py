@@ -1,4 +1,5 @@
-"""From what a browser posted to the draft. Nothing is judged here: wrong answers are kept too."""
+"""Write the fields that a browser posted into the draft. Nothing is validated here: wrong answers
+are stored too, so that the page can show them with their problems."""
 
 import re
 from typing import Any
@@ -21,13 +22,13 @@ from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 from workloads.wizard.sections.table import questions
 
 DIFFERENT = "master-different"
-OWN = "own"  # the choice to keep what came with a copied workload
-LONGEST = 200  # characters of a name or a card; all that is too long for a name is said to be
+OWN = "own"  # the card that keeps the values of a copied workload
+LONGEST = 200  # characters stored of a name or a card; still long enough to be refused as too long
 WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
 
 
 def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
-    """Write every posted field into the draft; returns the names of the fields it knows."""
+    """Write every posted field into the draft, and return the names of those that are questions."""
     if DIFFERENT in posted:
         _differ(draft, different=posted[DIFFERENT] == "on")
     if draft.is_template:
@@ -49,14 +50,14 @@ def _part_of_a_gpu(replica: ReplicaDraft) -> Any:
 
 
 def _forget_other_parts(replica: ReplicaDraft) -> None:
-    """How much there was to be of another part of a GPU than is chosen. A page asks for none of it,
-    unless it was sent while the answer to the choice was on its way."""
+    """Clear the amounts that belong to another part of a GPU than the chosen one. The page does not
+    show them, unless it was sent before the answer to that choice arrived."""
     for name in parts_of_a_gpu(but=_part_of_a_gpu(replica)):
         nested.put(replica.values, f"compute.{name}", None)
 
 
 def _differ(draft: WorkloadDraft, *, different: bool) -> None:
-    """A master of its own begins as the workers are."""
+    """Give the master a setup of its own, at first a copy of the workers', or take it away."""
     if not different:
         draft.master = None
     elif draft.master is None:
@@ -88,7 +89,7 @@ def _write_whole(draft: WorkloadDraft, key: str, value: str, by: User) -> None:
 
 
 def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
-    """Take a template's answers; back to scratch drops them. The name and place stay."""
+    """Replace the answers by a template's, or by none for ``None``. Name and project stay."""
     if template == draft.template:
         return
     chosen = Template.objects.visible_to(by).filter(pk=template).first() if template else None
@@ -113,7 +114,8 @@ def _write_replica(replica: ReplicaDraft, question: Question, posted: QueryDict)
 
 
 def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | None) -> None:
-    """In the place of what was chosen or given for it."""
+    """Choose an asset, or none, and drop the one chosen before and the entered values it
+    replaces."""
     others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     replica.assets = others | ({kind.slug: chosen} if chosen else {})
     replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}

@@ -1,4 +1,5 @@
-"""The life of a draft before it is a workload: begun, kept, found again, discarded."""
+"""Drafts from their beginning until they are submitted: begin one, list unfinished ones, change
+them."""
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
@@ -17,9 +18,10 @@ from workloads.models import Draft, Workload
 from workloads.wizard.capture import capture, start_from
 
 LONGEST_TAB = 36
-MOST_TABS = 8  # open pages of one draft that are told apart
-MOST = 5  # drafts offered at a time
-#: What a draft may begin with: where, and of what kind the last workload was.
+MOST_TABS = 8  # open pages of one draft whose last change is remembered
+MOST = 5  # unfinished drafts offered to a user
+#: Fields that may be filled in before the author enters anything, with their blank values. They
+#: come from the last workload or from the request that began the draft.
 BEGINNING = {
     "cluster": None,
     "project": None,
@@ -31,17 +33,19 @@ BEGINNING = {
 
 
 class Overtaken(Exception):
-    """The page that posted this shows a draft that another page changed since. Nothing was kept."""
+    """The draft was changed from another page since the posting page was shown. Nothing was
+    stored."""
 
 
 def unfinished(user: User) -> list[Draft]:
-    """The last drafts worth resuming: something was entered, or they began as a copy."""
+    """The user's latest drafts that are worth resuming, because something was entered or they began
+    as a copy."""
     latest = Draft.objects.visible_to(user).select_related("edits")[: MOST + 1]
     return [draft for draft in latest if not pristine(draft)][:MOST]
 
 
 def pristine(draft: Draft) -> bool:
-    """Nothing was entered yet, what it began with aside."""
+    """Whether nothing was entered into the draft yet, apart from what it began with."""
     if draft.touched or draft.copied_from_id:
         return False
     return draft.content.model_copy(update=BEGINNING) == blank()
@@ -60,9 +64,13 @@ def begin(
     edits: bool = False,
     rules: bool = False,
 ) -> Draft:
-    """A draft to fill in, of a training unless ``kind`` says more. One that nobody filled in is
-    used again instead of a second. ``edits``: the template is to be changed in it. ``rules``: it
-    becomes a template, which may rule what of it others change."""
+    """Begin a draft, or reuse the user's newest if nothing was entered into it yet.
+
+    Without ``kind`` and ``template`` it is of the same kind as the user's last training.
+    ``template``, ``project`` and ``kind`` come from a URL, so that unknown ones are ignored. With
+    ``edits`` the draft changes the template, if the user may. With ``rules`` it will be a template,
+    which can have rules for its fields.
+    """
     newest = Draft.objects.visible_to(user).first()
     draft = newest if newest and pristine(newest) else Draft(owner=user)
     content = blank()
@@ -92,13 +100,14 @@ def _be_like(content: WorkloadDraft, latest: Workload) -> None:
 
 
 def _latest(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
-    """What they submitted last of these kinds, of what they still see."""
+    """The last workload of these kinds that the user submitted and still sees."""
     theirs = Workload.objects.visible_to(user).filter(created_by=user, kind__in=list(kinds))
     return theirs.order_by("-created_at").first()
 
 
 def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | None) -> None:
-    """The project asked for, the only one there is, or the last one they used."""
+    """Set project and cluster: to the project asked for, else the only one there is, else the one
+    used last. Without any of these, only the cluster is set, if there is just one."""
     projects = Project.objects.visible_to(user).for_list()
     if (asked := whole_number(project)) is not None:
         projects = projects.filter(pk=asked)
@@ -122,11 +131,13 @@ def _template(user: User, template: str) -> Template | None:
 
 
 def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
-    """Keep what was posted; returns the fields it knows. ``touch``: the author left them.
+    """Store the posted answers and return the names of the questions they belong to. ``touch`` says
+    that the author has left these fields.
 
-    A page says with ``tab`` which it is and with ``sent`` when it posted. What arrives after
-    something that the same page posted later is not kept: it is what was typed before. With
-    ``version`` it says what of the draft it shows; see :class:`Overtaken`.
+    A page identifies itself by ``tab`` and numbers its requests by ``sent``. If a request arrives
+    after a later one of the same page, it contains older input and is ignored. ``version`` is the
+    state of the draft that the page shows; raises :class:`Overtaken` if another page has changed it
+    since.
     """
 
     def change(content: WorkloadDraft) -> set[str]:
@@ -146,7 +157,12 @@ def edit(
     sent: int = 0,
     version: int | None = None,
 ) -> set[str]:
-    """Change the newest state of a draft. Without a ``tab``, what has the page's turn goes on."""
+    """Apply ``change`` to the draft's newest state, under a lock. ``change`` returns the names of
+    the questions it answered, and so does this function.
+
+    Without a ``tab`` the change counts as made by the page that made the last one. The other
+    arguments are explained at :func:`write`. ``Overtaken``.
+    """
     with transaction.atomic():
         now = Draft.objects.select_for_update().get(pk=draft.pk)
         if version is not None and now.is_overtaken(version, tab=tab or ""):
@@ -173,7 +189,7 @@ def edit(
 
 
 def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
-    """Note the page that the author came to, and the fields that were left behind."""
+    """Record the furthest page that the author reached, and the fields they left on the way."""
     touched, furthest = sorted({*draft.touched, *leave}), max(step, draft.step)
     if (furthest, touched) != (draft.step, draft.touched):
         draft.step, draft.touched = furthest, touched

@@ -1,4 +1,4 @@
-"""Where on the page a problem of a plan is shown: its question, and of a list its item."""
+"""Find where the page shows a problem of a plan: its question, and the item within a list."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
 
-#: Problems of the spec whose path is not where the wizard asks.
+#: Paths of problems that are not below a question's path, and the question that shows them.
 ELSEWHERE: dict[Path, str] = {("distributedFramework",): "framework"}
 
 
@@ -20,7 +20,8 @@ def replica_of(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
 
 
 def values_of(draft: WorkloadDraft, question: Question) -> Values | None:
-    """Where the question's value lives; ``None`` for a master that inherits."""
+    """The values that contain the question's answer; ``None`` for a master that is set up as the
+    workers are."""
     if not question.role:
         return draft.values
     replica = replica_of(draft, question.role)
@@ -28,9 +29,11 @@ def values_of(draft: WorkloadDraft, question: Question) -> Values | None:
 
 
 def locate(problem: Problem, document: Values | None = None) -> Question:
-    """The question that shows a problem. What an asset brings in is the matter of its choice.
+    """The question that shows a problem. One in a value that only assets have is shown where the
+    asset is chosen.
 
-    ``document`` is the plan's: of several questions over one list it says whose the item is.
+    ``document`` is the plan's. If several questions share a list, it tells which of them has the
+    item.
     """
     path, asked = problem.path, questions()
     for length in range(len(path), 0, -1):
@@ -45,7 +48,8 @@ def locate(problem: Problem, document: Values | None = None) -> Question:
 
 
 def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
-    """Which of the question's items a problem is about; ``None``: it is about none of them."""
+    """Index of the item that a problem is about; ``None`` if it is about the question as a
+    whole."""
     steps, values = problem.path[len(question.path) :], values_of(plan.draft, question)
     if not question.is_list or not steps or values is None:
         return None
@@ -53,7 +57,7 @@ def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     if question.single:
         return 0 if own else None
     items = _at(plan.document, question.path)
-    if items is None:  # what becomes no part of the document is judged as it was filled in
+    if items is None:  # the plan judged the items as they were filled in
         items = [item for item in own if not is_blank(item)]
     if not isinstance(items, list) or not isinstance(at, int):
         return None

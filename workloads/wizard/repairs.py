@@ -1,4 +1,4 @@
-"""Buttons of the summary that change the draft so that it starts."""
+"""Repairs that the summary offers as buttons: changes of the draft that let it start."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -21,7 +21,7 @@ from workloads.wizard import drafts
 from workloads.wizard.capture import choose_asset
 
 COMPUTE = "compute"
-#: The fields that each kind of repair writes, see ``apply``.
+#: The fields that each kind of repair changes, see ``apply``.
 CHANGED = {
     RepairKind.WORKERS: ("numWorkers",),
     RepairKind.SHAPE: ("numWorkers", "worker.compute"),
@@ -29,10 +29,11 @@ CHANGED = {
     RepairKind.TYPE: ("worker.nodeType", "master.nodeType"),
     RepairKind.COMPUTE: ("worker.compute",),
 }
-MOST_CHOICES = 200  # that are looked through
+MOST_CHOICES = 200  # compute resources tried for a repair
 
 
 def offered(planned: Plan, by: User) -> list[Repair]:
+    """The repairs that let the plan start; none if it would start anyway or cannot be judged."""
     spec, cluster, project = planned.spec, planned.cluster, planned.project
     if not (spec and cluster and project and planned.ground and planned.fit):
         return []
@@ -42,7 +43,7 @@ def offered(planned: Plan, by: User) -> list[Repair]:
 
 
 def find(planned: Plan, name: str, by: User) -> Repair | None:
-    """The repair of this name, if the draft still has use for it."""
+    """The repair of this name; ``None`` if the draft no longer needs it."""
     if not (planned.spec and planned.ground and planned.fit):
         return None
     choices, without = _choices(planned, by), _locked(planned)
@@ -51,7 +52,7 @@ def find(planned: Plan, name: str, by: User) -> Repair | None:
 
 
 def _locked(planned: Plan) -> set[RepairKind]:
-    """Those that would change what the template of the draft locks."""
+    """Kinds of repair that would change a field which the draft's template locks."""
     locked = [path for path, ruling in planned.fields.items() if ruling.locked]
     return {
         kind
@@ -63,7 +64,7 @@ def _locked(planned: Plan) -> set[RepairKind]:
 
 
 def change(draft: Draft, name: str, *, by: User) -> None:
-    """Make it in the draft; nothing where it is of no use there any more."""
+    """Apply the repair of this name to the draft, or do nothing if it no longer helps."""
 
     def written(content: WorkloadDraft) -> set[str]:
         repair = find(plan(content, by=by), name, by)
@@ -73,7 +74,8 @@ def change(draft: Draft, name: str, *, by: User) -> None:
 
 
 def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
-    """Asked only where one is tried."""
+    """The compute resources that could replace the chosen one. Read lazily, as few plans
+    need them."""
     kind = KINDS[COMPUTE]
     if planned.project is None:
         return
@@ -83,7 +85,7 @@ def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
 
 
 def apply(content: WorkloadDraft, repair: Repair) -> set[str]:
-    """Write it into the draft; returns the names of the questions that it answers."""
+    """Write the repair into the draft, and return the names of the questions it answers."""
     spec, worker = repair.spec, content.worker
     match repair.kind:
         case RepairKind.WORKERS:

@@ -1,5 +1,4 @@
-"""Keep a draft, or what a workload was made of, as a template: a new one, or the one it began
-from."""
+"""Save a draft or a workload's values as a template: a new one, or the one it began from."""
 
 from collections.abc import Callable
 from functools import partial
@@ -87,34 +86,35 @@ def _save(
 
 
 def _origin(request: Request, content: WorkloadDraft) -> Template | None:
-    """What the draft began from, if whoever asks may change it."""
+    """The template that the draft began from, if the user may change it."""
     if content.template is None:
         return None
     return TEMPLATE.rows.editable_by(request.user).filter(pk=content.template).first()
 
 
 def _finish(request: Request, draft: Draft, template: Template) -> HttpResponse:
-    """The end of a draft in which a template is changed."""
+    """Update the template that a draft was opened to change, and discard the draft. If the template
+    does not accept it, the draft stays."""
     if not _took_over(request, template, draft.content):
         return _done(request, draft.get_absolute_url())
     return _end(draft, request)
 
 
 def _end(draft: Draft, request: Request, back: str = "") -> HttpResponse:
-    """What was only made to be a template is one now."""
+    """Discard a draft that has become a template, and open the list of templates."""
     draft.delete()
     return after(request, reverse("template-list"))
 
 
 def _update(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
-    """The template that the draft began from takes over what it says now."""
+    """Update the template that the draft began from with the draft's values."""
     visible = Template.objects.visible_to(request.user)
     _took_over(request, get_object_or_404(visible, pk=content.template), content)
     return _done(request, back)
 
 
 def _took_over(request: Request, template: Template, content: WorkloadDraft) -> bool:
-    """What the draft says, which others may have made impossible meanwhile."""
+    """Update the template and report the outcome; ``False`` if it was refused."""
     try:
         services.update_template(template, content, by=request.user)
     except SpecError as error:

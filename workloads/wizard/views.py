@@ -1,4 +1,4 @@
-"""The New Workload wizard: three pages over one draft. Only its author finds a draft."""
+"""Views of the New Workload wizard: three pages over one draft, which only its author can open."""
 
 from uuid import UUID
 
@@ -27,9 +27,12 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
-    ``?project=``, as a ``?copy=``, with ``?yaml`` where one is pasted, or with ``?rules`` a
-    template."""
+    """Begin a draft and open it.
+
+    The query says how: ``?kind=``, ``?project=``, ``?template=`` (with ``&edit`` to change that
+    template), ``?copy=`` of a workload (with ``&change=`` to apply a repair), ``?yaml`` to paste
+    one, or ``?rules`` for a new template.
+    """
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
@@ -50,7 +53,7 @@ def workload_new(request: Request) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
-    """A page of the wizard. A POST keeps what was entered, then does its ``action``."""
+    """A page of the wizard. A POST stores what was entered, then does its ``action``."""
     draft = Draft.objects.visible_to(request.user).filter(pk=pk).first()
     if draft is None:
         return _submitted(request, pk)
@@ -62,7 +65,7 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
             return actions.act(request, draft, step)
         if new_assets.choose(request, draft, step):
             return redirect("draft-step", draft.pk, step)
-    except Draft.DoesNotExist:  # discarded or submitted in another tab, this very moment
+    except Draft.DoesNotExist:  # discarded or submitted in another tab just now
         return _submitted(request, pk)
     if step != SETUP and draft.content.project is None:
         return redirect("draft-step", draft.pk, SETUP)
@@ -73,7 +76,8 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
 
 
 def _submitted(request: Request, pk: UUID) -> HttpResponse:
-    """A draft that became a workload leads there: a second click, or the back button."""
+    """Lead from a draft that was submitted to its workload: after a second click, or the back
+    button."""
     workload = get_object_or_404(
         Workload.objects.visible_to(request.user), draft_id=pk, created_by=request.user
     )
@@ -84,7 +88,8 @@ def _submitted(request: Request, pk: UUID) -> HttpResponse:
 @never_cache
 @require_GET
 def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpResponse:
-    """The cards of one field that fit ``?<name>-search=``; ``?all=<name>`` shows every one."""
+    """The cards of one field that match ``?<name>-search=``; with ``?all=<name>`` not only the
+    first few."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     screen = screen_of(draft, plan(draft.content, by=request.user), step)
     if name not in galleries_of(screen):
@@ -97,7 +102,7 @@ def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpRespo
 @never_cache
 @require_GET
 def draft_people(request: Request, pk: UUID) -> HttpResponse:
-    """Names that go on as ``?text=`` ends, for a list of ``?of=`` users or groups."""
+    """Suggestions that contain ``?text=``, for a list of ``?of=`` users or groups."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     given = search_text(request.GET, "text")
     names = people.suggestions(draft, given, of=request.GET.get("of", ""))
@@ -108,7 +113,7 @@ def draft_people(request: Request, pk: UUID) -> HttpResponse:
 @never_cache
 @require_GET
 def draft_credentials(request: Request, pk: UUID) -> HttpResponse:
-    """Credentials whose names hold ``?text=``, where there are too many for a list."""
+    """Credentials whose names contain ``?text=``, for when there are too many for a list."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     planned = plan(draft.content, by=request.user)
     offered = Credentials(planned.project, planned.cluster, by=request.user)

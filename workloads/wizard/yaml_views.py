@@ -1,4 +1,4 @@
-"""A draft as YAML: to copy, to change, and to fill the form with another one."""
+"""View of a draft as YAML, to copy it, or to change it and fill in the form from it."""
 
 from uuid import UUID
 
@@ -28,7 +28,7 @@ OVERTAKEN = (
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
-    """A POST fills the form with what was pasted, or says in which line something is wrong."""
+    """The draft as YAML. A POST fills in the form from the text, or says which line is wrong."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if request.method != "POST":
         return _page(request, draft, as_yaml.text_of(draft.content, request.user))

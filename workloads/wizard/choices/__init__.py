@@ -1,1 +1,1 @@
-"""What the wizard offers to choose from."""
+"""The choices that the wizard offers."""

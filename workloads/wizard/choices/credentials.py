@@ -1,5 +1,5 @@
-"""The credentials that variables of a draft can take their values from: one is chosen by its name,
-type and scope, then one of its keys."""
+"""The credentials that a draft can use. For a variable one chooses a credential by its name, type
+and scope, and then one of its keys."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -22,19 +22,21 @@ from projects.models import Project
 from spec.data.credential import KEYS, PULLING, CredentialKind
 from workloads.wizard.sections.container.variables import written
 
-MOST = 100  # in a list; of more, their names are searched
+MOST = 100  # credentials in a list; if there are more, one searches by name
 SUGGESTED = 8
 SELECT: Option = ("", "Select a credential")
 
 
 class Credentials:
-    """Of a project. However many variables there are, they are asked for twice at most."""
+    """The credentials of a project. They are read with at most two queries, however many variables
+    there are. Without a project there are none."""
 
     def __init__(self, project: Project | None, cluster: Cluster | None, *, by: User) -> None:
         self.project, self.cluster, self.by = project, cluster, by
 
     @cached_property
     def rows(self) -> list[Credential]:
+        """The usable credentials by name, one more than :data:`MOST` if there are more."""
         if self.project is None:
             return []
         rows = usable(self.project, self.by).select_related("cluster", "department", "project")
@@ -45,7 +47,7 @@ class Credentials:
         return len(self.rows) > MOST
 
     def suggest(self, text: str) -> list[Option]:
-        """Names that hold ``text``, and what is of that name."""
+        """Names that contain ``text``, each with the type and scope of its credential."""
         if self.project is None:
             return []
         rows = usable(self.project, self.by).filter(name__icontains=text.strip())
@@ -54,12 +56,12 @@ class Credentials:
 
     @property
     def registries(self) -> list[Option]:
-        """For image pulls, by name: of two with one name the nearest."""
+        """For image pulls, by name. Of several with one name, the one of the nearest scope."""
         return self._of(*PULLING)
 
     @property
     def of_repositories(self) -> list[Option]:
-        """For Git, in the same way."""
+        """For Git repositories, by name, as for image pulls."""
         return self._of(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
 
     @property
@@ -68,11 +70,11 @@ class Credentials:
 
     @property
     def of_files(self) -> list[Option]:
-        """For what is mounted: all but registries."""
+        """For Secret volumes, by name: every type except registries."""
         return self._of(*(kind for kind in CredentialKind if kind not in PULLING))
 
     def _of(self, *kinds: CredentialKind) -> list[Option]:
-        """The nearest of each name is the first."""
+        """Name and description of the credentials of these types; the nearest scope wins a name."""
         words: dict[str, str] = {}
         for row in self._with_keys:
             if row.spec.kind in kinds and not self._issue(row):
@@ -81,13 +83,14 @@ class Credentials:
 
     @cached_property
     def _with_keys(self) -> list[Credential]:
-        """Those whose type says what they open."""
+        """The valid credentials by name, of one name the nearest scope first. If there are too many
+        for a list, generic ones are left out, whose keys are not known from their type."""
         if self.project is None or not self.are_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
         return that_open([*KEYS], usable(self.project, self.by))
 
     def bars(self, credential: Credential) -> str:
-        """Why it cannot be used for variables here."""
+        """Why a variable cannot use the credential here, or an empty text if it can."""
         if fault_of(credential):
             return "no longer valid"
         if credential.spec.is_registry:
@@ -98,8 +101,10 @@ class Credentials:
         return credential.issue_in(self.cluster) if self.cluster else ""
 
     def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
-        """Of the items, with what the document holds of each, those with a credential ask for it
-        and its key by choice."""
+        """Turn the value and key of each variable that uses a credential into choices.
+
+        ``items`` are pairs: the row as shown, and the variable as the draft has it.
+        """
         asking = [(item, given["credential"]) for item, given in items if _names_one(given)]
         named = Usable.among((it for _, it in asking), self.project, self.by) if asking else None
         for item, given in asking:
@@ -143,7 +148,8 @@ def _value(credential: Credential) -> str:
 
 
 def _ask_key(cell: ShownCell, chosen: Credential | None) -> None:
-    """Those of an existing Secret may not be known: one is typed."""
+    """Offer the keys of the credential. If they are unknown, as those of an existing Secret may be,
+    the key stays a text field."""
     keys = chosen.spec.names if chosen else ()
     if chosen and chosen.spec.existing_secret and not keys:
         return

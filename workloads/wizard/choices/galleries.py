@@ -19,15 +19,17 @@ from spec.framework import Framework
 from spec.kind import kinds_of
 from spec.workload import Architecture
 
-FEW = 6  # cards shown before "show all"
-MOST_ON_SETUP = 50  # the same in the lists of the first page, which scroll
+FEW = 6  # cards shown before "show all" is clicked
+MOST_ON_SETUP = 50  # the same on the first page, whose lists scroll
 SCRATCH, OWN = "", "own"
 PLACES = ("cluster", "department", "project")
 
 
 @dataclass(frozen=True)
 class Card:
-    """A choice. ``why_not`` says why it cannot be made; facts are icon, name and value."""
+    """A choice. ``why_not`` says why it cannot be made; it is empty if it can. ``facts`` are
+    triples of icon, name and value, ``chips`` pairs of text and tone. ``meter`` has the GPUs held,
+    the quota, and both in words."""
 
     value: str
     title: str
@@ -41,17 +43,20 @@ class Card:
 
     @property
     def key(self) -> str:
-        """For ids on the page."""
+        """The value as part of an HTML id."""
         return self.value or "none"
 
     def matches(self, words: str) -> bool:
+        """Whether every word occurs in the card's title, text or facts. Case makes no
+        difference."""
         all_text = " ".join([self.title, self.text, *(value for _, _, value in self.facts)]).lower()
         return all(word in all_text for word in words.lower().split())
 
 
 @dataclass(frozen=True)
 class Gallery:
-    """The cards to show of ``total``; the chosen one is always among them."""
+    """The cards to show out of ``total``; the chosen one is always among them. ``hidden`` counts
+    those that match the query but are not shown."""
 
     cards: list[Card] = field(default_factory=list)
     total: int = 0
@@ -62,7 +67,8 @@ class Gallery:
 def gallery(
     choices: Iterable[Card], *, query: str = "", everything: bool = False, few: int = FEW
 ) -> Gallery:
-    """Usable ones first; those that fit ``query``, best by name; ``few`` unless ``everything``."""
+    """Build a gallery of the cards that match ``query``: usable ones and matches in the title
+    first, and no more than ``few`` unless ``everything`` is asked for."""
     all_cards = sorted(choices, key=lambda card: bool(card.why_not))
     matches = [card for card in all_cards if card.matches(query)] if query else all_cards
     matches.sort(key=lambda card: query.lower() not in card.title.lower())
@@ -73,7 +79,7 @@ def gallery(
 
 
 def clusters(user: User, chosen: Any) -> Iterator[Card]:
-    """Those that can be reached first."""
+    """The clusters that the user sees, those that can be reached first."""
     visible = Cluster.objects.visible_to(user)
     for cluster in sorted(visible, key=lambda it: it.state != State.CONNECTED):
         tone = "success" if cluster.state == State.CONNECTED else "warning"
@@ -117,7 +123,8 @@ def _projects(user: User) -> QuerySet[Project]:
 
 
 def _department(project: Project, accounts: list[Account]) -> str:
-    """With what is free of a quota that it may not go over: the project's own may promise more."""
+    """The department's name. If its quota is a hard limit, followed by how much of it is free,
+    which may be less than the project's own quota promises."""
     for account in accounts:
         if account.kind == "department":
             return f"{project.department}, {_free(project, account.held, account.quota.gpus)}"
@@ -134,7 +141,8 @@ def _free(project: Project, held: Demand, quota: float) -> str:
 
 
 def kinds(draft: WorkloadDraft) -> list[Card]:
-    """Of what is being made; none where there is nothing to choose."""
+    """The workload kinds to choose from, such as standard and distributed for a training. Empty if
+    there is only one."""
     cards = [
         Card(kind.value, kind.traits.choice, kind.traits.text, checked=kind.value == draft.kind)
         for kind in reversed(kinds_of(draft.traits.noun))
@@ -168,7 +176,8 @@ def architectures(chosen: str) -> Iterator[Card]:
 
 
 def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
-    """Of what is being made: a workspace does not begin as a training."""
+    """The project's templates for what is being created: a workspace cannot start from a
+    training's."""
     text = "Fill in all pages yourself."
     yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not draft.template)
     if project is not None:
@@ -181,8 +190,8 @@ def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iter
 def assets(
     kind: AssetKind[Any], user: User, project: Project, draft: WorkloadDraft, replica: ReplicaDraft
 ) -> list[Card]:
-    """Every asset of the project, what such a workload is likely to want first; those for something
-    else say why not."""
+    """Every asset of the project, the most likely choice for such a workload first. Those made for
+    another framework say so as ``why_not``."""
     chosen, framework = replica.assets.get(kind.slug), draft.met_by
 
     def distance(pair: tuple[Any, AssetCard]) -> int:
@@ -223,6 +232,7 @@ def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: 
 
 
 def _own(icon: str, facts: list[Fact]) -> Card:
+    """The card for values of its own, with ``facts`` about them, where no asset is chosen."""
     text = "Of the copied workload, or set by a suggestion of the summary; not an asset."
     return Card(
         OWN, "This workload's own values", text, icon=icon, facts=tuple(facts), checked=True

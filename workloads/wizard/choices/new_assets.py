@@ -1,4 +1,5 @@
-"""What is made on a page of its own, which leads back to the draft where it is chosen."""
+"""Create an asset or a project from within the wizard: on its own page, which leads back to the
+draft, where it is then chosen."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -20,7 +21,9 @@ from workloads.wizard.sections.table import questions
 
 
 def page_of(draft: Draft, page: int, slug: str, slot: str) -> str:
-    """The address of the page that makes it and leads back to ``page`` of the draft."""
+    """Address of the page that creates an asset of the kind ``slug``, or a project, and then
+    returns to ``page`` of the draft. ``slot`` is the role that asks for it, such as ``worker``.
+    Raises ``Http404`` for a kind that has no such page."""
     here = reverse("draft-step", args=[draft.pk, page])
     if slug == "project":
         query = urlencode({"cluster": draft.content.cluster or "", "next": here})
@@ -33,8 +36,8 @@ def page_of(draft: Draft, page: int, slug: str, slot: str) -> str:
 
 
 def choose(request: Request, draft: Draft, page: int) -> bool:
-    """Back from that page, with ``?environment=<id>&slot=worker`` or ``?project=<id>``: choose what
-    was made. Whether there was something."""
+    """Choose what was just created, and return whether there was anything to choose. The page that
+    created it returns with ``?environment=<id>&slot=worker`` or ``?project=<id>``."""
     slot = request.GET.get("slot", "")
     posted = QueryDict(mutable=True)
     for kind in for_each_pod():
@@ -60,7 +63,7 @@ def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
 
 
 def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
-    """Loading the page again adds it no second time."""
+    """Add the asset to the list, unless it is there: the page may be loaded twice."""
     values = values_of(content, question)
     if values is None:
         return set()

@@ -1,4 +1,5 @@
-"""What the draft's cluster has of volumes and of places to run, and why not where it has none."""
+"""What the draft's cluster and project offer: storage, nodes, credentials and data sources to
+choose from, and the reason where something is not available."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
@@ -23,7 +24,7 @@ NO_CLUSTER = "Select a cluster and a project first: not all clusters support thi
 
 
 class LazyChoices(Mapping[str, list[Option]]):
-    """Lists of choices by name, those that are not ``given`` read when one is asked for."""
+    """Lists of choices by name. Those that are not ``given`` are read when they are first used."""
 
     def __init__(
         self, given: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
@@ -43,32 +44,34 @@ class LazyChoices(Mapping[str, list[Option]]):
 
 
 class Offer:
-    """``cluster`` is ``None`` until the draft has a project; ``by`` is who fills the draft in."""
+    """What can be chosen in one place. ``cluster`` is ``None`` until the draft has a project;
+    ``by`` is the author of the draft."""
 
     def __init__(self, cluster: Cluster | None, project: Project | None, *, by: User) -> None:
         self.cluster, self.project, self.by = cluster, project, by
         self.credentials = Credentials(project, cluster, by=by)
 
     def lacks(self, section: Section) -> str:
-        """Why a section of the page is not for this cluster; empty where it is."""
+        """Why the cluster does not support a section of the page; empty if it does."""
         if self.cluster:
             return self.cluster.definition.lacks.get(section.key, "")
         return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
 
     def why_not(self, question: Question, cell: Cell | None = None, option: str = "") -> str:
-        """Why one question, one part of its items, or one choice there, is not for this cluster."""
+        """Why the cluster does not support a question, a cell of its items, or an option of that
+        cell; empty if it does."""
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
         return self.cluster.definition.withholds(self.cluster, key) if self.cluster else ""
 
     @cached_property
     def sources(self) -> set[str]:
-        """Where the value of a variable can come from here."""
+        """The sources that a variable can take its value from here."""
         if self.cluster and self.cluster.definition.has_secrets:
             return set(dict(SOURCES))
         return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
 
     def asks(self, question: Question) -> bool:
-        """Whether the general settings have it asked."""
+        """Whether the general settings let the form ask the question."""
         return not question.switch or bool(getattr(self._settings, question.switch))
 
     @cached_property
@@ -77,7 +80,8 @@ class Offer:
 
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:
-        """Assets are read where the form asks for them: there may be a thousand."""
+        """The options of every field that offers choices, by the name of their list. Assets are
+        read only when the form asks for them, as there may be a thousand."""
         if self.cluster is None:
             return {}
         has = self.cluster.capabilities
@@ -108,7 +112,8 @@ class Offer:
 
     @cached_property
     def claims(self) -> dict[str, str] | None:
-        """Size and modes of the project's claims, by name; ``None`` where nobody says."""
+        """Size and access modes of the project's claims, by name; ``None`` if the cluster does not
+        list them."""
         if not (self.cluster and self.project):
             return None
         claims = self.cluster.definition.claims(self.cluster, self.project.name)
@@ -118,7 +123,7 @@ class Offer:
 
     @cached_property
     def config_maps(self) -> list[str] | None:
-        """Names of the project's ConfigMaps; ``None`` where nobody says."""
+        """Names of the project's ConfigMaps; ``None`` if the cluster does not list them."""
         if not (self.cluster and self.project):
             return None
         names = self.cluster.definition.config_maps(self.cluster, self.project.name)
@@ -126,7 +131,8 @@ class Offer:
 
     @cached_property
     def _data_sources(self) -> dict[str, list[Option]]:
-        """Those that can be chosen, and under the name of what is only seen the others."""
+        """The data sources that can be chosen, and under a second name those that cannot, with the
+        reason."""
         if self.project is None:
             return {}
         visible = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project)
@@ -139,7 +145,7 @@ class Offer:
 
 
 def _in_words(source: DataSource) -> str:
-    """``imagenet (NFS at /data)``"""
+    """The option as people read it: ``imagenet (NFS at /data)``."""
     if DATA_SOURCE.fault_of(source):
         return f"{source.name} (no longer valid)"
     return f"{source.name} ({dict(LABELS)[source.spec.kind.value]} at {source.spec.path})"

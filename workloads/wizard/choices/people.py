@@ -1,4 +1,5 @@
-"""Who may open a tool: names to choose from, and warnings about those that were entered."""
+"""Suggest names of people and groups who may open a tool, and warn about those that were
+entered."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +23,8 @@ NO_MEMBER = "You are in none of these groups. As the author you still have acces
 
 
 def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
-    """The first names that hold what was typed so far."""
+    """Up to :data:`MOST` names that contain ``text``, in order: of groups if ``of`` says so, else
+    of people. Only names that the draft's author may see."""
     names = _groups(draft.owner) if of == Access.GROUPS else _people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
     fitting = names.filter(**{f"{column}__icontains": text.strip()})
@@ -30,7 +32,7 @@ def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
 
 
 def _people(user: User) -> QuerySet[User]:
-    """Members of the projects that the author is in; everyone for who may see everyone."""
+    """Members of the user's projects, or everyone for those who may list all users."""
     active = User.objects.filter(is_active=True)
     if access.may(user, "users.read"):
         return active
@@ -43,8 +45,8 @@ def _groups(user: User) -> QuerySet[UserGroup]:
 
 
 def warn(shown: Shown, by: User) -> None:
-    """At each tool that names people: who of them is unknown, whether the author is left out; and
-    whose an email address is."""
+    """Add notes and warnings to each tool that names people or groups: names that do not exist,
+    whose address an email address is, and whether the author would be left out."""
     for item in shown.items:
         rule, who = item.by["access"].value, item.by["who"]
         if who.names and rule == Access.USERS:
@@ -63,15 +65,16 @@ def _usernames(users: QuerySet[User]) -> QuerySet[User, str]:
 
 @dataclass(frozen=True)
 class AddressHolders:
-    """The ``users`` whom the author sees. Others who have the address, or have it as a username,
-    are nothing for them to hear of; that it is not clear whom it lets in is."""
+    """Who has an email address: the ``users`` that the author may see. ``is_clear`` is false if
+    another user has it too, or has it as a username. The author learns only that it is ambiguous,
+    not who else has it."""
 
     users: list[str]
     is_clear: bool
 
 
 def _addresses(names: list[str], by: User) -> dict[str, AddressHolders]:
-    """Those of the names that are email addresses of people whom the author sees."""
+    """The names that are email addresses of people whom the author may see."""
     held = holders(names)
     those = {it.pk for its in held.values() for it in its}
     visible = {by.username, *_usernames(_people(by).filter(pk__in=those))}

@@ -1,4 +1,5 @@
-"""What a template says of its fields: asked while it is edited, kept to where it is used."""
+"""The rules of a template for its fields: ask for them while it is edited, and show and enforce
+them in a draft that uses it."""
 
 from collections.abc import Mapping
 
@@ -17,13 +18,14 @@ OPTIONS: tuple[Option, ...] = (
     (LOCKED, "Locked"),
     (HIDDEN, "Hidden"),
 )
-#: What is of a workload, and of no template.
+#: Fields that belong to a single workload, so that a template has no rules for them.
 UNRULED = {"cluster", "project", "template", "name"}
 LONGEST = 200
 
 
 def may_rule(question: Question) -> bool:
-    """Of two questions over one list the first decides."""
+    """Whether a template may have a rule for the question. If two questions share a list, only the
+    first has the rule."""
     return question.key not in UNRULED and not question.alias
 
 
@@ -37,7 +39,8 @@ def is_hidden(plan: Plan, question: Question) -> bool:
 
 
 def show(shown: Shown, question: Question, plan: Plan) -> None:
-    """What the template rules of a question, or where that is decided."""
+    """Show the rule of the template that a draft uses, or while a template is edited, the choice of
+    the rule."""
     field = path_of(question)
     if plan.draft.is_template and may_rule(question):
         rule = next((it for it in plan.draft.rules or () if it.field == field), None)
@@ -51,7 +54,7 @@ def show(shown: Shown, question: Question, plan: Plan) -> None:
 
 
 def capture(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
-    """Keep what was decided of the fields on a page."""
+    """Store the rules that were chosen for the fields of a page."""
     rules = {rule.field: rule for rule in draft.rules or ()}
     for question in questions().values():
         name, field = f"rule-{question.name}", path_of(question)

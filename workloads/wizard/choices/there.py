@@ -1,5 +1,5 @@
-"""Names of what is in the project's namespace already: one that is not there is warned of where the
-cluster tells what it has. Elsewhere they are typed, and the page says why."""
+"""Check names of objects in the project's namespace. Where the cluster lists them, a name that does
+not exist gets a warning. Elsewhere the page explains why the name has to be typed."""
 
 from collections.abc import Collection
 
@@ -11,7 +11,7 @@ from workloads.wizard.choices.offers import Offer
 UNSEEN = "Trainyard may not list {} on this cluster: enter the name."
 CLAIMS, MAPS = UNSEEN.format("claims"), UNSEEN.format("ConfigMaps")
 SECRETS = "Trainyard lists no Secrets: enter the name."
-#: Of the items of a list, the cell with the name of a Secret.
+#: For each list whose items may name a Secret, the cell that has the name.
 OF_SECRETS = {
     "imagePullSecrets": "name",
     "storage-secretVolume": "secret",
@@ -21,7 +21,7 @@ OF_SECRETS = {
 
 
 def note(shown: Shown, offer: Offer) -> None:
-    """Of a list whose items may name such things."""
+    """Add such a note or warning to each item of a list."""
     of = shown.field.name.removeprefix(f"{shown.field.within}-")
     for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
         if of == "storage-claims":
@@ -42,7 +42,8 @@ def _note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> Non
 
 
 def _missing(there: Collection[str]) -> str:
-    """One may be made until the workload starts, so that it is a warning and no error."""
+    """The warning that an object does not exist. It is not an error, because it can still be
+    created before the workload starts."""
     has = f"has {some(sorted(there))}" if there else "has none"
     return f"The project's namespace {has}. Pods wait until there is one."
 

@@ -1,1 +1,1 @@
-"""What the pages of the wizard show."""
+"""The content of the wizard's pages."""

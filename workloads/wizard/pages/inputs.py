@@ -24,14 +24,15 @@ from workloads.wizard.sections import table
 from workloads.wizard.sections.base import Question, Section
 from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 
-#: What a person may enter in the place of an asset's value.
+#: Inputs in which a person may replace an asset's value.
 OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
 
 
 def inputs(
     plan: Plan, page: int, offer: Offer, located: Iterable[Located], touched: set[str]
 ) -> Iterator[Shown]:
-    """Errors are shown of ``touched`` questions alone: those that the author left."""
+    """The inputs of a page. Only ``touched`` questions, which the author has left, show their
+    errors."""
     here = list(located)
     for question in table.on(page):
         if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
@@ -42,8 +43,12 @@ def inputs(
 
 
 def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
-    """Whether the page shows a question that only some kinds, frameworks and clusters have; where
-    they have it not, only to empty it. Lists are there to be filled by their buttons."""
+    """Whether the page shows a question.
+
+    Some are only for certain kinds, frameworks and clusters. Elsewhere they are shown only while
+    they have an answer, so that it can be removed. Lists are always there, as their add buttons
+    fill them.
+    """
     values = values_of(content, question) or {}
     given = nested.get(values, question.key)
     if given is None and _is_of_another_part(values, question):
@@ -64,14 +69,14 @@ def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
 
 
 def _is_of_another_part(values: Values, question: Question) -> bool:
-    """How much of a GPU, of another part than was chosen."""
+    """Whether the question asks for an amount of another part of a GPU than the chosen one."""
     chosen = nested.get(values, PART_OF_A_GPU)
     others = parts_of_a_gpu(but=chosen) if chosen else ()
     return question.key.removeprefix("compute.") in others
 
 
 def _is_begun(values: Values, question: Question) -> bool:
-    """Whether it, or what belongs to it, is answered."""
+    """Whether the question has an answer, or another one with the same first key has."""
     return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
@@ -108,7 +113,8 @@ def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
 
 
 def _withhold(shown: Shown, question: Question, offer: Offer) -> None:
-    """What the cluster has not is not asked; what a copy brings along is there to be removed."""
+    """Hide the cells and options that the cluster does not support. Those that already have a
+    value, such as in a copied workload, stay visible so that they can be removed."""
     shown.why_not = offer.why_not(question)
     if shown.why_not:
         return
@@ -130,7 +136,7 @@ def _withhold(shown: Shown, question: Question, offer: Offer) -> None:
 
 
 def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
-    """The items that the project gives to a list, where the cluster has it at all."""
+    """The project's default items of a list; none if the cluster does not support the section."""
     if not (question.of_project and plan.project):
         return []
     lacks = offer.lacks(table.section(question.section))
@@ -138,7 +144,7 @@ def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
 
 
 def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
-    """What counts, with what the project gives."""
+    """Say whether a list uses the project's default items or replaces them."""
     shown.is_default = nested.get(plan.document, shown.field.key) == standard
     shown.changed = not shown.is_default
     verb = "Replaces" if shown.changed else "Uses"
@@ -146,7 +152,7 @@ def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
 
 
 def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
-    """Where the value of a variable may come from is asked where there is more than one place."""
+    """Ask for the source of a variable's value, unless there is only one."""
     elsewhere = any(item.by["source"].value for item in shown.items)
     for item in shown.items:
         if item.by["value"].value == MASK:
@@ -183,7 +189,8 @@ def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
 
 
 def _add_layer(shown: Shown, layer: Values, source: str, counts: Any) -> None:
-    """What an asset brings to a question, of which this ``counts``."""
+    """Show what an asset contributes to a question. ``counts`` is the value that applies in the
+    end."""
     theirs = nested.get(layer, shown.field.key)
     if shown.field.input is Input.ROWS:
         _inherit(shown, theirs or [], source)
@@ -192,7 +199,7 @@ def _add_layer(shown: Shown, layer: Values, source: str, counts: Any) -> None:
     elif theirs not in nested.EMPTY and shown.field.input in OVERRIDES:
         shown.changed = shown.value not in nested.EMPTY
         verb = "Replaces" if shown.changed else "Uses"
-        if shown.changed or counts == theirs:  # else another field took its place
+        if shown.changed or counts == theirs:  # else another field replaced it
             shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
 
 
@@ -225,8 +232,8 @@ def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
 
 @dataclass(frozen=True)
 class Fold:
-    """A section that opens. ``lacks``: the cluster is not for it. One that ``has_focus`` is
-    being worked in."""
+    """A section that can be opened. ``lacks`` says why the cluster does not support it.
+    ``has_focus``: the author is working in it, so that it stays open."""
 
     section: Section
     inputs: list[Shown]
@@ -239,7 +246,7 @@ class Fold:
 
     @property
     def changed(self) -> int:
-        """How many of its inputs are not at their default; of lists, how many items."""
+        """Number of inputs that differ from their default, where a list counts all of its items."""
         return sum(len(it.filled) or 1 for it in self.inputs if it.is_given)
 
     @property
@@ -252,7 +259,8 @@ class Fold:
 
     @property
     def withheld(self) -> list[tuple[str, str]]:
-        """What of its lists is not for the cluster, and the reason: labels that share one."""
+        """The lists and cells that the cluster does not support, as pairs of labels and reason.
+        Labels with the same reason share a pair."""
         labels: dict[str, list[str]] = {}
         for it in [] if self.lacks else self.lists:
             for label, why in [(it.field.label, it.why_not)] if it.why_not else it.withheld:

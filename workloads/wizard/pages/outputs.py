@@ -1,4 +1,5 @@
-"""What submits a draft without the wizard: its request as YAML, the command line and curl."""
+"""Ways to submit a draft without the wizard: the REST request as YAML, the command line and
+curl."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,8 +19,8 @@ SUBMISSION = "/api/v1/workloads/"
 
 @dataclass
 class Outputs:
-    """``address`` is where programs submit, up to the kind. Each text is written when it is read:
-    most answers show none of them."""
+    """The texts that submit ``plan``. ``address`` is the URL of the REST call without the kind.
+    Each text is only built when it is read, since most answers show none of them."""
 
     plan: Plan
     address: str = SUBMISSION
@@ -67,6 +68,7 @@ def _body(plan: Plan) -> dict[str, Any]:
 
 
 def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
-    """The one that the request names, so that its rules hold for it."""
+    """The template that the request can name, so that its rules apply. ``None`` if a request that
+    names it would not mean the same as the draft."""
     template = None if plan.draft.is_template else plan.template
     return template if template and keeps(template.draft, plan.draft, document) else None

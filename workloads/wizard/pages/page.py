@@ -1,4 +1,4 @@
-"""A page of the wizard as an answer: whole, or the parts of it that changed."""
+"""Answer with a page of the wizard: all of it, or the parts that changed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -75,14 +75,15 @@ def answer(
 
 
 def nav_route(content: WorkloadDraft) -> str:
-    """The entry of the navigation under which a draft is worked on."""
+    """URL name of the navigation entry to highlight while the draft is edited."""
     return "template-list" if content.is_template else "workload-list"
 
 
 def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
-    """What htmx swaps: the page's fields or a section of them, a gallery with a new asset, a list,
-    only notes, or an output that was opened."""
-    if request.method == "GET":  # the page keeps the version of the draft that it shows
+    """The template of the part that htmx replaces, and its additional context: the page's fields or
+    one section, a gallery, a list, only the notes, or an output that was opened."""
+    # An output was opened. The page keeps the version of the draft that it shows.
+    if request.method == "GET":
         return f"{FOLDER}/_fragment_outputs.html", {}
     chosen, target = request.POST.get("gallery", ""), request.htmx.target
     fold = next((it for it in screen.folds if it.key == target), None)
@@ -101,7 +102,7 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
 
 
 def _brings_command(request: Request, screen: Screen) -> bool:
-    """Whether an asset was chosen, which may have one: then its fields are shown."""
+    """Whether an asset was just chosen. It may have a command, so its fields are then shown."""
     return any(f"{screen.role}-{kind.slug}" in request.POST for kind in for_each_pod())
 
 
@@ -112,7 +113,7 @@ def galleries_of(screen: Screen) -> dict[str, Shown]:
 
 
 def one_gallery(request: Request, screen: Screen, name: str) -> Context:
-    """What ``_gallery.html`` shows for one of these inputs."""
+    """Context of ``_gallery.html`` for one of these inputs."""
     shown = galleries_of(screen)[name]
     kind = KINDS.get(shown.field.key)
     asked = request.GET if request.method == "GET" else request.POST
@@ -143,7 +144,7 @@ def _lead(screen: Screen, kind: AssetKind[Any]) -> str:
 
 
 def _galleries(request: Request, screen: Screen) -> Context:
-    """What the page offers to choose from."""
+    """Context with all galleries and cards of the page."""
     user, content, planned = request.user, screen.content, screen.plan
     if screen.page == SETUP:
         frameworks = list(galleries.frameworks(_cluster(planned, user), content.framework))
@@ -164,7 +165,7 @@ def _galleries(request: Request, screen: Screen) -> Context:
 
 
 def _cluster(planned: Plan, user: User) -> Cluster | None:
-    """The chosen cluster, also before a project is."""
+    """The chosen cluster, even while no project is chosen yet."""
     chosen = planned.draft.cluster
     if planned.cluster or chosen is None:
         return planned.cluster
@@ -182,5 +183,5 @@ def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[g
 
 
 def drafts_context(request: Request) -> Context:
-    """For ``workloads/wizard/_drafts.html``."""
+    """Context of ``workloads/wizard/_drafts.html``."""
     return {"drafts": drafts.unfinished(request.user)}

@@ -20,27 +20,28 @@ ABOUT_THE_WORKLOAD = ("asks ", "can ")
 
 NEVER = ("asks for", "can never")
 
-#: What the value of a variable names, where it is none itself.
+#: What a variable's value refers to if it is not the value itself, by its source.
 HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
 HOLDERS |= {"credential": "The credential"}
 
-#: A choice, as it is called here.
+#: Conditions in messages of the spec, and the label of that choice on the page.
 CHOICES = {f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS}
-#: Where the wizard asks by choice, "is required" says too little.
+#: Instead of "is required", for fields that are filled in by choosing something.
 CHOOSE = {"image": "select an environment"}
-#: What is a list in the document and a text here.
+#: Fields that are lists in the document and a text on the page, with the way to write them.
 WRITTEN = {"files": files.HOW}
 
 
 def problems(plan: Plan) -> Iterator[Located]:
-    """Everything wrong with a plan, at the field that shows it."""
+    """Every problem of a plan, with the question that shows it."""
     for problem in plan.problems:
         question = locate(problem, plan.document)
         yield _choice(question, plan) or question, problem
 
 
 def _choice(question: Question, plan: Plan) -> Question | None:
-    """The choice of the asset that a bad value came from, where the author entered none."""
+    """The question where an asset is chosen, if the bad value comes from that asset or has to; else
+    ``None``."""
     values = values_of(plan.draft, question)
     if not question.role or question.is_list or values is None or question.input is Input.CARDS:
         return None
@@ -55,12 +56,12 @@ def _choice(question: Question, plan: Plan) -> Question | None:
 
 
 def is_verdict(problem: Problem) -> bool:
-    """Whether it says that the workload can never start where it is to run."""
+    """Whether the problem says that the workload can never start in its cluster."""
     return problem.message.startswith(NEVER)
 
 
 def sentence(question: Question, problem: Problem) -> str:
-    """``Number of workers must be at least 1.``"""
+    """The problem as a sentence, such as ``Number of workers must be at least 1.``"""
     message = problem.message
     if message == "is required" and problem.path[-1] in CHOOSE:
         message = CHOOSE[str(problem.path[-1])]
@@ -77,7 +78,8 @@ def sentence(question: Question, problem: Problem) -> str:
 
 
 def _subject(question: Question, problem: Problem) -> str:
-    """The field, or the column of its row: ``Variable name``, ``Claim size``."""
+    """The subject of the sentence: the field's label, or what the problem is about in a row, such
+    as ``The key``."""
     if question.input is not Input.ROWS:
         cell = question.cell_of(problem.path)
         return cell.label if cell and len(problem.path) > len(question.path) else question.label

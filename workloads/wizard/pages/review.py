@@ -1,4 +1,4 @@
-"""Everything a draft says, in the order of the pages, for a last look."""
+"""All answers of a draft in the order of the pages, to be checked before it is created."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class Reviewed:
 
 
 def of(screen: Screen) -> list[Reviewed]:
-    """Empty while the draft has no place yet. While it is no spec, only its place: what is missing
-    stands in the summary."""
+    """The pages to review. None while no project is chosen, and only the setup page while the draft
+    is not a valid spec; the summary says what is missing then."""
     if not screen.plan.project:
         return []
     pages = [_page(screen, SETUP, "Setup", "")]

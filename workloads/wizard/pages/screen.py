@@ -1,4 +1,4 @@
-"""One page of the wizard as its template reads it."""
+"""One page of the wizard in the form that its template reads."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -27,7 +27,9 @@ from workloads.wizard.sections.resources.size import PROCESSES, SIZE
 
 @dataclass
 class Screen:
-    """Page ``page`` of a draft under a plan. ``complete``: it can be created from any page."""
+    """Page ``page`` of a draft and its plan. ``complete``: there are no problems, so that the
+    workload can be created from any page. ``open`` are the problems to fix now, ``later`` those of
+    later pages."""
 
     draft: Draft
     plan: Plan
@@ -77,22 +79,22 @@ class Screen:
 
     @property
     def fields(self) -> dict[str, Shown]:
-        """Those of the workload as a whole, by name."""
+        """Inputs for the workload as a whole, by name."""
         return {it.name: it for it in self.inputs if not it.field.within}
 
     @property
     def replica(self) -> dict[str, Shown]:
-        """Those of one kind of pod, by key."""
+        """Inputs for the page's role, worker or master, by key."""
         return {it.field.key: it for it in self.inputs if it.field.within}
 
     @property
     def command_line(self) -> list[Shown]:
-        """Command and arguments of one kind of pod."""
+        """Inputs for command and arguments of the page's role."""
         return [it for key, it in self.replica.items() if key in {"command", "args"}]
 
     @property
     def has_command(self) -> bool:
-        """Whether anyone gave or ruled one of them, or something is wrong with it."""
+        """Whether command or arguments have a value, a rule, a note or an error."""
         return any(
             it.is_given or it.is_noted or it.invalid or (it.rule and it.rule.value)
             for it in self.command_line
@@ -100,7 +102,7 @@ class Screen:
 
     @property
     def noted(self) -> list[Shown]:
-        """Those that may say something below them, or below one of their items."""
+        """Inputs that may show a note or an error, of their own or of an item."""
         return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
 
     @property
@@ -110,8 +112,8 @@ class Screen:
 
 
 def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
-    """``focus``: ``problem`` puts the cursor on the first bad field, the name of a list or of what
-    is in one opens the section where it is."""
+    """Build a page. ``focus`` is ``problem`` to put the cursor on the first invalid field, or the
+    name of a list or of an input in one, to open its section."""
     located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
     shown = list(inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
@@ -132,7 +134,8 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen
 
 
 def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold]:
-    """The sections that open, on a page that asks of a kind of pod; that of ``focus`` is open."""
+    """The sections that can be opened, on a page that asks about a role. The one with ``focus`` is
+    open."""
     if page not in ROLES or not any(it.field.within for it in shown):
         return []
     by_name = {it.name: it for it in shown}

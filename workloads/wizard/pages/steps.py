@@ -1,4 +1,4 @@
-"""How far a draft is: the steps of the rail, and what is still open."""
+"""The progress of a draft: the steps of the rail, and the problems still open."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -28,7 +28,8 @@ class Step:
 
 @dataclass(frozen=True)
 class Open:
-    """A problem for the summary. Only of a ``shown`` one the author was told at the field."""
+    """A problem for the summary. ``shown``: its field shows it too. ``address`` leads to that
+    field."""
 
     field: Question
     text: str
@@ -67,10 +68,12 @@ def has_master(plan: Plan) -> bool:
 def open_problems(
     draft: Draft, plan: Plan, page: int, located: Iterable[Located]
 ) -> tuple[list[Open], list[Open]]:
-    """Every problem once, in the order of the pages: those of this page and earlier ones and those
-    that the author was told at the field; then one for each question of a later page.
+    """Problems to fix now and problems of later pages.
 
-    What the verdict above already says is only named by its field."""
+    The first list has every problem of this page and earlier ones, and all that their field shows
+    already. The second has one for each question of later pages. A problem that the summary's
+    verdict already tells is named by its field only.
+    """
     order = {name: number for number, name in enumerate(table.questions())}
     opened = [
         Open(
@@ -87,7 +90,7 @@ def open_problems(
 
 
 def all_problems(draft: Draft, plan: Plan) -> list[Open]:
-    """Every problem in words, for a page that has none of the fields."""
+    """Every problem as a sentence, for a page without the fields."""
     return [
         Open(
             question,
@@ -100,7 +103,7 @@ def all_problems(draft: Draft, plan: Plan) -> list[Open]:
 
 
 def address(draft: Draft, page: int, question: Question, path: Path, number: int | None) -> str:
-    """Where a person goes to correct what is wrong, from ``page``."""
+    """Address of the input to correct, for a link on ``page``."""
     there = "" if question.page == page else page_address(draft, question.page)
     cell = question.cell_of(path) if number is not None else None
     if cell and question.input is Input.ITEMS:

@@ -1,4 +1,4 @@
-"""What the wizard's summary says of a plan: will it start, and what it needs."""
+"""The wizard's summary of a plan: whether it will start, and what it needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ from workloads.scheduling.quota import bounds_of
 from workloads.wizard.pages.problems import is_verdict, sentence
 from workloads.wizard.places import locate
 
-FEW = 8  # ranks listed one by one; of more, the first and the last
+FEW = 8  # ranks that are all listed; of more, the first three and the last
 NOT_YET = "to-be-selected"
 _ROLES = {"worker", "master"}
 QUEUE_DECIDES = "The cluster's queue decides when it starts."
@@ -39,7 +39,8 @@ ANSWERS = {
 
 @dataclass
 class QuotaForecast:
-    """``used`` is what is held once this workload runs. A ``total`` of ``None`` is no bound."""
+    """One resource of a quota. ``used`` is what is held once this workload runs; ``total`` is
+    ``None`` without a limit."""
 
     label: str
     used: float
@@ -50,9 +51,9 @@ class QuotaForecast:
 
 @dataclass
 class Summary:
-    """``tone``: info, success, warning, danger or neutral. ``todo`` is what people can do about it,
-    ``shares`` what rules out how many of the ``nodes``. It judges by what was held ``as_of`` then,
-    where that is a while ago."""
+    """The summary as its template reads it. ``tone`` is info, success, warning, danger or neutral.
+    ``todo`` is what people can do about it, ``shares`` how many of the ``nodes`` are ruled out and
+    why. ``as_of`` is set if the forecast uses resource counts of that time, not current ones."""
 
     tone: str = "info"
     headline: str = "Not ready yet"
@@ -92,7 +93,8 @@ def _warnings(plan: Plan) -> Iterator[str]:
 
 
 def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
-    """Numbers can be told before an environment is chosen."""
+    """The spec with a placeholder as the image, since the numbers do not depend on the environment.
+    ``None`` if it has other problems."""
     if not document:
         return None
     roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
@@ -121,7 +123,7 @@ def _rank(pod: Pod) -> tuple[str, str]:
 
 
 def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator[QuotaForecast]:
-    """Each of the quota that has the least left."""
+    """GPUs, CPU cores and memory, each within the quota that has the least of it left."""
     unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
     rows = (
         (unit, "gpus", _number),
@@ -184,7 +186,7 @@ def _judge(summary: Summary, plan: Plan) -> None:
 
 
 def _judge_template(summary: Summary, plan: Plan) -> None:
-    """It is only begun from: what is left open, whoever uses it fills in."""
+    """A template is never submitted itself: whoever uses it fills in what it leaves open."""
     count = len(plan.problems)
     summary.headline, summary.detail = TEMPLATE, COMPLETE
     if count:

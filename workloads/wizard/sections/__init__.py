@@ -1,1 +1,1 @@
-"""The sections of the wizard: one module each, and a row in the table."""
+"""The sections of the wizard: one module for each, and a table of all."""

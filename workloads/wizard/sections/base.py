@@ -1,4 +1,4 @@
-"""What a section of the wizard is: what it asks, where it is not to be had, what a review says."""
+"""What makes up a section of the wizard: its questions, its place, and its lines in the review."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -15,18 +15,21 @@ PAGES = (SETUP, WORKERS, MASTER)
 ROLES = {WORKERS: "worker", MASTER: "master"}
 ELSEWHERE = "not on this cluster"
 FOLD = "workloads/wizard/_fold.html"
-Line = tuple[str, str, str]  # name, value, where a plan's origins have it
+Line = tuple[str, str, str]  # name, value, key in the plan's origins
 
 
 @dataclass(frozen=True)
 class Question(Field):
-    """A field of a ``page``, in the ``section`` of that key. ``begins`` is what a new item of a
-    list holds on a cluster, ``words`` shows an item that an asset brings. A ``typed`` choice is
-    entered as text where the cluster does not tell what it has. One with a ``switch`` is asked
-    where that general setting is on, or something was answered already. A list begins as the
-    project has it in its column ``of_project``; its items choose assets of the kind that it
-    ``makes``, where a new one can be made as well. One that ``redraws`` has its section
-    drawn again when it changes, for other questions depend on it."""
+    """A field in a section of the wizard.
+
+    ``page`` and ``section`` (its key) say where it is. ``begins`` builds a new item of a list for a
+    cluster, ``words`` describes an item that an asset brings. A ``typed`` choice is a text input
+    where the cluster does not list what it has. ``switch`` names the general setting that must be
+    on for the question to be asked; one with an answer is always asked. ``of_project`` is the
+    column of the project with the list's default. ``makes`` is the kind of asset that the items
+    choose, and that can be created from here. If a question that ``redraws`` changes, its section
+    is drawn again, because others depend on it.
+    """
 
     page: int = SETUP
     section: str = ""
@@ -40,7 +43,7 @@ class Question(Field):
 
     @property
     def role(self) -> str:
-        """``worker``, ``master``, or empty for what is asked of the workload as a whole."""
+        """``worker``, ``master``, or empty for a question about the workload as a whole."""
         return self.within
 
 
@@ -50,11 +53,13 @@ def nothing(plan: Plan, role: str) -> Iterator[Line]:
 
 @dataclass(frozen=True)
 class Section:
-    """``replica`` is asked of the workers and of a master that differs, ``once`` on ``page`` alone.
+    """A section of the wizard.
 
-    One with a ``panel`` also asks for an asset of each kind that has its place there. ``review``
-    yields the lines of one role; those of ``once`` with the workers. A section without a
-    ``template`` is drawn by its page. Which clusters have nothing of it their kinds say.
+    The ``replica`` questions are asked for the workers, and again for a master that differs; the
+    ``once`` questions on ``page`` only. With a ``panel`` the section also asks for an asset of each
+    kind in that panel. ``review`` yields the lines of one role; those of the ``once`` questions
+    belong to the workers. Without a ``template`` the page itself draws the section. Which clusters
+    do not support a section is stated by their kinds.
     """
 
     key: str
@@ -68,7 +73,7 @@ class Section:
     review: Callable[[Plan, str], Iterator[Line]] = field(default=nothing)
 
     def on(self, page: int) -> Iterator[Question]:
-        """The questions of a page."""
+        """The section's questions on a page."""
         for question in (*choices(self.panel), *self.replica) if page in ROLES else ():
             yield replace(question, page=page, section=self.key, within=ROLES[page])
         for question in self.once if page == self.page else ():
@@ -76,14 +81,14 @@ class Section:
 
 
 def choices(panel: Panel | None) -> Iterator[Question]:
-    """Of the assets that have their place in a panel."""
+    """One question for each kind of asset in a panel."""
     for kind in for_each_pod():
         if kind.panel is panel:
             yield Question(kind.slug, kind.label, Input.CARDS)
 
 
 def spec_of(plan: Plan) -> WorkloadSpec:
-    """Of a plan under review, which is one that has a spec."""
+    """The spec of a plan under review, which always has one."""
     assert plan.spec is not None  # noqa: S101 -- see review.of
     return plan.spec
 

@@ -1,4 +1,4 @@
-"""What holds of any workload: how long it may take to end, how often it is tried, its labels."""
+"""Section: time limits, restarts, deletion, labels and annotations."""
 
 from collections.abc import Iterator
 

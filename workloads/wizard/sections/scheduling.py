@@ -1,4 +1,4 @@
-"""Where pods may run and before whom, as ``spec.scheduling`` has it."""
+"""Section: where pods may run and with which priority, as in ``spec.scheduling``."""
 
 from collections.abc import Iterator
 
@@ -83,7 +83,8 @@ def _of_the_whole(plan: Plan) -> Iterator[Line]:
 
 
 def _taint(toleration: Toleration) -> str:
-    """As kubectl writes it; one that is there with any value by its key alone."""
+    """The toleration as kubectl writes it, ``key=value``; only the key if any value is
+    tolerated."""
     equal = toleration.operator is TolerationOperator.EQUAL
     return toleration.key + (f"={toleration.value or ''}" if equal else "")
 

@@ -1,4 +1,4 @@
-"""The first page: where it runs, of what kind it is, what it starts from, its name."""
+"""Section: the first page, with cluster, project, kind, framework, template and name."""
 
 from collections.abc import Iterator
 

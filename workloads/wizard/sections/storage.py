@@ -1,4 +1,4 @@
-"""Volumes and data sources, as Run:ai's form asks for them; the lists of ``spec.storage``."""
+"""Section: volumes and data sources, as in Run:ai's form; the lists of ``spec.storage``."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, r
 
 EXISTING = "existingPvc"
 CREDENTIAL = "credential"
-NAMED = "named"  # of an item as cells: what the document says of its credential
+NAMED = "named"  # key among the cells for the credential as the document has it
 
 
 def _path(key: str = "path") -> Cell:
@@ -29,7 +29,8 @@ def _text(key: str, label: str, example: str = "", *, required: bool = False) ->
 
 
 def _credential(choices: str) -> Cell:
-    """Chosen by its name: of two with one name the nearest is meant."""
+    """A cell that chooses a credential by its name; of several with that name, the nearest
+    is used."""
     return Cell(
         CREDENTIAL,
         "Credential",
@@ -49,7 +50,7 @@ def _unpack(item: Values) -> Values:
 
 
 def _pack(cells: Values) -> Values:
-    """Its id stays as long as it is the same."""
+    """The item from its cells. The credential keeps its id if it was not changed."""
     item = {key: value for key, value in cells.items() if key not in {CREDENTIAL, NAMED}}
     chosen, named = cells.get(CREDENTIAL), cells.get(NAMED)
     if not chosen:
@@ -62,7 +63,7 @@ def _shown(named: Values) -> str:
     return str(named.get("name") or named.get("assetId") or "")
 
 
-#: What is otherwise in a cell than in the document: a credential is its name, files are a text.
+#: Cells that differ from the document: a credential is shown as its name, files as a text.
 REPACKS = {CREDENTIAL: Repack(_unpack, _pack), files.FILES: Repack(files.unpack, files.pack)}
 MODES = "claimInfo.accessModes"
 VOLUME = (
@@ -92,7 +93,7 @@ VOLUME = (
     Cell(f"{MODES}.readOnlyMany", "Read-only by many nodes", Input.FLAG),
     Cell(f"{MODES}.readWriteMany", "Read-write by many nodes", Input.FLAG),
 )
-#: key, label, label of the button, cells
+#: Key, label, label of the add button, cells.
 SOURCES = (
     (
         "nfs",
@@ -187,7 +188,7 @@ CLAIM = (
 )
 
 
-#: Those of the gallery, which their administrators wrote down once.
+#: Data sources of the gallery, set up beforehand as assets.
 CHOSEN = Question(
     DATA_SOURCES,
     "Data source",
@@ -220,7 +221,7 @@ def _items(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
     return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells, repack=repack)
 
 
-#: New claims and those that exist stand in one list, told apart by ``existingPvc``.
+#: New and existing claims share a list of the document; ``existingPvc`` tells them apart.
 NEW = replace(_items("pvc", "Volume", "VOLUME", VOLUME), mark=((EXISTING, False),))
 EXISTING_PVC = replace(
     _items("pvc", "Existing PVC", "EXISTING PVC", CLAIM),

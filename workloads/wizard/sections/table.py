@@ -1,4 +1,4 @@
-"""The sections of the wizard in the order of its pages, and the questions that they ask."""
+"""The sections of the wizard in the order of its pages, and their questions."""
 
 from functools import cache
 
@@ -39,13 +39,13 @@ def section(key: str) -> Section:
 
 
 def questions() -> dict[str, Question]:
-    """By the names of their inputs, in the order of the pages."""
+    """All questions in the order of the pages, by the names of their inputs."""
     return _questions(tuple(section.key for section in SECTIONS), tuple(KINDS))
 
 
 @cache
 def _questions(sections: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
-    """Kept by the keys: to compare sections by all that they hold takes longer than to ask them."""
+    """Cached by keys, because comparing whole sections takes longer than building the questions."""
     asked = (it for page in PAGES for key in sections for it in section(key).on(page))
     return {question.name: question for question in asked}
 

@@ -1,1 +1,1 @@
-"""Sections about what a pod runs: its image, command, variables, rights, probes and tools."""
+"""Sections about what a pod runs: image, command, variables, permissions, probes and tools."""

@@ -1,4 +1,4 @@
-"""What is run: command, arguments, variables, working directory."""
+"""Section: command, arguments, variables and working directory."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The image and how it starts: an environment from the gallery."""
+"""Section: the environment, which has the image and how it starts."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ from workloads.wizard.sections.base import Line, Section, replica_of
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    """An image that makes no difference is said to be none of what runs."""
+    """The image, with a remark if the cluster does not use it."""
     said = replica_of(plan, role).image or "none"
     if plan.cluster and any(it.path == (role, "image") for it in plan.warnings):
         said = f"{said}, not used on {plan.cluster.name}"

@@ -1,4 +1,4 @@
-"""When a rank counts as ready."""
+"""Section: the probe that says when a rank is ready."""
 
 from collections.abc import Iterator
 
@@ -33,7 +33,7 @@ READINESS = Section(
     "A rank is ready once it answers on a port with a success status.",
     template=FOLD,
     replica=(
-        # First, for it is what a probe cannot do without.
+        # The port comes first, because a probe must have one.
         Question(
             f"{HTTP_GET}.port",
             "Port",

@@ -1,4 +1,4 @@
-"""How a container is started and ended: as whom, from which registry, and what of it stays."""
+"""Section: user and groups, image pulls, capabilities, and the pods to delete at the end."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The apps that the image serves, how each is reached in this workload, and who may."""
+"""Section: the tools that the image serves, how each is reached, and who may open it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -23,7 +23,7 @@ CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for c
 
 
 def begins(cluster: Cluster | None) -> Values:
-    """A tool that is reached as the cluster allows."""
+    """A new tool, reached in a way that the cluster supports."""
     why_no_urls = cluster.definition.external_urls(cluster) if cluster else ""
     return {"toolType": "custom"} | tools.begins(why_no_urls)
 

@@ -1,7 +1,5 @@
-"""Variables as the wizard asks for them: a credential is chosen, never typed.
-
-An option of that choice is written ``id:name``, or as the document names it.
-"""
+"""Convert variables between the document and the wizard's cells. There a credential is chosen, not
+typed: an option has the value ``id:name``, or only one of the two if the document has no more."""
 
 from assets.credential.injection.binding import OWN
 from assets.environment import variables
@@ -13,7 +11,7 @@ CREDENTIAL = "credential"
 
 
 def written(named: Values) -> str:
-    """``8f14e45f-…:hub``; of one that is named by its name alone, that name."""
+    """The option's value: ``8f14e45f-…:hub``, or just the name of a credential without an id."""
     return ":".join(str(named[key]) for key in ("assetId", "name") if named.get(key))
 
 
@@ -27,8 +25,8 @@ def unpack(item: Values) -> Values:
 
 
 def pack(cells: Values) -> Values:
-    """What was entered for another source is none for this one, and the key of another credential
-    is none of this one's."""
+    """The variable from its cells. A value entered for another source is dropped, and so is the key
+    of another credential."""
     if cells.get("source") != CREDENTIAL:
         if CHOSEN in cells:
             cells = {k: v for k, v in cells.items() if k != CHOSEN} | {"value": "", "key": ""}
@@ -45,7 +43,8 @@ def pack(cells: Values) -> Values:
 
 
 def _named(value: str, *, typed: bool) -> Values:
-    """``typed``: where there are too many to list, a name is."""
+    """A credential from an option's value. It is a bare name only if ``typed``, which happens where
+    there are too many to list."""
     pk, _, name = value.partition(":")
     if uuid_of(pk):
         return {"assetId": pk} | ({"name": name} if name else {})

@@ -1,1 +1,1 @@
-"""Sections about how many pods there are, and what each asks of its node."""
+"""Sections about the number of pods and what each requests."""

@@ -1,4 +1,4 @@
-"""How many workers there are, and what each pod asks of its node."""
+"""Section: the number of workers, and the compute resource of each pod."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""What each pod asks of its node, where it is not what the compute resource says."""
+"""Section: requests and limits that replace those of the compute resource."""
 
 from core.forms.field import Input
 from spec.parts.compute import GpuRequestType

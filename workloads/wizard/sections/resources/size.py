@@ -1,4 +1,4 @@
-"""What only some frameworks ask beside the number of workers, and how many processes a pod has."""
+"""Sections: sizes that only some frameworks have, and the number of processes per pod."""
 
 from collections.abc import Iterator
 
@@ -64,7 +64,7 @@ def review_processes(plan: Plan, role: str) -> Iterator[Line]:
         yield "Processes per pod", str(count), "processesPerPod"
 
 
-#: Everywhere, also where all ranks start and end together.
+#: A section of its own, since it is asked on every kind of cluster.
 PROCESSES = Section(
     "processes",
     once=(
