@@ -1,1 +1,1 @@
-"""The workloads table: its columns, filters, pages and CSV. Views only translate HTTP to these."""
+"""The workloads table: its columns, filters, pages and CSV file, with thin views on top."""

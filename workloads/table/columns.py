@@ -1,4 +1,5 @@
-"""The columns of the workloads table: what each shows, and by which field it sorts and filters."""
+"""The columns of the workloads table: what each shows, and the database field that it is sorted and
+filtered by."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-l
 
 
 class ColumnKind(Enum):
-    """Decides the operators that a filter offers."""
+    """What a column contains, which decides the operators of its filters."""
 
     TEXT = "text"
     CHOICE = "choice"
@@ -32,10 +33,12 @@ class ColumnKind(Enum):
 
 @dataclass(frozen=True)
 class Column:
-    """``text`` is the CSV's value and, unless ``cell`` names a richer one, the page's too.
+    """A column. ``text`` is its value in the CSV file, and on the page unless ``cell`` names a
+    richer cell.
 
-    ``unit`` is what a filter's number is multiplied by: a filter for 2 GB means 2e9 bytes.
-    ``of_deleted`` is for columns that only deleted workloads have something in.
+    ``field`` is the database field; a column without one cannot be sorted by. The number in a
+    filter is multiplied by ``unit``: 2 GB means 2e9 bytes. ``of_deleted`` marks columns that are
+    empty for workloads which are not deleted.
     """
 
     key: str
@@ -60,8 +63,8 @@ class Column:
         return self.kind is not ColumnKind.PLAIN
 
     def drawn(self, text: str) -> tuple[str, str]:
-        """For the row's template: which richer cell and its label, or no name and the whole cell,
-        as most are."""
+        """The name of the richer cell and its label, for the row's template to draw it; or, as for
+        most columns, no name and the complete cell."""
         if self.cell:
             return self.cell, self.label
         frame = NUMBER_CELL if self.numeric else PLAIN_CELL
@@ -85,7 +88,8 @@ def _allocated(workload: Workload) -> str:
 
 
 def _pods(workload: Workload) -> str:
-    """Of a run that completed every pod is done; ``0/3`` would read like a failure."""
+    """Running of requested pods. A completed run shows ``3/3 done``, as ``0/3`` would look like a
+    failure."""
     if workload.phase == Phase.COMPLETED:
         return f"{workload.num_pods}/{workload.num_pods} done"
     return f"{workload.running_pods}/{workload.num_pods}"
@@ -98,13 +102,13 @@ def _metrics(workload: Workload) -> str:
 def shown_metrics(
     workload: Workload, names: Iterable[str] = ("step", "loss")
 ) -> list[tuple[str, str]]:
-    """The few numbers that a row has room for, where the training reports them."""
+    """The few metrics that a row has room for, by name, if the training reports them."""
     last = workload.last_metrics
     return [(name, figure(last[name])) for name in names if name in last]
 
 
 def figure(value: float) -> str:
-    """Whole numbers as they are, others with four digits that count."""
+    """The number as text: whole numbers exactly, others with four significant digits."""
     return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
 
 

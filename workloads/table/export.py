@@ -1,4 +1,4 @@
-"""The table as CSV, a few rows at a time, however many there are."""
+"""The table as a CSV file, streamed in chunks so that its size does not matter."""
 
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from itertools import islice
@@ -16,7 +16,7 @@ CHUNK = 500
 
 
 async def lines(state: TableState, user: User) -> AsyncIterator[str]:
-    """The header, then the rows of the filter in the order of the table."""
+    """The header line, then all rows that match the filters, in the order of the table."""
     write = line_writer()
     yield write(column.label for column in state.columns)
     workloads = await sync_to_async(_workloads)(state, user)

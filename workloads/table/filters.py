@@ -1,4 +1,4 @@
-"""Filters by column, as they stand in the address: ``f=gpus:ge:2``."""
+"""Filters by column, which are part of the address: ``f=gpus:ge:2``."""
 
 import re
 from dataclasses import dataclass, replace
@@ -27,11 +27,11 @@ TEXT_LOOKUPS = {"has": "icontains", "is": "iexact", "not": "iexact", "starts": "
 AGE = re.compile(r"^(\d{1,5})\s*(min|h|d|w)$")
 AGE_UNITS = {"min": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 LONGEST = 200
-MOST_NAMES = 5000  # of projects or people that one text may mean
-OR = "|"  # between the values of one choice
+MOST_NAMES = 5000  # projects or people that one text may match
+OR = "|"  # separates several values of a choice
 
-# Names of other tables are looked up there first: with the ids in hand the database knows how
-# many rows to expect, and the workloads are read from one table alone.
+# Names in other tables are resolved to ids first. With ids the database can estimate the number of
+# rows, and the query reads no other table than that of workloads.
 ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
     "project__name": ("project__in", Project, "name"),
     "project__department__name": ("project__department__in", Department, "name"),
@@ -42,12 +42,12 @@ ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
 
 
 class BadFilter(ValueError):
-    """A filter that cannot be read; the text says what one looks like."""
+    """The filter is not valid. The message says what a valid one looks like."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """One condition. ``problem`` says why it does not count."""
+    """One condition. An invalid one has a ``problem`` that says why, and is ignored."""
 
     key: str
     operator: str
@@ -84,7 +84,7 @@ class Filter:
         return f"{column.label} {operator} {' or '.join(values)} {column.unit_name}".strip()
 
     def condition(self) -> Q:
-        """What the database is asked. ``BadFilter`` where that makes no sense."""
+        """The condition for the database. Raises ``BadFilter`` if the filter is not valid."""
         column = self.column
         if column is None or not column.filters:
             raise BadFilter(f"There is no column {self.key!r} to filter by.")
@@ -132,6 +132,7 @@ class Filter:
 
 
 def text_condition(field: str, lookup: str, value: str) -> Q:
+    """The condition that ``field`` matches ``value``, as the Django ``lookup`` says."""
     if field not in ELSEWHERE:
         return Q(**{f"{field}__{lookup}": value})
     there, model, name = ELSEWHERE[field]
@@ -140,7 +141,7 @@ def text_condition(field: str, lookup: str, value: str) -> Q:
 
 
 def search(rows: WorkloadQuerySet, text: str) -> WorkloadQuerySet:
-    """Free search: in the name, the image, the project and the creator."""
+    """The workloads with ``text`` in their name, image, project or creator."""
     fields = ("name", "image", "project__name", "created_by__username")
     condition = Q()
     for field in fields:

@@ -1,8 +1,9 @@
-"""Pages by key instead of by number: a page deep in 100,000 rows costs what the first one does.
+"""Pages by key instead of by number, so that a page deep in 100,000 rows costs no more than the
+first.
 
-A key is a column, then the creation time, then the id, all in one direction, as the indexes are.
-What follows a row is read in ranges, each of which an index answers alone: rows that share the
-column and the creation time, rows that share the column, and all further ones.
+A key consists of a column, the creation time and the id, all in one direction, as in the indexes.
+The rows after a given one are read in ranges that an index answers alone: those with the same
+column and creation time, those with the same column, and all others.
 """
 
 import base64
@@ -27,7 +28,7 @@ Position = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class Key:
-    """An order of workloads in which no two are equal."""
+    """An order of workloads in which no two are equal, because it ends with the id."""
 
     fields: tuple[str, ...]
     descending: bool
@@ -46,7 +47,8 @@ class Key:
 
 
 def ids(rows: WorkloadQuerySet, key: Key, *, after: Position | None, limit: int) -> list[Position]:
-    """Positions of at most ``limit`` rows that follow ``after``; the id is a position's last."""
+    """Positions of at most ``limit`` rows after ``after``, or of the first ones if it is ``None``.
+    The last part of a position is the row's id."""
     ordered = rows.order_by(*key.order).values_list(*key.fields)
     if after is None:
         return list(ordered[:limit])
@@ -59,7 +61,7 @@ def ids(rows: WorkloadQuerySet, key: Key, *, after: Position | None, limit: int)
 
 
 def _ranges(key: Key, after: Position) -> Iterator[Q]:
-    """What follows ``after``, nearest first."""
+    """Conditions for the rows after ``after``, the nearest first."""
     pairs = list(zip(key.fields, after, strict=True))
     for at in range(len(pairs) - 1, -1, -1):
         same = Q()
@@ -70,7 +72,8 @@ def _ranges(key: Key, after: Position) -> Iterator[Q]:
 
 
 def _beyond(field: str, value: Any, *, descending: bool) -> Iterator[Q]:
-    """Values after ``value``. Databases differ in where they put the empty ones."""
+    """Conditions for values after ``value``. Databases differ in whether NULL comes first
+    or last."""
     empty_first = connection.features.order_by_nulls_first != descending
     if value is None:
         if empty_first:
@@ -89,13 +92,13 @@ NEVER_EMPTY = frozenset(
 
 
 def encode(position: Position) -> str:
-    """A position for the address."""
+    """The position as a token for the address."""
     text = json.dumps([_plain(value) for value in position], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def decode(token: str, key: Key) -> Position | None:
-    """The position, or ``None`` when the token is damaged or of another order."""
+    """The position; ``None`` if the token is damaged or belongs to another order."""
     try:
         values = loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""One page of the table: few queries, each answered by an index."""
+"""One page of the table, read with few queries that indexes can answer."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from workloads.table.state import TableState
 
 PAGE_SIZE = 50
 MOST_COUNTED = 1_000
-# What a row needs. The spec and the draft are large, so they stay where they are.
+# The fields of a row. The spec and the draft are large, so they are not read.
 FIELDS = (
     *"name phase reason message phase_updated_at kind framework architecture image".split(),
     *"created_by num_pods running_pods gpus cpu_cores memory_bytes last_metrics curves".split(),
@@ -35,8 +35,8 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Row:
-    """All that a row shows, and nothing else: equal rows look alike, so that one which many people
-    watch is drawn once for all of them."""
+    """Everything that a row shows and nothing else. Equal rows look alike, so one that many people
+    watch is rendered once for all of them."""
 
     id: UUID
     name: str
@@ -51,10 +51,10 @@ class Row:
     deleted_at: datetime | None
     kept_until: datetime | None
     metrics: tuple[tuple[str, str], ...]
-    loss: tuple[tuple[float, float], ...]  # by step
+    loss: tuple[tuple[float, float], ...]  # pairs of step and value
     is_own: bool
     is_settled: bool
-    texts: tuple[tuple[str, str], ...]  # by the key of their column, in its order
+    texts: tuple[tuple[str, str], ...]  # pairs of column key and text, in the order of the columns
 
     @classmethod
     def of(cls, workload: Workload, columns: Iterable[Column], user: User) -> "Row":
@@ -110,7 +110,7 @@ class Page:
 
     @property
     def total(self) -> str:
-        """How many there are. Beyond a limit nobody counts: ``1,000+``."""
+        """Number of workloads, counted up to a limit: ``1,000+``."""
         return f"{self.count:,}{'+' if self.more else ''}"
 
 
@@ -123,7 +123,7 @@ def page_of(state: TableState, user: User) -> Page:
 
 
 def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...], user: User) -> list[Row]:
-    """Rows in the order of their ids. Whether they may be seen was decided before."""
+    """Rows in the order of ``pks``. The caller has checked that the user may see them."""
     wanted = list(pks)
     workloads = for_rows(Workload.objects.all(), columns).in_bulk(wanted)
     return [Row.of(workloads[pk], columns, user) for pk in wanted if pk in workloads]
@@ -132,8 +132,8 @@ def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...], user: User) -> lis
 def present_rows(
     pks: Iterable[UUID], columns: tuple[Column, ...], user: User, *, deleted: bool
 ) -> list[Row]:
-    """Of these the ones that the user may see, in no order: open pages ask for a row whenever it
-    changes."""
+    """Those of these workloads that the user may see, in no particular order. Open pages ask for a
+    row each time it changes, so the query is prepared."""
     keys = tuple(column.key for column in columns)
     present = _present(*pks, keys=keys, deleted=deleted, within=reach(user))
     return [Row.of(workload, columns, user) for workload in present]
@@ -148,12 +148,13 @@ def _present(
 
 
 def rows_among(workloads: WorkloadQuerySet, columns: tuple[Column, ...], user: User) -> list[Row]:
-    """One query for a few workloads, whose order is theirs."""
+    """Rows of a few workloads in the query's order, read with one query."""
     return [Row.of(workload, columns, user) for workload in for_rows(workloads, columns)]
 
 
 def for_rows(rows: WorkloadQuerySet, columns: Iterable[Column]) -> WorkloadQuerySet:
-    """With what these columns show, and nothing of others: a row would cost twice as much."""
+    """Restrict the query to the fields of these columns. Reading all would take twice as long per
+    row."""
     others = [column.field for column in columns if "__" in column.field]
     related = {field.rpartition("__")[0] for field in others}
     return (rows.select_related(*related) if related else rows).only(*FIELDS, *others)
@@ -162,7 +163,8 @@ def for_rows(rows: WorkloadQuerySet, columns: Iterable[Column]) -> WorkloadQuery
 def _positions(
     rows: WorkloadQuerySet, state: TableState
 ) -> tuple[list[keyset.Position], TableState | None, TableState | None]:
-    """The page's positions, and the states of the pages beside it."""
+    """The positions on the page, and the states of the previous and the next page, if there are
+    any."""
     key = state.key
     before = keyset.decode(state.before, key) if state.before else None
     if before is not None:
@@ -170,7 +172,7 @@ def _positions(
         if len(positions) > PAGE_SIZE:
             shown = positions[:PAGE_SIZE][::-1]
             return shown, _earlier(state, shown), _later(state, shown)
-        # Too few for a page: the first page is a full one.
+        # Fewer rows than a page precede it, so the first page is shown instead, filled up.
     after = keyset.decode(state.after, key) if state.after and before is None else None
     positions = keyset.ids(rows, key, after=after, limit=PAGE_SIZE + 1)
     shown = positions[:PAGE_SIZE]

@@ -1,4 +1,4 @@
-"""The filters that people want most, one click away."""
+"""The most common filters, one click away."""
 
 from dataclasses import dataclass
 
@@ -18,8 +18,9 @@ class Preset:
 
 
 def presets(state: TableState, user: User | None = None) -> list[Preset]:
-    """All, mine, by phase, and the deleted ones. Each keeps the search, and but for these the order
-    and the columns."""
+    """Presets for all workloads, the user's own, some groups of phases, and deleted ones. Each
+    keeps the search. Order and columns are kept too, except when changing to or from the deleted
+    ones."""
     choices: dict[str, tuple[Filter, ...]] = {"All": ()}
     if user:
         choices["Mine"] = (Filter("creator", "is", user.username),)

@@ -1,4 +1,4 @@
-"""What the table shows, all of it in the address: search, filters, order, columns, page."""
+"""The state of the table, all of it in the address: search, filters, order, columns and page."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
@@ -28,8 +28,9 @@ NAME = BY_KEY["name"]
 
 @dataclass(frozen=True)
 class TableState:
-    """``sort`` is a column's key, with ``-`` for descending. Only one of ``after`` and ``before``
-    counts: the position that the page starts after, or ends before."""
+    """What the table shows. ``sort`` is a column's key, after ``-`` for descending order. ``after``
+    and ``before`` are positions that the page starts after or ends before; only one of them counts.
+    """
 
     search: str = ""
     filters: tuple[Filter, ...] = ()
@@ -37,11 +38,12 @@ class TableState:
     columns: tuple[Column, ...] = field(default=DEFAULT)
     after: str = ""
     before: str = ""
-    deleted: bool = False  # whether it shows the deleted ones that are kept, instead of the others
+    deleted: bool = False  # whether it shows the deleted workloads instead
 
     @classmethod
     def parse(cls, query: QueryDict) -> Self:
-        """Of an address. What cannot be read is left out, or shown as what it is."""
+        """The state in an address. Invalid parts are replaced by their defaults; an invalid filter
+        is kept with its problem."""
         filters = [Filter.parse(text) for text in query.getlist("f")[:MOST_FILTERS] if text]
         if added := _added(query):
             filters.append(added)
@@ -79,12 +81,12 @@ class TableState:
 
     @property
     def shows_newest(self) -> bool:
-        """Whether a workload that is made now belongs on top of this page."""
+        """Whether a workload created now would be at the top of this page."""
         paged = self.after or self.before or self.deleted
         return self.sort == NEWEST_FIRST and not paged
 
     def rows(self, user: User) -> WorkloadQuerySet:
-        """The workloads that the user may see and the filters let through, in no order."""
+        """The workloads that the user may see and that match the filters, unordered."""
         there = Workload.objects
         rows = there.deleted_for(user) if self.deleted else there.visible_to(user)
         rows = rows.order_by()
@@ -95,7 +97,7 @@ class TableState:
 
     @property
     def chips(self) -> list[tuple[Filter, "TableState"]]:
-        """Each filter, and the table without it."""
+        """Each filter, and the state without it."""
         return [
             (one, self.with_(filters=tuple(f for f in self.filters if f != one)))
             for one in self.filters
@@ -103,7 +105,7 @@ class TableState:
 
     @property
     def column_choices(self) -> list[tuple[Column, bool]]:
-        """Each column, those that are shown first and in their order."""
+        """Each column and whether it is shown. Those that are come first, in their order."""
         offered = [column for column in COLUMNS if self.deleted or not column.of_deleted]
         others = [(column, False) for column in offered if column not in self.columns]
         return [(column, True) for column in self.columns] + others
@@ -113,14 +115,16 @@ class TableState:
         return self.with_(columns=usual_of(self.deleted).columns)
 
     def others(self, *, deleted: bool) -> "TableState":
-        """The same search among the deleted ones, or among those that are not, as it begins."""
+        """The same search among the deleted workloads or among the others. Everything else is reset
+        when that changes."""
         if deleted == self.deleted:
             return self
         return replace(usual_of(deleted), search=self.search)
 
     @property
     def heads(self) -> list[tuple[Column, "TableState | None", str]]:
-        """Each column, the table sorted by it (the other way round if it is), its order now."""
+        """Each column, the state sorted by it (reversed if it already is), and its current
+        direction."""
         return [self._head(column) for column in self.columns]
 
     def _head(self, column: Column) -> tuple[Column, "TableState | None", str]:
@@ -133,14 +137,14 @@ class TableState:
         return column, turned, "descending" if self.descending else "ascending"
 
     def with_(self, **changes: Any) -> "TableState":
-        """Another state; a change of anything but the page starts on the first page."""
+        """A copy with changes. Changing anything but the position leads back to the first page."""
         if not {"after", "before"} & changes.keys():
             changes |= {"after": "", "before": ""}
         return replace(self, **changes)
 
     @property
     def query(self) -> str:
-        """The address's query string, without what is as it always is."""
+        """The query string of the address, without default values."""
         pairs: list[tuple[str, str]] = []
         usual = usual_of(self.deleted)
         if self.deleted:
@@ -165,19 +169,20 @@ class TableState:
 
 
 def usual_of(deleted: bool) -> TableState:
-    """What the table begins with."""
+    """The default state of the table."""
     if deleted:
         return TableState(sort="-deleted", columns=DEFAULT_DELETED, deleted=True)
     return TableState()
 
 
 def _with_name(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The name stays: it is the way to the workload."""
+    """The columns with the name among them, which links to the workload."""
     return tuple(columns) if NAME in columns else (NAME, *columns)
 
 
 def _added(query: QueryDict) -> Filter | None:
-    """The filter that the form adds, in three fields."""
+    """The filter that the form posts as column, operator and values; ``None`` if it is
+    incomplete."""
     values = [value.strip() for value in query.getlist("fv") if value.strip()]
     if not (query.get("fc") and values):
         return None

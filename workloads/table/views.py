@@ -1,4 +1,4 @@
-"""The workloads table with its rows, filters, saved views and CSV."""
+"""Views of the workloads table: rows, filters, saved views, CSV file and command palette."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -31,8 +31,8 @@ from workloads.wizard import drafts
 
 FILTERABLE = tuple(column for column in COLUMNS if column.filters)
 LONGEST_QUERY = 2000
-LISTED = 8  # of each kind in the palette
-UNCOMMITTED = timedelta(seconds=5)  # for which a new workload may be dated and not yet be there
+LISTED = 8  # workloads, and projects, in the palette
+UNCOMMITTED = timedelta(seconds=5)  # a workload may be committed this long after its creation time
 
 
 @login_required
@@ -54,7 +54,7 @@ def workload_list(request: Request) -> HttpResponse:
     }
     response = render_partial(request, "workloads/list.html", "table", context)
     if request.htmx and address != _address_now(request):
-        response["HX-Push-Url"] = address  # the filter form's three fields became one
+        response["HX-Push-Url"] = address  # without the three fields of the filter form
     response["Vary"] = "HX-Request"
     return response
 
@@ -62,10 +62,10 @@ def workload_list(request: Request) -> HttpResponse:
 @login_required
 @require_safe
 def workload_rows(request: Request) -> HttpResponse:
-    """Rows by id, as they stand now: ``ids`` are on the page, ``new`` were made since. Whoever did
-    not hear of new ones says ``since`` when.
+    """Current rows by id: ``ids`` are on the page already, ``new`` have been created since. A page
+    that missed such messages asks with ``since`` for what was created after that time.
 
-    A row on the page stays there when the filter lets it go; a new one must pass the filter.
+    A row on the page stays even if it no longer matches the filters; a new one has to match them.
     """
     as_of = timezone.now()
     state, asked = TableState.parse(request.GET), request.GET
@@ -85,7 +85,7 @@ def workload_rows(request: Request) -> HttpResponse:
 @login_required
 @require_safe
 def filter_form(request: Request) -> HttpResponse:
-    """Operators and values that suit the chosen column."""
+    """The filter form with the operators and values of the chosen column."""
     context = _filter_form(request.GET.get("fc", ""))
     return render(request, "workloads/_filter_fields.html", context)
 
@@ -93,7 +93,7 @@ def filter_form(request: Request) -> HttpResponse:
 @login_required
 @require_safe
 def palette(request: Request) -> HttpResponse:
-    """Workloads, the newest first, and projects that have a text in their name."""
+    """Workloads, newest first, and projects with ``?q=`` in their name."""
     text = request.GET.get("q", "").strip()
     workloads = Workload.objects.visible_to(request.user).select_related("project")
     projects = Project.objects.visible_to(request.user)
@@ -118,7 +118,7 @@ async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse
 @login_required
 @require_POST
 def save_view(request: Request) -> HttpResponse:
-    """Keep the address's query string under a name; the same name again replaces it."""
+    """Save the table's query string under a name, replacing a view that has that name already."""
     name, query = request.POST.get("name", "").strip(), request.POST.get("query", "")
     address = f"{reverse('workload-list')}?{query}" if query else reverse("workload-list")
     if not name or len(name) > 63 or len(query) > LONGEST_QUERY:
@@ -151,13 +151,14 @@ def _filter_form(key: str) -> dict[str, object]:
 
 
 def _address_now(request: Request) -> str:
-    """Of the table that the page shows, a drawer beside it aside."""
+    """Address of the table that the page shows, even with a drawer open beside it."""
     path, _, query = (request.htmx.current_url_abs_path or "").partition("?")
     return TableState.parse(QueryDict(query)).address(path)
 
 
 def _since(new: list[UUID], since: str | None) -> Q:
-    """What came to be since a moment, or has one of these ids; nothing where neither is given."""
+    """Condition for workloads created since a time, or with one of these ids; it is empty if
+    neither is given."""
     named = Q(pk__in=new) if new else Q()
     moment = _moment(since or "")
     return named | Q(created_at__gte=moment - UNCOMMITTED) if moment else named
@@ -171,5 +172,5 @@ def _moment(text: str) -> datetime | None:
 
 
 def _ids(text: str) -> list[UUID]:
-    """At most two pages of ids."""
+    """The ids in a list separated by commas, no more than two pages of them."""
     return uuids(text.split(",")[: 2 * PAGE_SIZE])
