@@ -1,1 +1,1 @@
-"""The page of one workload, its tabs, and what is done from there."""
+"""The page of a workload, its tabs, and the actions on it."""

@@ -1,4 +1,4 @@
-"""What people do with workloads from the pages: one verb each, and several at once."""
+"""Actions on workloads from the pages: on one, or on several at once."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
 @dataclass(frozen=True)
 class Verb:
-    """``promise`` says what it will do, ``done`` what was asked for."""
+    """An action. ``promise`` tells people what it will do, ``done`` what was requested."""
 
     name: str
     label: str
@@ -81,7 +81,8 @@ VERBS = {
 @login_required
 @require_safe
 def menu(request: Request, pk: UUID) -> HttpResponse:
-    """The entries of a row's menu, fetched when it opens: fifty of them would slow every page."""
+    """The entries of a row's menu. They are fetched when it opens, as fifty menus would slow the
+    page."""
     context = {"workload": find_kept(request, pk), "css": "dropdown-item"}
     return render(request, "workloads/_actions.html", context)
 
@@ -107,7 +108,8 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @get_or_post
 def copy(request: Request, pk: UUID) -> HttpResponse:
-    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored."""
+    """Open a new draft with the workload's values in the wizard, which also restores a
+    deleted one."""
     workload = find_kept(request, pk)
     if request.method != "POST":
         name = "the same name if it is free" if workload.deleted_at else "a new name"
@@ -121,7 +123,7 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @get_or_post
 def purge(request: Request, pk: UUID) -> HttpResponse:
-    """What is kept of a deleted workload goes now, for good."""
+    """Remove everything that is kept of a deleted workload, for good."""
     rows = Workload.objects.deleted_for(request.user).for_list()
     workload = get_object_or_404(rows, pk=pk)
     if request.method != "POST":
@@ -154,20 +156,20 @@ def _one(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
 
 
 def _is_on_its_page(request: Request, workload: Workload, verb: Verb) -> bool:
-    """Whether the page that asked is about to lose its subject."""
+    """Whether the request comes from the page of a workload that it deletes."""
     here = request.htmx.current_url_abs_path or ""
     return verb.name == "delete" and here.startswith(workload.get_absolute_url())
 
 
 def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
-    """Have the page fetch what shows the workload, whether or not its stream is open."""
+    """Make the page reload what shows the workload, even if its event stream is closed."""
     return trigger_client_event(response, "live-changed", {"value": [f"w-{workload.pk}"]})
 
 
 @login_required
 @require_POST
 def bulk(request: Request) -> HttpResponse:
-    """One verb on every selected workload; each has its own outcome."""
+    """Apply an action to every selected workload, and show the outcome of each."""
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
         return HttpResponse("Choose run, stop or delete.", status=400, content_type="text/plain")
@@ -187,7 +189,7 @@ def bulk(request: Request) -> HttpResponse:
 
 
 def _try(workload: Workload, verb: Verb, user: User) -> str:
-    """The problem, or nothing."""
+    """Apply the action, and return the problem or an empty text."""
     try:
         verb.act(workload, user)
     except NotPossible as problem:

@@ -1,4 +1,4 @@
-"""Why a workload failed, or why it waits: one cause, first of all others."""
+"""Why a workload failed or waits: the one cause that people should read first."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,13 +16,13 @@ from workloads.logs.text import shown
 from workloads.models import CausePeriod, Rank, Workload
 
 LAST_LINES = 20
-LINES_BEFORE = 6  # the decisive one, where it is not among the last
+LINES_BEFORE = 6  # the decisive line, if it is not among the last
 BRIEF = timedelta(seconds=1)
 
 
 @dataclass(frozen=True)
 class FailureLine:
-    """A line of the rank that failed, ``decisive`` where it says why."""
+    """A line of the failed rank's log. ``decisive`` marks the one that shows the cause."""
 
     text: str
     decisive: bool = False
@@ -30,9 +30,9 @@ class FailureLine:
 
 @dataclass(frozen=True)
 class FirstFailure:
-    """The rank that failed first, or that took the others along, where there is one, with its
-    last words and the class of failure that they show. ``log`` is the query of its log's page, at
-    the decisive line where there is one."""
+    """The failure to show: the rank that failed first or made the others fail, its last lines, and
+    the failure class they show. ``rank`` is ``None`` if no rank failed. ``log`` is the query of the
+    log page, at the decisive line if there is one."""
 
     title: str
     message: str
@@ -45,7 +45,8 @@ class FirstFailure:
 
 @dataclass(frozen=True)
 class Wait:
-    """Why it waits, since when, and what people can do."""
+    """Why a workload waits, and since when. ``shares`` are the nodes ruled out by each reason, of
+    ``total`` nodes."""
 
     message: str
     since: datetime
@@ -55,6 +56,7 @@ class Wait:
 
 
 def failure(workload: Workload, ranks: Iterable[Rank]) -> FirstFailure | None:
+    """Why the workload failed; ``None`` unless its phase is Failed."""
     if workload.phase != Phase.FAILED:
         return None
     failed = in_order_of_failure(ranks)
@@ -83,15 +85,15 @@ def _ended(rank: Rank, *, is_first: bool) -> str:
         return rank.message
     if rank.reason == Reason.LOST and rank.exit_code is None:
         return "disappeared without an exit code"
-    # A limit says more than the signal that enforced it.
+    # The limit says more than the signal that enforced it.
     limited = rank.reason == Reason.OUT_OF_MEMORY and rank.message
     words = limited or exit_in_words(rank.exit_code) or rank.message or "it failed"
     return f"failed first: {words}" if is_first else f"caused the others to fail: {words}"
 
 
 def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
-    """What the rank printed last, in the last attempt in which it printed anything, or around the
-    line that says why; that line alone where the log is gone."""
+    """The last lines of the rank, from its last attempt with any output. If the decisive line is
+    earlier, the lines around that one instead; if the log is gone, only that line."""
     decisive = workload.failure_line
     own = [s for s in logs.streams(workload.pk) if s.rank == rank and s.run == workload.run]
     if not own:
@@ -108,7 +110,8 @@ def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
 
 
 def wait(workload: Workload, causes: Sequence[CausePeriod]) -> Wait | None:
-    """``causes`` are those of the present run, oldest first."""
+    """Why the workload waits; ``None`` if it does not. ``causes`` are those of the current run,
+    oldest first."""
     cause = next((one for one in causes if one.until is None), None)
     if workload.phase not in (HELD_UP if cause else WAITING):
         return None
@@ -120,7 +123,7 @@ def wait(workload: Workload, causes: Sequence[CausePeriod]) -> Wait | None:
 
 
 def history(workload: Workload) -> list[CausePeriod]:
-    """What this run waited for, oldest first; nobody asks about less than a second."""
+    """What the current run waited for, oldest first, without waits under a second."""
     causes = workload.causes.filter(run=workload.run).order_by("since", "pk")
     return [one for one in causes if one.until is None or one.until - one.since >= BRIEF]
 

@@ -44,7 +44,8 @@ OTHERWISE = "Read the last lines and the event history, then Copy & edit to try 
 
 
 def exit_in_words(code: int | None) -> str:
-    """``exit code 1: the program ended with an error``; ``code`` is -N after signal N."""
+    """The exit code in words, such as ``exit code 1: the program ended with an error``. A negative
+    ``code`` is the number of the signal that ended the process. Empty for ``None``."""
     if code is None:
         return ""
     number = -code if code < 0 else code - 128
@@ -57,6 +58,7 @@ def exit_in_words(code: int | None) -> str:
 
 
 def advice(reason: str) -> str:
+    """What to do about a failure with this reason."""
     try:
         return ADVICE.get(Reason(reason), OTHERWISE)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The lifecycle bar: how far the present run came. It never goes back within a run."""
+"""The lifecycle bar: how far the current run has come. Within a run it never goes back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from workloads.models import Event, Workload
 
 STAGES = ("Submitted", "Admitted", "Initializing", "Running")
 END = len(STAGES)
-# The last stage that a phase has surely reached. What is not here says nothing of it.
+# The last stage that was certainly reached in a phase. Other phases tell nothing about it.
 REACHED: dict[Phase, int] = {
     Phase.CREATING: 0,
     Phase.RESUMING: 0,
@@ -28,7 +28,8 @@ MOST_EVENTS = 500
 
 @dataclass(frozen=True)
 class Stage:
-    """``state`` is done, current, ahead, skipped, or how it ended: good, bad, stopped."""
+    """A stage of the bar. ``state`` is done, current, ahead or skipped, or for the end good, bad or
+    stopped."""
 
     name: str
     state: str
@@ -37,14 +38,14 @@ class Stage:
 
 @dataclass(frozen=True)
 class Moment:
-    """A phase of the present run and when it began."""
+    """A phase of the current run and when it began."""
 
     phase: Phase
     at: datetime
 
 
 def moments(workload: Workload) -> list[Moment]:
-    """The phases of the present run, oldest first."""
+    """The phases of the current run, oldest first."""
     events = workload.events.exclude(phase="", verb="").order_by("-at", "-id")[:MOST_EVENTS]
     return list(reversed(list(_of_this_run(events))))
 
@@ -58,7 +59,7 @@ def _of_this_run(events: Iterable[Event]) -> Iterable[Moment]:
 
 
 def bar(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
-    """The stages of ``run``, whatever order its events came in."""
+    """The stages of the bar for the phases of a run, which may be in any order."""
     times: dict[int, datetime] = {}
     for moment in sorted(run, key=lambda moment: moment.at):
         if (stage := REACHED.get(moment.phase)) is not None:
@@ -78,7 +79,8 @@ def bar(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
 
 
 def _end_of(workload: Workload) -> Phase:
-    """Where it goes if all is well: what never completes is stopped one day."""
+    """The phase that ends the workload if all goes well. One that never completes by itself will be
+    stopped some day."""
     return Phase.COMPLETED if WorkloadKind(workload.kind).traits.completes else Phase.STOPPED
 
 
@@ -87,6 +89,6 @@ def _state(number: int, furthest: int, times: dict[int, datetime], *, ended: boo
     if number > furthest:
         return "ahead"
     if furthest == END and number > reached:
-        # A training that was over before anyone looked did run.
+        # It ended before its start was observed, but it did run.
         return "skipped"
     return "current" if number == furthest and not ended else "done"

@@ -1,5 +1,5 @@
-"""A gang that waits: who is before it, who has what it waits for, and what would start now instead
-of it."""
+"""The outlook of a waiting gang: its place in the queue, who holds the GPUs it needs, and what
+would start now instead."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,8 +16,9 @@ from workloads.scheduling.line import GpuHolders, QueuePlace, gpu_holders, queue
 
 @dataclass(frozen=True)
 class Outlook:
-    """``repairs`` are changes with which a copy would start; ``largest`` is empty where that is
-    not known. ``waits_too``: a copy of that size would wait behind others."""
+    """The outlook. ``repairs`` are changes that would let a copy start now. ``largest`` is the
+    largest size that would fit, in words; it is empty if unknown. ``waits_too``: even a copy of
+    that size would wait behind others."""
 
     place: QueuePlace | None
     holders: GpuHolders | None
@@ -27,10 +28,11 @@ class Outlook:
 
 
 def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | None:
+    """The outlook for a workload; ``None`` if it does not wait."""
     if workload.phase not in WAITING or workload.spec_fault:
         return None
     place, holders = queue_place(workload, user), gpu_holders(workload, user)
-    placed = any(rank.node for rank in ranks)  # its own pods hold some of the nodes
+    placed = any(rank.node for rank in ranks)  # its own pods would count as someone else's
     if placed or not can_try(workload.cluster):
         return Outlook(place, holders)
     spec, cluster, project = workload.spec, workload.cluster, workload.project

@@ -1,4 +1,4 @@
-"""Which ranks of a workload someone looks at, as it stands in the address."""
+"""The filter of a workload's ranks, which is part of the address."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,8 +22,8 @@ class Pill:
 
 @dataclass(frozen=True)
 class RankFilter:
-    """``phase`` is empty for all. ``text`` is numbers such as ``0-3,8``, or a part of the name of a
-    pod or of a node."""
+    """A filter of ranks. An empty ``phase`` means all. ``text`` is a list of numbers such as
+    ``0-3,8``, or part of a pod's or node's name."""
 
     ranks: Sequence[Rank]
     phase: str
@@ -44,7 +44,8 @@ class RankFilter:
 
     @property
     def pills(self) -> list[Pill]:
-        """All, and each phase that a rank is in, with how many the text leaves of them."""
+        """All ranks, and one pill for each phase that occurs. The counts are of ranks that match
+        the text."""
         counts = Counter(rank.phase for rank in self._named)
         phases = [phase for phase in RankPhase if counts[phase] or phase == self.phase]
         pills = [Pill(f"All {len(self._named)}", self._query(""), not self.phase)]

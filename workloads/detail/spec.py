@@ -1,4 +1,4 @@
-"""The spec as a form, as YAML, against what it was made from, and as the engine's manifest."""
+"""The spec of a workload as fields, as YAML, as a difference from its origin, and as a manifest."""
 
 import difflib
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ CONTEXT_LINES = 3
 
 @dataclass(frozen=True)
 class Value:
-    """One field of the spec: where it is, what it is, and where it came from."""
+    """One field of the spec: its path, its value as text, and where the value came from."""
 
     path: str
     text: str
@@ -25,14 +25,15 @@ class Value:
 
 @dataclass(frozen=True)
 class Difference:
-    """A unified diff, line by line, against ``name``."""
+    """A unified diff from the workload or template ``name``. ``lines`` are pairs of type (added,
+    removed, place or empty) and line."""
 
     name: str
     lines: list[tuple[str, str]]
 
 
 def values(workload: Workload) -> list[Value]:
-    """What of the spec is not as it is by default, with its origin where one was noted."""
+    """The fields that differ from their defaults, with their origin if it was recorded."""
     origins: dict[str, str] = workload.origins_json
     return [
         Value(path, text, _origin(origins, path)) for path, text in _flat(_document(workload), "")
@@ -44,7 +45,7 @@ def as_yaml(workload: Workload) -> str:
 
 
 def _document(workload: Workload) -> documents.Document:
-    """For people to read."""
+    """The spec without defaults and with hidden values masked, for people to read."""
     document: documents.Document = documents.masked(_brief(workload))
     return document
 
@@ -54,7 +55,8 @@ def _brief(workload: Workload) -> documents.Document:
 
 
 def difference(workload: Workload) -> Difference | None:
-    """Against the workload it was copied from, else against its template."""
+    """The difference from the workload that it was copied from, else from its template; ``None``
+    without either."""
     if parent := workload.copied_from:
         name = parent.name
         before, after = _brief(parent), _brief(workload)
@@ -74,7 +76,7 @@ def difference(workload: Workload) -> Difference | None:
 
 
 def manifest(workload: Workload) -> str:
-    """What the engine hands over for it."""
+    """The manifest that the engine hands to the cluster, or the engine's error as a comment."""
     try:
         launch = launches.shown_launch_of(workload)
     except EngineError as error:
@@ -94,19 +96,19 @@ def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
 
 
 def _named(item: Any) -> Any:
-    """``{"name": "A", "value": "1"}`` reads better as ``A = 1``."""
+    """A named value as text: ``{"name": "A", "value": "1"}`` becomes ``A = 1``."""
     if isinstance(item, dict) and item.keys() == {"name", "value"}:
         return f"{item['name']} = {item['value']}"
     return item
 
 
 def _origin(origins: dict[str, str], path: str) -> str:
-    """Of the field itself or of what it is a part of."""
+    """Origin of the field, or of what it is part of; empty if neither was recorded."""
     return next((origins[each] for each in (path, *holders(path)) if each in origins), "")
 
 
 def _bare(document: dict[str, Any]) -> dict[str, Any]:
-    """Without what differs between any two drafts."""
+    """The document without fields that differ between any two drafts."""
     return {
         key: value for key, value in document.items() if key not in {"name", "template", "rules"}
     }

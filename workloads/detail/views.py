@@ -1,4 +1,4 @@
-"""The workload's page with its tabs, and the same as a drawer."""
+"""Views of a workload's page with its tabs, which can also be shown as a drawer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ TABS = {
     "spec": "Spec",
 }
 EVENTS = 200
-# The part of the page that an htmx target asks for.
+# The part of the page to render, by htmx target.
 PARTS = {"drawer": "drawer", "workload-content": "content"}
 
 
@@ -70,13 +70,13 @@ def workload_header(request: Request, pk: UUID) -> HttpResponse:
 
 
 def _tabs(workload: Workload) -> list[tuple[str, str, str]]:
-    """Key, label and address. In what is deleted there is nothing to open a terminal in."""
+    """Key, label and address of each tab. A deleted workload has no terminal."""
     keys = [key for key in TABS if not (workload.deleted_at and key == "terminal")]
     return [(key, TABS[key], address(workload, key)) for key in keys]
 
 
 def _is_in_drawer(request: Request, workload: Workload) -> bool:
-    """Whether it is shown beside another page, whose address then stays."""
+    """Whether the workload is shown in a drawer beside another page, whose address then stays."""
     here = request.htmx.current_url_abs_path or workload.get_absolute_url()
     return not here.startswith(workload.get_absolute_url())
 
@@ -133,14 +133,14 @@ def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
 
 
 def _gpus(rank: Rank, compute: Compute | None) -> str:
-    """Which it has, or how many where its cluster keeps their numbers to itself."""
+    """The GPUs that the rank has, or only their number if the cluster does not report which."""
     if compute is None or not (rank.gpu_devices or rank.node):
         return "–"
     return devices_words(rank.gpu_devices, compute) if rank.gpu_devices else gpu_words(compute)
 
 
 def last_usage(workload: Workload) -> dict[int, dict[str, float]]:
-    """What each rank used when it was last looked at, in this run."""
+    """The last usage sample of each rank in the current run, by rank."""
     samples = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at")
     newest: dict[int, dict[str, float]] = {}
     for sample in samples[: 3 * workload.num_pods]:
