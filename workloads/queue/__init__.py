@@ -1,1 +1,1 @@
-"""How a cluster's workloads were let in: what was foreseen, and what was decided."""
+"""How a cluster's workloads were admitted: what was forecast, and what was decided."""

@@ -1,4 +1,4 @@
-"""What admission decided, round by round, as its page shows it."""
+"""Decisions of admission, round by round, for the page that shows them."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,7 +26,8 @@ LABELS = {
 
 @dataclass(frozen=True)
 class DecisionRow:
-    """``other`` only where the reader may see it."""
+    """A decision. ``other`` is the other workload in it, or ``None`` if the reader may not see
+    that."""
 
     workload: Workload
     label: str
@@ -43,7 +44,7 @@ class AdmissionRound:
 
 @dataclass(frozen=True)
 class DecisionFilter:
-    """``name`` is a part of a workload's name, ``project`` and ``workload`` ids."""
+    """A filter. ``name`` is part of a workload's name, ``project`` and ``workload`` are ids."""
 
     name: str = ""
     project: int | None = None
@@ -78,7 +79,7 @@ def visible_in(cluster: Cluster, user: User) -> DecisionQuerySet:
 def with_others(
     decisions: Iterable[AdmissionDecision], user: User
 ) -> list[tuple[AdmissionDecision, Workload | None]]:
-    """Each with the other workload that it names, where the reader may see that."""
+    """Each decision with the other workload in it, or ``None`` if the reader may not see that."""
     rows = list(decisions)
     others = {it.other_id for it in rows if it.other_id}
     visible = Workload.objects.within_reach(user).in_bulk(others) if others else {}

@@ -1,4 +1,4 @@
-"""A cluster's page about the start of its workloads."""
+"""The page of a cluster that shows how its workloads were started."""
 
 from typing import Any
 from uuid import UUID
@@ -40,7 +40,7 @@ def scheduling(request: Request, pk: UUID) -> HttpResponse:
 
 
 def _verdicts(cluster: Cluster, user: User) -> dict[str, Any]:
-    """For whoever may change the cluster."""
+    """How accurate the forecasts were; only for users who may change the cluster."""
     if not access.may(user, "clusters.update", *cluster.scope_keys):
         return {}
     return {
