@@ -1,1 +1,1 @@
-"""A terminal into a running rank."""
+"""Terminals, programs and forwarded ports in running ranks."""

@@ -1,4 +1,4 @@
-"""Terminals into running ranks: who may open one, how many at once, what is written down."""
+"""Terminals in running ranks: who may open one, how many at once, and what is recorded."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,12 +18,12 @@ from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.terminal.shell import SHELL
 
-CHECK_SECONDS = 10.0  # how soon a terminal follows what its user may do
+CHECK_SECONDS = 10.0  # how often an open terminal checks its user's permissions
 SLOT_SECONDS = 60.0
 
 
 class NotOpened(Exception):
-    """The text says why, for the person who wanted it."""
+    """Nothing was opened. The message says why, for the person who asked."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Visit:
 
 
 def why_none(workload: Workload) -> str:
-    """Why no terminal can be opened now; empty where one can."""
+    """Why the workload has no terminal now; empty if one can be opened."""
     if not workload.cluster.capabilities.terminal:
         return f"The cluster {workload.cluster.name} does not support terminals."
     if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):
@@ -51,7 +51,8 @@ def why_none(workload: Workload) -> str:
 
 
 def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
-    """A rank for whoever may stop the workload; ``None`` for everybody else."""
+    """The user and the rank, for users who may stop the workload; ``None`` for everyone else, and
+    if there is no such rank."""
     if user is None:
         return None
     rows = Rank.objects.filter(workload__in=Workload.objects.open_to(user, "workloads.update"))
@@ -61,7 +62,8 @@ def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank]
 
 
 def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
-    """Open a shell, or start another program. :class:`NotOpened` says why there is none."""
+    """Start a shell or another program in the rank. Raises :class:`NotOpened`, also if the user has
+    too many terminals open."""
     workload = rank.workload
     owner = workload.created_by_id
     not_own = why_not_entered(workload.cluster, owner, user)
@@ -84,7 +86,8 @@ def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
 
 
 def why_over(visit: Visit, user: User | None) -> str:
-    """Why an open terminal must end; empty while it may stay. ``user`` is who has it open now."""
+    """Why an open terminal must end now; empty if it may stay. ``user`` is who its session or token
+    belongs to now. Also keeps its place in the number of terminals that one user may have."""
     allowed = find(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
@@ -95,7 +98,7 @@ def why_over(visit: Visit, user: User | None) -> str:
 
 
 def leave(visit: Visit, why: str) -> None:
-    """End the shell. Why is written down; what was typed and shown never is."""
+    """End the shell. The reason is recorded; what was typed and shown never is."""
     visit.session.close()
     slots.give_back(visit.name, visit.slot)
     text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""

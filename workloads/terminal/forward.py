@@ -1,4 +1,5 @@
-"""Connections to ports of running ranks: who may open one, how many at once, what is recorded."""
+"""Connections to ports of running ranks: who may open one, how many at once, and what is
+recorded."""
 
 import socket
 from dataclasses import dataclass
@@ -17,8 +18,8 @@ from workloads.models import Rank
 from workloads.terminal import access
 from workloads.terminal.access import SLOT_SECONDS, NotOpened
 
-CONNECTIONS_PER_USER = 100  # a page of a browser opens six at once, and keeps them
-ONCE_SECONDS = 600  # each page opens many connections, which are recorded as one
+CONNECTIONS_PER_USER = 100  # a browser opens six for each page, and keeps them
+ONCE_SECONDS = 600  # connections within this time are recorded as one
 PORTS = range(1, 65_536)
 
 
@@ -37,7 +38,7 @@ class Forward:
 
 
 def enter(user: User, rank: Rank, port: int | None) -> Forward:
-    """Connect to a port that the rank listens on. :class:`NotOpened` says why there is none."""
+    """Connect to a port that the rank listens on. Raises :class:`NotOpened`."""
     if port is None or port not in PORTS:
         raise NotOpened("port must be a number from 1 to 65535.")
     if problem := access.not_running(rank):
@@ -62,7 +63,8 @@ def enter(user: User, rank: Rank, port: int | None) -> Forward:
 
 
 def why_over(forward: Forward, user: User | None) -> str:
-    """Why an open connection must end; empty while it may stay. ``user`` is who has it now."""
+    """Why an open connection must end now; empty if it may stay. ``user`` is who its token belongs
+    to now. Also keeps its place in the number of connections that one user may have."""
     allowed = access.find(user, forward.rank.workload_id, forward.rank.rank)
     if allowed is None or allowed[0] != forward.user:
         return "You are no longer signed in, or no longer have access to this workload."

@@ -1,4 +1,5 @@
-"""The websocket of a forwarded port: the bytes of one TCP connection, both ways."""
+"""The websocket of a forwarded port, which carries the bytes of one TCP connection in both
+directions."""
 
 import asyncio
 import json
@@ -23,9 +24,12 @@ in_thread = database_sync_to_async
 
 
 class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """``/api/v1/workloads/<id>/portforward?port=8888&rank=0``. Binary messages are the bytes. Text
-    is JSON: ``{"eof": true}`` says that nothing more will be sent, ``{"ended": why}`` comes last,
-    with an empty text where the rank ended the connection."""
+    """``/api/v1/workloads/<id>/portforward?port=8888&rank=0``
+
+    Binary messages carry the bytes. Text messages are JSON: ``{"eof": true}`` from the program says
+    that it will send no more, and ``{"ended": why}`` is the last message it gets, with an empty
+    text if the rank ended the connection.
+    """
 
     opened: Forward | None = None
 
@@ -57,7 +61,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         if len(text_data or bytes_data or "") > LONGEST_MESSAGE:
             await self.close(TOO_BIG)
         elif bytes_data is not None:
-            with suppress(OSError):  # the rank has ended it; `carry` says so
+            with suppress(OSError):  # the rank has ended it, which `carry` reports
                 loop = asyncio.get_running_loop()
                 await loop.sock_sendall(self.opened.stream, bytes_data)
         elif is_end_of_input(text_data or ""):
@@ -75,7 +79,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         await in_thread(forward.leave, thread_sensitive=False)(opened)
 
     async def carry(self) -> None:
-        """What the rank sends, as fast as the program takes it."""
+        """Pass on what the rank sends, as fast as the program reads it."""
         assert self.opened  # noqa: S101 -- only started with one
         stream, loop = self.opened.stream, asyncio.get_running_loop()
         why = ""
@@ -87,7 +91,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         await self.finish(why)
 
     async def look_after(self) -> None:
-        """End it when who opened it may no longer, and when the rank ends."""
+        """End the connection once its user loses access or the rank has ended."""
         assert self.opened  # noqa: S101 -- only started with one
         why = ""
         while not why:

@@ -1,18 +1,20 @@
-"""A program without a terminal of its own, for whoever pipes into it and reads what it prints.
+"""Run a program without a terminal, for callers that pipe data into it and read its output.
 
-Engines give every program a terminal, which echoes, changes line ends, and has no end of input that
-any byte may come before. So what is typed goes as base64, line by line, to a shell that makes a
-pipe of it; its output is a pipe too. That needs ``sh``, ``stty``, ``base64`` and ``cat`` there.
+Engines give every program a terminal. A terminal echoes, changes line ends, and cannot mark the end
+of input in binary data. So input is sent as lines of base64 to a shell, which decodes it into a
+pipe; the output comes through a pipe too. The rank needs ``sh``, ``stty``, ``base64`` and ``cat``
+for that.
 """
 
 from base64 import b64encode
 from collections.abc import Sequence
 
-READY = b"\x01\n"  # printed when nothing is echoed any more
-LINE = 3 * 1000  # bytes, of which base64 makes 4000: a terminal takes lines of 4095
+READY = b"\x01\n"  # printed once the terminal no longer echoes
+LINE = 3 * 1000  # bytes; base64 makes 4000 of them, and a terminal accepts lines of up to 4095
 END_OF_INPUT = b"\x04"
-#: The decoder says its number first, so that it ends with the program: else the shell would wait
-#: for it, and it for input that nobody sends. Of that end shells have words, which nobody reads.
+#: The decoder prints its process id first, so that it can be killed once the program ends.
+#: Otherwise the shell would wait for the decoder, and the decoder for input that never comes.
+#: Messages of the shell about the kill are discarded.
 SCRIPT = r"""
 stty -echo -onlcr -isig -ixon
 code=$?
@@ -30,7 +32,7 @@ code=$({
 } 4>&1)
 exit "$code"
 """
-#: Without a prompt there is nothing to read a start-up file for.
+#: No start-up file is read, as there is no prompt to set up.
 SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash --norc; exec sh")
 
 
@@ -39,8 +41,8 @@ def around(argv: Sequence[str]) -> list[str]:
 
 
 class Encoder:
-    """What is sent to the shell for what is typed. Bytes that fill no group of three wait for more,
-    as not every decoder goes on after padding."""
+    """Encodes input for the shell. Up to two bytes that do not fill a group of three are held back,
+    as some decoders stop at padding."""
 
     def __init__(self) -> None:
         self._left = b""

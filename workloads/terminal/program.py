@@ -1,4 +1,4 @@
-"""Websockets for programs, by bearer token: the same terminal with a command of their choice."""
+"""Websockets for programs, opened with a bearer token: a terminal that runs a given command."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
 from workloads.terminal.socket import LONGEST_MESSAGE, TOO_BIG, Terminal
 
-ANSWERS = "websocket.http.response"  # an extension of ASGI
+ANSWERS = "websocket.http.response"  # the ASGI extension that allows other answers than 403
 NO_TOKEN = ApiError(401, "A valid token is needed.")
 NO_RANK = ApiError(404, "This rank does not exist, or you do not have access to it.")
 LONGEST_COMMAND = 200  # words
@@ -32,15 +32,15 @@ def is_end_of_input(text: str) -> bool:
 
 
 class ByToken:
-    """A websocket whose query names a rank, opened with a bearer token."""
+    """A websocket opened with a bearer token, whose query has the number of the rank."""
 
     scope: dict[str, Any]
     base_send: Callable[[dict[str, Any]], Awaitable[None]]
     close: Callable[..., Awaitable[None]]
 
     async def refuse(self) -> None:
-        """As REST does: 401 without a valid token, 404 where it opens nothing. A server that cannot
-        say so answers 403."""
+        """Refuse as REST does: 401 without a valid token, 404 for what the user may not open. A
+        server without the extension for such answers sends 403."""
         if ANSWERS not in (self.scope.get("extensions") or {}):
             await self.close()
             return
@@ -53,10 +53,11 @@ class ByToken:
 
     def rank(self) -> int:
         number = whole_number(self.given("rank") or "0")
-        return -1 if number is None else number  # which no rank has
+        return -1 if number is None else number  # no rank has this number
 
     def user(self) -> User | None:
-        """Browsers send no such header of their own accord, so no page of another site gets in."""
+        """The token's owner. Browsers never add this header on their own, so pages of other sites
+        have no access."""
         headers = dict(self.scope["headers"])
         value = headers.get(b"authorization", b"").decode("latin-1")
         return tokens.owner(value.removeprefix(BEARER)) if value.startswith(BEARER) else None
@@ -70,8 +71,11 @@ class ByToken:
 
 
 class ProgramTerminal(ByToken, Terminal):
-    """``/api/v1/workloads/<id>/exec?rank=0&argv=nvidia-smi&argv=-L``; without ``argv`` a shell.
-    With ``tty=false`` it has pipes and no terminal, and ``{"eof": true}`` ends its input."""
+    """``/api/v1/workloads/<id>/exec?rank=0&argv=nvidia-smi&argv=-L``
+
+    Without ``argv`` it runs a shell. With ``tty=false`` the program has pipes instead of a
+    terminal, and ``{"eof": true}`` ends its input.
+    """
 
     noun = "program"
 
@@ -100,7 +104,8 @@ class ProgramTerminal(ByToken, Terminal):
             await self.type(self.encoder.end() if is_end else self.encoder.take(bytes_data or b""))
 
     def shown(self, data: bytes) -> bytes:
-        """What comes before the mark says why nothing can be piped, if it says anything."""
+        """The part of the output to pass on. It is held back until the mark says that input can be
+        piped, or the script has failed; what the shell printed before is then the reason."""
         if self.has_terminal or self.is_ready.is_set():
             return data
         self.head += data
@@ -113,4 +118,4 @@ class ProgramTerminal(ByToken, Terminal):
         try:
             await super().show()
         finally:
-            self.is_ready.set()  # or who wants to type would wait for a program that has ended
+            self.is_ready.set()  # otherwise input would wait for a program that has ended

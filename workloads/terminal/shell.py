@@ -1,8 +1,8 @@
-"""The shell of a terminal: bash where there is one, with the programs that the rank itself has.
+"""The shell of a terminal: bash if the image has it, with the same programs as the rank.
 
-The start-up file of whoever the rank runs as may put other programs first, as pyenv and conda do:
-``python`` would then be another one than the rank's. So it is read, for its prompt and aliases, and
-after it these variables are set back to what the rank has.
+Start-up files may put other programs first in the path, as pyenv and conda do, and ``python`` would
+then differ from the rank's. So the user's file is read for its prompt and aliases, and afterwards
+these variables get the values they have in the rank.
 """
 
 KEPT = "PATH PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX"

@@ -1,4 +1,4 @@
-"""The websocket of a terminal: bytes both ways, and JSON for what is no byte of it."""
+"""The websocket of a terminal: bytes in both directions, and JSON for everything else."""
 
 import asyncio
 import json
@@ -27,8 +27,9 @@ in_thread = database_sync_to_async
 
 
 class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
-    """Binary messages are what is typed and shown. Text is JSON: the page sends ``{columns, rows}``
-    when its window changes, and is sent ``{ended: why, exitCode: …}`` last."""
+    """A terminal. Binary messages carry input and output. Text messages are JSON: the page sends
+    ``{columns, rows}`` when its window changes, and ``{ended: why, exitCode: …}`` is the last
+    message it gets."""
 
     noun = "shell"
     visit: Visit | None = None
@@ -52,18 +53,19 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         self.tasks = [asyncio.create_task(self.show()), asyncio.create_task(self.look_after())]
 
     async def refuse(self) -> None:
-        """Before it is accepted: the browser sees a 403."""
+        """Refuse before accepting, which the browser sees as a 403."""
         await self.close()
 
     def rank(self) -> int:
         return int(self.scope["url_route"]["kwargs"]["rank"])
 
     def argv(self) -> Sequence[str]:
-        """The program that is started."""
+        """The program to start and its arguments."""
         return SHELL
 
     def user(self) -> User | None:
-        """Who has it open, as far as they still may; asked again and again."""
+        """The user who has the terminal open, or ``None`` once they are signed out. Checked
+        regularly."""
         return user_of(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
 
     def _admitted(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
@@ -88,11 +90,11 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         assert self.visit  # noqa: S101 -- only asked with one
         loop = asyncio.get_running_loop()
         self.typed_at = loop.time()
-        with suppress(OSError):  # the shell has ended; `show` says so
+        with suppress(OSError):  # the shell has ended, which `show` reports
             await loop.sock_sendall(self.visit.session.stream, data)
 
     def shown(self, data: bytes) -> bytes:
-        """What of it is sent on."""
+        """The part of the output to pass on."""
         return data
 
     async def disconnect(self, code: int) -> None:
@@ -104,7 +106,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         await in_thread(access.leave, thread_sensitive=False)(visit, self.why)
 
     async def show(self) -> None:
-        """What the shell prints, as fast as the page takes it."""
+        """Pass on what the shell prints, as fast as the page reads it."""
         assert self.visit  # noqa: S101 -- only started with one
         session, loop = self.visit.session, asyncio.get_running_loop()
         try:
@@ -112,15 +114,15 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
                 if shown := self.shown(data):
                     await self.send(bytes_data=shown)
         except ConnectionResetError:
-            pass  # it ended before it had read all that was typed
+            pass  # it ended before it had read all of its input
         except OSError:
-            return  # closed under us
+            return  # closed by `disconnect`
         code = session.exit_code
         words = f"The {self.noun} ended with exit code {code}."
         await self.finish(session.trouble or words, None if session.trouble else code)
 
     async def look_after(self) -> None:
-        """End it when nobody types, and when who opened it may no longer."""
+        """End the terminal after too long without input, or once its user loses access."""
         assert self.visit  # noqa: S101 -- only started with one
         loop, idle = asyncio.get_running_loop(), settings.TERMINAL_IDLE_SECONDS
         while not self.why:

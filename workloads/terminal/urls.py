@@ -1,4 +1,4 @@
-"""Addresses of websockets."""
+"""URLs of websockets."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from workloads.terminal.forward_socket import PortForward
 from workloads.terminal.program import ProgramTerminal
 from workloads.terminal.socket import Terminal
 
-#: For programs, which come with a token.
+#: For programs, which authenticate by token.
 program_routes: list[Any] = [
     path("api/v1/workloads/<uuid:pk>/exec", ProgramTerminal.as_asgi()),
     path("api/v1/workloads/<uuid:pk>/portforward", PortForward.as_asgi()),
