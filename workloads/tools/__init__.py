@@ -1,5 +1,5 @@
-"""The tools that ranks serve, such as Jupyter, opened in the browser by those who may.
+"""Tools that ranks serve, such as Jupyter, opened in the browser by those who may use them.
 
-A tool's pages come from a pod, so they are not to be trusted: each tool has an address (an origin)
-of its own, where no page of ours is served and none of our cookies is sent. See docs/adr/0006.
+The pages of a tool come from a pod and cannot be trusted. So each tool has an address (an origin)
+of its own, where none of our pages are served and none of our cookies are sent. See docs/adr/0006.
 """

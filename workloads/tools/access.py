@@ -1,4 +1,4 @@
-"""Who may open a tool. Trainyard's proxy and a cluster's ingress ask the same function."""
+"""Who may open a tool. Trainyard's own proxy and a cluster's ingress controller both ask here."""
 
 import json
 import secrets
@@ -21,7 +21,7 @@ CODE, GRANT = "tool-code:", "tool-grant:"
 
 @dataclass(frozen=True)
 class Grant:
-    """Who came in, for one tool of one workload. It is good while that session lasts."""
+    """A user's access to one tool of one workload, for as long as their session lasts."""
 
     user_id: int
     session_key: str
@@ -30,12 +30,13 @@ class Grant:
 
 
 def tools(workload: Workload) -> tuple[Tool, ...]:
-    """None of a workload whose spec can no longer be read."""
+    """The tools of a workload; none if its spec is no longer valid."""
     return () if workload.spec_fault else tools_of(workload.spec)
 
 
 def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
-    """A tool that is open to this person. The tool's own rule may let in whoever it names."""
+    """The workload and the tool, if the user may open it; else ``None``. The tool's own rule may
+    admit users who do not see the workload."""
     present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
     workload = present.filter(pk=workload_id).first()
     served = tools(workload) if workload else ()
@@ -46,7 +47,8 @@ def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | No
 
 
 def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
-    """The author is always let in, for as long as the workload is still theirs to see."""
+    """Whether the tool's rule admits the user. The author is always admitted while they see the
+    workload."""
     rule = tool.connection
     if rule.authorization_type is Access.EVERYONE:
         return True
@@ -61,6 +63,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 
 
 def audience(workload: Workload, tool: Tool) -> str:
+    """Who may open the tool, in words."""
     rule = tool.connection
     if rule.authorization_type is Access.EVERYONE:
         return Access.EVERYONE.label
@@ -72,7 +75,7 @@ def audience(workload: Workload, tool: Tool) -> str:
 
 
 def why_closed(workload: Workload, tool: Tool) -> str:
-    """Why a tool cannot be opened now; empty where it can."""
+    """Why the tool cannot be opened now; empty if it can."""
     rank = workload.ranks.filter(rank=tool.pod.rank).first()
     if rank and rank.phase == RankPhase.RUNNING:
         return ""
@@ -80,14 +83,15 @@ def why_closed(workload: Workload, tool: Tool) -> str:
 
 
 def issue_code(grant: Grant) -> str:
-    """A word that is good once, to carry a grant from our address to the tool's."""
+    """A code that can be used once, to carry a grant from our address to that of the tool."""
     code = secrets.token_urlsafe(32)
     connection().set(CODE + code, json.dumps(asdict(grant)), ex=CODE_SECONDS)
     return code
 
 
 def redeem(code: str, workload_id: UUID, slug: str) -> str:
-    """The secret of a new grant, for a cookie at the tool's address; empty when it is no good."""
+    """Exchange a code for the secret of a grant, which becomes a cookie at the tool's address.
+    Empty if the code is not valid for this tool."""
     kept = connection().getdel(CODE + code)
     if not kept or not _fits(_read(kept), workload_id, slug):
         return ""
@@ -97,7 +101,8 @@ def redeem(code: str, workload_id: UUID, slug: str) -> str:
 
 
 def admit(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
-    """Whether who holds this secret may use the tool now: still signed in, still let in."""
+    """The user, workload and tool behind a secret. ``None`` unless its user is still signed in and
+    may still use the tool."""
     kept = connection().get(GRANT + secret) if secret else None
     grant = _read(kept) if kept else None
     if grant is None or not _fits(grant, workload_id, slug):

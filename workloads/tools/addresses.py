@@ -1,4 +1,4 @@
-"""Under which host a tool is served: one of its own, so that browsers keep tools apart."""
+"""The address of each tool: a host of its own, so that browsers keep tools apart."""
 
 from uuid import UUID
 
@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.request import split_domain_port
 
-LOOPBACK = "localhost"  # browsers take any name below it for this machine
+LOOPBACK = "localhost"  # browsers resolve every name below it to this machine
 OWN_MACHINE = {"localhost", "127.0.0.1", "[::1]"}
 HEX = 32
 
@@ -16,7 +16,7 @@ def host_of(workload_id: UUID, slug: str) -> str:
 
 
 def tool_at(host: str) -> tuple[UUID, str] | None:
-    """The workload and slug behind a Host header; ``None`` for what is no tool's."""
+    """The workload and slug that a Host header means; ``None`` if it is not the host of a tool."""
     domain, _ = split_domain_port(host.lower())
     label, dot, rest = domain.partition(".")
     slug, hyphen, digits = label.rpartition("-")
@@ -29,13 +29,13 @@ def tool_at(host: str) -> tuple[UUID, str] | None:
 
 
 def is_a_tools(host: str) -> bool:
-    """Whether nothing of ours may be served there."""
+    """Whether the host belongs to tools, so that none of our pages may be served there."""
     domain, _ = split_domain_port(host.lower())
     return domain.endswith(f".{settings.TOOLS_DOMAIN}")
 
 
 def address(request: HttpRequest, workload_id: UUID, slug: str) -> str:
-    """Where this browser finds the tool; empty where it could not reach it."""
+    """The URL of the tool for this browser; empty if the browser could not resolve it."""
     domain, port = split_domain_port(request.get_host())
     if settings.TOOLS_DOMAIN == LOOPBACK and domain not in OWN_MACHINE:
         return ""

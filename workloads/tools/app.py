@@ -1,4 +1,5 @@
-"""The ASGI application behind every tool's address: it lets in who may, and passes on the rest."""
+"""The ASGI application behind every tool's address. It admits those who may use the tool, and
+passes their requests on to it."""
 
 import asyncio
 import socket
@@ -20,7 +21,7 @@ from workloads.tools import access, addresses, carry
 from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
 
 CODE = "trainyard_code"
-CHECK_SECONDS = 10.0  # how soon what is open follows what its visitor may do
+CHECK_SECONDS = 10.0  # how often open connections check their visitor's access
 STRANGER = (
     "Your session for this tool has ended or has not started. Open the tool from its "
     "workload in Trainyard."
@@ -28,7 +29,7 @@ STRANGER = (
 
 
 class Refused(Exception):
-    """A status and words for the visitor."""
+    """The request is refused with a status and a text for the visitor."""
 
     def __init__(self, status: int, text: str) -> None:
         self.status, self.text = status, text
@@ -60,7 +61,7 @@ async def tools(scope: Scope, receive: Receive, send: Send) -> None:
 async def _websocket(
     scope: Scope, receive: Receive, send: Send, host: str, where: tuple[UUID, str] | None
 ) -> None:
-    """Only from the tool's own pages: browsers let any page open one."""
+    """Carry a websocket, if it comes from the tool's own pages. Browsers let any page open one."""
     origin = value_of(scope["headers"], b"origin").decode("latin-1")
     if where is None or origin != origin_of(scope, host):
         await refuse(scope, receive, send)
@@ -77,7 +78,7 @@ async def _websocket(
 async def _while_admitted(
     work: Coroutine[Any, Any, None], scope: Scope, workload_id: UUID, slug: str
 ) -> None:
-    """Cut what goes on for long when its visitor loses access."""
+    """Carry a request, and cut it once its visitor loses access."""
     carried = asyncio.create_task(work)
     watched = asyncio.create_task(_until_out(cookie_of(scope["headers"]), workload_id, slug))
     try:
@@ -94,7 +95,7 @@ async def _until_out(secret: str, workload_id: UUID, slug: str) -> None:
     admit = database_sync_to_async(access.admit, thread_sensitive=False)
     while True:
         await asyncio.sleep(CHECK_SECONDS)
-        with suppress(RedisError):  # not asked is not refused: it was let in a moment ago
+        with suppress(RedisError):  # no answer is not a refusal; access was checked before
             if not await admit(secret, workload_id, slug):
                 return
 
@@ -129,7 +130,8 @@ def _code(scope: Scope) -> str:
 
 
 async def _let_in(scope: Scope, send: Send, code: str, workload_id: UUID, slug: str) -> None:
-    """A cookie for this address alone, and the same page without the code."""
+    """Exchange the code for a cookie of this host, and redirect to the same page without
+    the code."""
     redeem = database_sync_to_async(access.redeem, thread_sensitive=False)
     secret: str = await redeem(code, workload_id, slug)
     if not secret:

@@ -1,4 +1,4 @@
-"""One request, or one websocket, carried to a tool over a connection that is already open."""
+"""Carry a request or a websocket to a tool, over a connection that is already open."""
 
 import asyncio
 import socket
@@ -14,17 +14,18 @@ from workloads.tools.headers import to_the_browser, to_the_tool, value_of
 
 PIECE = 65_536
 LONGEST_HEAD = 65_536
-LARGEST_MESSAGE = 16 * 1024**2  # of a websocket; as uvicorn's own
+LARGEST_MESSAGE = 16 * 1024**2  # bytes of a websocket message, as uvicorn has it
 OPEN_SECONDS = 10.0
 GONE, NO_TOOL = 1001, 1011
 
 
 class NoAnswer(Exception):
-    """The tool ended the connection before it answered."""
+    """The tool closed the connection before it answered."""
 
 
 async def request(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
-    """Both bodies as they come. :class:`NoAnswer` as long as nothing was sent to the browser."""
+    """Carry a request and its answer, streaming both bodies. Raises :class:`NoAnswer` if the tool
+    ends the connection before anything was sent to the browser."""
     reader, writer = await asyncio.open_connection(sock=connection)
     peer = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
     query = b"?" + scope["query_string"] if scope["query_string"] else b""
@@ -45,7 +46,7 @@ async def request(scope: Scope, receive: Receive, send: Send, connection: socket
 
 
 async def _send_body(peer: h11.Connection, receive: Receive, writer: asyncio.StreamWriter) -> None:
-    """Then wait for the browser to leave, which ends the connection to the tool."""
+    """Send the request's body, then close the connection once the browser disconnects."""
     while (message := await receive())["type"] == "http.request":
         if body := message.get("body"):
             writer.write(peer.send(h11.Data(data=body)) or b"")
@@ -65,7 +66,7 @@ async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send
                 continue
         except (h11.RemoteProtocolError, OSError) as error:
             if begun:
-                return  # the server cuts an answer that is not at its end, and so tells the browser
+                return  # the server cuts an incomplete answer, which the browser notices
             raise NoAnswer from error
         if isinstance(event, h11.Response):
             begun = True
@@ -83,7 +84,7 @@ async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send
 
 
 async def websocket(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
-    await receive()  # the browser's wish to connect
+    await receive()  # the browser's request to connect
     headers = to_the_tool(scope["headers"], scheme=scope["scheme"])
     host = value_of(scope["headers"], b"host").decode("latin-1")
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""

@@ -1,13 +1,13 @@
-"""What passes between a browser and a tool, and what stays with us."""
+"""The headers that pass between a browser and a tool, and those that do not."""
 
 from collections.abc import Iterable
 
 Headers = list[tuple[bytes, bytes]]
 
 COOKIE = "trainyard_tool"  # the grant, at the tool's own address
-OURS = b"trainyard_"  # how all names of our cookies begin
-OF_THE_HOST = b"__Host-"  # or, before that, those of our own host
-#: Of one connection only (RFC 9110, 7.6.1). The next one has its own.
+OURS = b"trainyard_"  # the prefix of all our cookies
+OF_THE_HOST = b"__Host-"  # which may precede it, for cookies of our own host
+#: Headers of a single connection (RFC 9110, 7.6.1); the next connection has its own.
 HOP = {
     b"connection",
     b"keep-alive",
@@ -20,12 +20,13 @@ HOP = {
 }
 FORWARDED = {b"forwarded", b"x-forwarded-for", b"x-forwarded-host", b"x-forwarded-proto"}
 HANDSHAKE = b"sec-websocket-"
-#: By which a browser forgets the cookies of the whole domain, and so who is signed in at ours.
+#: A header that makes a browser delete all cookies of the domain, which signs out of Trainyard too.
 FORGETS = b"clear-site-data"
 
 
 def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Headers:
-    """Without our cookies, and with how the browser came."""
+    """Headers for the tool: without our cookies, and with the scheme and host that the browser
+    used."""
     passed: Headers = []
     for name, value in headers:
         if name in HOP or name in FORWARDED or name.startswith(HANDSHAKE):
@@ -42,8 +43,8 @@ def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Heade
 
 
 def to_the_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """A tool sets no cookie of ours, none for a wider domain than its own address, and ends none
-    there."""
+    """Headers for the browser. A tool cannot set or delete our cookies, nor set any for a domain
+    wider than its own host."""
     passed: Headers = []
     for name, value in headers:
         if name.lower() in HOP | {b"transfer-encoding", FORGETS}:
@@ -63,7 +64,7 @@ def value_of(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
 
 
 def cookie_of(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The grant's secret."""
+    """The secret of the grant, from the cookies; empty if there is none."""
     pairs = (part.strip().split("=", 1) for part in _cookies(headers))
     return next((pair[1] for pair in pairs if len(pair) == 2 and pair[0] == COOKIE), "")
 

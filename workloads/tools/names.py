@@ -1,4 +1,4 @@
-"""Whom the names in the rule of a tool mean: usernames and email addresses."""
+"""Which users the names in a tool's rule mean: a name is a username or an email address."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
@@ -10,8 +10,8 @@ from accounts.models import User
 
 
 def is_meant(user: User, names: Collection[str]) -> bool:
-    """By the username as it is written, or by the email address in any case: that of who has it
-    now. One that several people have, or that is another's username, means nobody."""
+    """Whether one of the names means the user: their exact username, or their current email address
+    in any case. An address that is shared, or is someone else's username, means nobody."""
     if user.username in names:
         return True
     address = user.email.lower()
@@ -21,8 +21,8 @@ def is_meant(user: User, names: Collection[str]) -> bool:
 
 
 def holders(names: Iterable[str]) -> dict[str, list[User]]:
-    """By the name in lower case, everyone who may sign in and has it as an email address or a
-    username, in any case."""
+    """Active users who have a name as their email address or username, in any case. The keys are
+    names in lower case."""
     wanted = {name.lower() for name in names} - {""}
     lower = User.objects.alias(address=Lower("email"), name=Lower("username"))
     those = lower.filter(Q(address__in=wanted) | Q(name__in=wanted), is_active=True)

@@ -1,4 +1,4 @@
-"""CONNECT: the tools of a workload, and the way from our address to a tool's."""
+"""Views behind CONNECT: the tools of a workload, and the redirects from our address to a tool's."""
 
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 from uuid import UUID
@@ -22,7 +22,7 @@ from workloads.tools.access import Grant
 from workloads.tools.app import CODE, set_cookie
 from workloads.tools.headers import COOKIE
 
-#: Whoever reaches these ports is in: no code is handed over there.
+#: Ports that are open to everyone who reaches them, so that no code is needed.
 PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
 UNREACHABLE = (
     "Each tool has its own address, and your browser could not find it. Set a domain for "
@@ -52,7 +52,7 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @require_safe
 def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Leads to the tool, with a word that lets this browser in there."""
+    """Redirect to the tool, with a code that admits this browser there."""
     use = access.find(request.user, pk, slug)
     if use is None:
         return _kept_out(request, pk, slug)
@@ -72,10 +72,11 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
 
 @require_safe
 def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
-    """Asked by an ingress controller about each request to a tool: 200 lets it through.
+    """Tell an ingress controller whether a request to a tool is allowed: 200 if so.
 
-    A code in the visitor's address becomes a cookie of the tool's own host, which the controller
-    passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
+    A code in the visitor's address is exchanged for a cookie of the tool's host, which the
+    controller passes on. Visitors without access, and all while the tool does not run, get a 401
+    and are sent to ``tool_signin``.
     """
     if _comes_from_elsewhere(request):
         return HttpResponse(status=403)
@@ -94,7 +95,7 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Where an ingress controller sends whoever it may not let through; ``rd`` is where back to."""
+    """Let a visitor in whom an ingress controller sent here. ``rd`` is the address to return to."""
     use = access.find(request.user, pk, slug)
     if use is None:
         return _kept_out(request, pk, slug)
@@ -125,7 +126,7 @@ def _closed(
 
 
 def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Who sees the workload is told whose the tool is; others find nothing."""
+    """Refuse access: users who see the workload learn who may open the tool, others get a 404."""
     workload = find(request, pk)
     tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
     if tool is None:
@@ -139,7 +140,7 @@ def _outside(workload: Workload, tool: Tool) -> str:
 
 
 def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
-    """Instead of a code that was there before."""
+    """The address with a new code, which replaces an earlier one."""
     grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
     parts = urlsplit(target)
     kept = [pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{CODE}=")]
@@ -148,14 +149,14 @@ def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
 
 
 def _code_of(request: HttpRequest) -> str:
-    """From the visitor's address, as ingress-nginx, or Traefik, tells it."""
+    """The code in the visitor's address, from the header of ingress-nginx or Traefik."""
     asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
     return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")
 
 
 def _comes_from_elsewhere(request: HttpRequest) -> bool:
-    """Whether a page that is not the tool's opens a websocket to it. Browsers let it, and send the
-    visitor's cookie where both are below one domain, as all tools of a cluster are."""
+    """Whether a page of another origin opens a websocket to the tool. Browsers allow that, and send
+    the visitor's cookie if both are below one domain, as all tools of a cluster are."""
     if "Sec-WebSocket-Key" not in request.headers:
         return False
     asked = urlsplit(request.headers.get("X-Original-URL", "")).netloc
