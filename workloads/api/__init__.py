@@ -1,1 +1,2 @@
-"""REST: workloads, in Run:ai's paths and JSON. The second door to the same plan and submit."""
+"""REST: workloads, with the paths and JSON of Run:ai. Requests go through the same plan and
+submission as the wizard's drafts."""

@@ -1,4 +1,4 @@
-"""What the API takes to create workloads."""
+"""Request bodies that create workloads."""
 
 from uuid import UUID
 
@@ -12,14 +12,14 @@ MOST_DATA_SOURCES = 100
 
 
 class MountedIn(Closed):
-    """A data source. Without a ``path`` it is where it says itself."""
+    """A data source to mount. Without ``path`` it is mounted at its default path."""
 
     id: UUID
     path: str = ""
 
 
 class ChosenIn(Closed):
-    """What of the galleries all pods have. ``spec`` and ``masterSpec`` go over it."""
+    """Assets for all pods. Values in ``spec`` and ``masterSpec`` override theirs."""
 
     environment: UUID | None = None
     compute: UUID | None = None
@@ -27,9 +27,8 @@ class ChosenIn(Closed):
 
 
 class OnePodIn(Closed):
-    """The creation request of a workload of one pod. ``spec`` is checked by the spec itself, field
-    by field. What it leaves out is as the template of ``templateId`` or the ``assets`` have it, if
-    these are given."""
+    """The request to create a workload of one pod. ``spec`` is validated field by field. Fields
+    that it leaves out come from the template of ``templateId`` or from the ``assets``, if given."""
 
     name: str
     use_given_name_as_prefix: bool = False
@@ -41,10 +40,9 @@ class OnePodIn(Closed):
 
 
 class DistributedIn(OnePodIn):
-    """The distributed creation request. ``spec`` is checked by the spec itself, field by field.
-
-    ``noMaster`` is Trainyard's own: Run:ai's public request has no field for workers only.
-    """
+    """The request to create a distributed training. ``spec`` is validated field by field.
+    ``noMaster`` is an extension of Trainyard: Run:ai's public request has no field for workers
+    only."""
 
     spec: DistributedDocument
     master_spec_same_as_worker: bool | None = None
@@ -53,12 +51,13 @@ class DistributedIn(OnePodIn):
 
 
 class BatchIn(Closed):
-    """Requests of one project; all of them become workloads, or none."""
+    """Requests in one project. Either all of them become workloads, or none."""
 
     workloads: list[DistributedIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)
 
 
 class OnePodBatchIn(Closed):
-    """The same of one pod each."""
+    """Requests for workloads of one pod each, in one project. Either all become workloads,
+    or none."""
 
     workloads: list[OnePodIn] = Field(min_length=1, max_length=MOST_IN_A_BATCH)

@@ -1,5 +1,5 @@
-"""REST: what projects, departments and clusters held over a time, as the events of their workloads
-tell it."""
+"""REST: what projects, departments and clusters held over time, computed from the events of their
+workloads."""
 
 from bisect import bisect_left
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ from workloads.models import Event, Workload
 router = Router(tags=["Projects"], by_alias=True)
 
 CORE, MEGABYTE = 1000, 1000**2
-#: By Run:ai's word, the column of a workload and by what it is multiplied.
+#: The column of a workload and the factor to multiply it by, for each of Run:ai's metrics.
 OF_AN_ORGANIZATION = {
     "GPU_ALLOCATION": ("gpus", 1.0),
     "CPU_ALLOCATION_MILLICORES": ("cpu_cores", float(CORE)),
@@ -42,7 +42,8 @@ Measures = dict[str, tuple[str, float]]
 def project_metrics(
     request: ApiRequest, project_id: int, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """What its workloads held at each of so many moments. 501 for what is not known of the past."""
+    """What the project's workloads held, at evenly spaced times. 501 for metrics that are not
+    recorded."""
     asked.check(OF_AN_ORGANIZATION)
     project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
     if project is None:
@@ -58,7 +59,8 @@ def project_metrics(
 def department_metrics(
     request: ApiRequest, department_id: int, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """The same of all projects of a department."""
+    """What the workloads of all the department's projects held, at evenly spaced times. 501 for
+    metrics that are not recorded."""
     asked.check(OF_AN_ORGANIZATION)
     with judged("The department cannot be read."):
         access.require(request.user, "departments.read")
@@ -76,7 +78,8 @@ def department_metrics(
 def cluster_metrics(
     request: ApiRequest, cluster_id: UUID, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """The same of all workloads of a cluster."""
+    """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
+    recorded."""
     asked.check(OF_A_CLUSTER)
     cluster = cluster_of(request, cluster_id)
     return _held(asked, Q(cluster=cluster), OF_A_CLUSTER)
@@ -103,7 +106,8 @@ def _held(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
 def _times(
     asked: MeasureQuery, whose: Q, columns: list[str]
 ) -> Iterable[tuple[dict[str, Any], datetime, datetime | None]]:
-    """What a workload holds, since when and until when: from one change of phase to the next."""
+    """The periods in which workloads held resources: the amounts by column, the start, and the end
+    or ``None`` if it has not ended. A period lasts from one change of phase to another."""
     over = Q(completed_at__lt=asked.start) | Q(deleted_at__lt=asked.start)
     workloads = Workload.objects.filter(whose, created_at__lt=asked.end).exclude(over)
     amounts = {row.pop("pk"): row for row in workloads.order_by().values("pk", *columns)}

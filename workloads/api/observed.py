@@ -1,4 +1,4 @@
-"""What the API says of what was seen of a workload: what happened to it, and its pods."""
+"""Answers about what was observed of a workload: its events and its pods."""
 
 from datetime import datetime
 from uuid import UUID
@@ -44,7 +44,8 @@ class ContainerOut(Wire):
 
 
 class PodOut(Wire):
-    """``createdAt`` is when the workload was submitted; the other times are of its last change."""
+    """``createdAt`` is when the workload was submitted; ``updatedAt`` and ``k8sPhaseUpdatedAt`` are
+    when the pod last changed."""
 
     id: str
     name: str
@@ -62,7 +63,7 @@ class PodOut(Wire):
     rank: int
     index: int
     node_name: str
-    # The rule for the others would say k8SPhase.
+    # Automatic naming would produce k8SPhase.
     k8s_phase: RankPhaseWord = Field(alias="k8sPhase")
     reason: ReasonWord
     message: str

@@ -1,4 +1,4 @@
-"""What the API says of workloads. Names are those of Run:ai's REST objects."""
+"""Answers about workloads. Names are those of Run:ai's REST objects."""
 
 from datetime import datetime
 from typing import Any, Self
@@ -26,8 +26,8 @@ from workloads.models import Workload
 
 
 class OnePodOut(Wire):
-    """The value of a variable whose name looks like a secret's is ``***``. Sent back it is refused
-    with the variable's name: send the value."""
+    """A workload of one pod. If a variable's name looks like a secret's, its value is shown as
+    ``***``. A request with that value is refused with the variable's name: send the real value."""
 
     name: str
     requested_name: str
@@ -50,7 +50,7 @@ class OnePodOut(Wire):
 
     @classmethod
     def _more(cls, document: documents.Document) -> dict[str, Any]:
-        """What only this kind says besides."""
+        """Additional fields of this kind."""
         return {}
 
 
@@ -99,13 +99,13 @@ def author(workload: Workload) -> str:
 
 
 def requested_name(workload: Workload) -> str:
-    """Without what was added to a prefix."""
+    """The name as requested, without the suffix added to a prefix."""
     asked = str(mapping(workload.draft_json).get("requestedName") or "")
     return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
 def _whereabouts(workload: Workload) -> dict[str, Any]:
-    """Where it is, and what sorts it among others there."""
+    """Where the workload is, with its priority and category."""
     stored, home = mapping(workload.spec_json), workload.project
     priority = str(stored.get("priorityClass") or "")
     return {
@@ -122,14 +122,15 @@ def _whereabouts(workload: Workload) -> dict[str, Any]:
 
 
 def _value_of(priority: str) -> int | None:
-    """``None`` for the usual one, and for one that an older Trainyard knew."""
+    """The number of a priority class; ``None`` for the default, and for classes of older
+    versions."""
     if priority not in set(PriorityClass):
         return None
     return PriorityClass(priority).value_on_cluster
 
 
 def desired_phase(workload: Workload) -> str:
-    """What its user wants of it: Running, Stopped or Deleted."""
+    """The phase that its user wants: Running, Stopped or Deleted."""
     if workload.deleted_at or workload.phase == Phase.DELETING:
         return "Deleted"
     return "Stopped" if workload.phase in TOLD_TO_STOP else "Running"
@@ -154,8 +155,8 @@ class Actions(Wire):
 
 
 class WorkloadOut(Wire):
-    """``cause`` is why it waits, null if it waits for nothing. ``priority`` is the number of
-    ``priorityClassName``, null for the usual one."""
+    """``cause`` says why the workload waits; it is null if it does not. ``priority`` is the number
+    of ``priorityClassName``, or null for the default."""
 
     id: UUID
     tenant_id: int = TENANT

@@ -1,6 +1,7 @@
-"""``spec`` and ``masterSpec`` of requests and answers as JSON schemas, made of the spec's models.
+"""JSON schemas of ``spec`` and ``masterSpec``, generated from the models of the spec.
 
-What the requests are checked by is the spec itself (``spec.documents``); this describes them.
+They only describe requests and answers. Requests are validated by the spec itself, in
+``spec.documents``.
 """
 
 from typing import Any
@@ -33,8 +34,11 @@ LISTED = {URLS: "ExposedUrl", PORTS: "ServicePort"}
 
 
 def spec_of(*kinds: WorkloadKind, null: bool = False) -> WithJsonSchema:
-    """Of any of these kinds. A mark, as pydantic follows each reference, and these are
-    of schemas that it does not make; :func:`resolve` puts them in."""
+    """The schema of the ``spec`` of any of these kinds.
+
+    It is a marker at first: pydantic would follow a reference, and does not know these schemas.
+    :func:`resolve` replaces the marker by references.
+    """
     return _marked([NAMES[kind] for kind in kinds], null)
 
 
@@ -46,7 +50,7 @@ MASTER_SPEC = _marked([MASTER], null=True)
 
 
 def resolve(schema: Any) -> Any:
-    """The same, with references in the place of marks."""
+    """The schema with each marker replaced by references."""
     if isinstance(schema, list):
         return [resolve(one) for one in schema]
     if not isinstance(schema, dict):
@@ -61,35 +65,36 @@ def resolve(schema: Any) -> Any:
 
 
 def model_of(kind: WorkloadKind) -> type[BaseModel]:
-    """The flat ``spec`` of one kind: fields of its pods and of the workload side by side."""
+    """The model of the ``spec`` of one kind, which has fields of pods and of the workload side by
+    side."""
     accepted = documents.accepted(kind)
     whole = {key: it for key, it in _fields(WorkloadSpec).items() if key in accepted}
     return _model(NAMES[kind], _fields(Replica) | _tools() | whole)
 
 
 def master_model() -> type[BaseModel]:
-    """Of the master's pod; what is left out is as for the workers."""
+    """The model of ``masterSpec``. Fields that are left out are the same as for the workers."""
     return _model(MASTER, _fields(Replica) | _tools())
 
 
 def definitions() -> dict[str, Any]:
-    """The schemas by name, with those of their parts."""
+    """All schemas by name, including those of their parts."""
     models = [*map(model_of, WorkloadKind), master_model()]
     schemas: dict[str, Any] = {}
     for model in models:
         schema = model.model_json_schema(ref_template=REFERENCE)
         schemas |= schema.pop("$defs", {})
-        schema.pop("required", None)  # a template may give it, or the workers do
+        schema.pop("required", None)  # a template or the workers may provide it
         schemas[model.__name__] = schema
     for name in LISTED.values():
-        schemas[name]["required"] = ["container"]  # by which the rest can be named
+        schemas[name]["required"] = ["container"]  # the other fields have defaults
     for name in _items(schemas):
         schemas[name]["properties"]["exclude"] = EXCLUDE
     return schemas
 
 
 def _items(schemas: dict[str, Any]) -> set[str]:
-    """Those that are items of a list."""
+    """Names of the schemas that are items of a list."""
     references = set()
     for schema in schemas.values():
         for one in schema.get("properties", {}).values():
@@ -113,7 +118,7 @@ def _tool(key: str) -> type[BaseModel]:
 
 
 def _fields(model: type[BaseModel]) -> dict[str, Any]:
-    """By wire name: the annotation with its limits, and the default."""
+    """Annotation (with its limits) and default of each field, by its name in JSON."""
     return {
         field.alias or name: (field.annotation, _plain(field))
         for name, field in model.model_fields.items()

@@ -1,4 +1,4 @@
-"""REST: the types and priorities of workloads, and the categories that people sort them into."""
+"""REST: types, priorities and categories of workloads."""
 
 from collections.abc import Iterable
 from typing import Self
@@ -18,14 +18,14 @@ from workloads.models import Workload
 router = Router(tags=["Workloads"], by_alias=True)
 
 GROUP = "trainyard"
-CATEGORIES = UUID("6d1f9b54-2f0e-4f0c-9a6e-0d5b6a1c7f11")  # from which their ids are made
+CATEGORIES = UUID("6d1f9b54-2f0e-4f0c-9a6e-0d5b6a1c7f11")  # namespace of their ids
 FIELDS: Fields = {"id": ("id", TEXT), "name": ("name", TEXT)}
 OF_A_PRIORITY: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
 
 
 class WorkloadTypeOut(Wire):
-    """``name`` is what lists of workloads have as the type. A type has no category or priority of
-    its own, so their ids are empty: a workload says which it has."""
+    """``name`` is the type that lists of workloads have. A type has no category or priority, so
+    their ids are empty: each workload has its own."""
 
     id: str
     name: str
@@ -58,7 +58,7 @@ class CategoryList(Wire):
 
 
 class PriorityOut(Wire):
-    """``name`` is what ``priorityClass`` of a spec says; the higher ``value`` goes first."""
+    """``name`` is the value for ``priorityClass`` in a spec. A higher ``value`` goes first."""
 
     id: str
     name: str
@@ -71,13 +71,13 @@ class PriorityList(Wire):
 
 @router.get("/workload-types", response=WorkloadTypeList)
 def list_workload_types(request: ApiRequest, listing: Query[WholeListing]) -> WorkloadTypeList:
-    """The types of workloads. Each has a path of its own, by which they are submitted."""
+    """The types of workloads. Each has a path of its own, where it is submitted."""
     return WorkloadTypeList(types=listing.of(map(WorkloadTypeOut.of, WorkloadKind), FIELDS, "name"))
 
 
 @router.get("/workload-types/{type_id}", response=WorkloadTypeOut)
 def get_workload_type(request: ApiRequest, type_id: str) -> WorkloadTypeOut:
-    """One of them."""
+    """One type of workloads, by the last part of its path."""
     kind = next((it for it in WorkloadKind if it.traits.path == type_id), None)
     if kind is None:
         raise not_found("The type")
@@ -92,7 +92,7 @@ def list_workload_categories(request: ApiRequest, listing: Query[WholeListing]) 
 
 @router.get("/workload-categories/{category_id}", response=CategoryOut)
 def get_workload_category(request: ApiRequest, category_id: str) -> CategoryOut:
-    """One of them."""
+    """One category, by its id."""
     category = next((it for it in _categories(request.user) if it.id == category_id), None)
     if category is None:
         raise not_found("The category")
@@ -101,7 +101,7 @@ def get_workload_category(request: ApiRequest, category_id: str) -> CategoryOut:
 
 @router.get("/workload-priorities", response=PriorityList)
 def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) -> PriorityList:
-    """The priorities that a workload can have, the last first."""
+    """The priorities that a workload can have, the lowest first."""
     every = (
         PriorityOut(id=it.value, name=it.value, value=it.value_on_cluster) for it in PriorityClass
     )
@@ -111,5 +111,5 @@ def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) 
 def _categories(user: User) -> Iterable[CategoryOut]:
     rows = Workload.objects.visible_to(user).exclude(spec_json__category=None).order_by()
     names = rows.values_list("spec_json__category", flat=True).distinct()
-    words = (name for name in names if isinstance(name, str))  # a spec of old rules may have more
+    words = (name for name in names if isinstance(name, str))  # old specs may have other values
     return map(CategoryOut.of, sorted(words))

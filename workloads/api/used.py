@@ -1,4 +1,4 @@
-"""REST: what workloads used of nodes over a time, in Run:ai's words."""
+"""REST: what workloads used of nodes over time, with Run:ai's names of metrics."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -24,16 +24,18 @@ PERCENT = 100
 
 @dataclass(frozen=True)
 class NodeMeasure:
-    """``sampled`` is what samples call it. Of the ranks there is a sum, of a ``mean`` the mean,
-    and each counts for as long as it was there; ``of`` is what a node has of it, where the number
-    is a share of that in percent."""
+    """A metric of nodes. ``sampled`` is its key in samples.
+
+    The values of ranks are summed, or averaged if ``mean``, and weighted by how long each rank was
+    there. With ``of``, which returns what a node has, the metric is the share of that in percent.
+    """
 
     sampled: str
     mean: bool = False
     of: Callable[[Node], float] | None = None
 
 
-#: By Run:ai's word.
+#: By Run:ai's name of the metric.
 MEASURES = {
     "CPU_USAGE_CORES": NodeMeasure("cpu"),
     "CPU_UTILIZATION": NodeMeasure("cpu", of=lambda node: node.cpu),
@@ -45,32 +47,33 @@ MEASURES = {
         "gpu_memory", of=lambda node: sum(gpu.memory for gpu in node.gpus)
     ),
 }
-#: Of a pool Run:ai asks for shares alone.
+#: Run:ai has only shares for node pools.
 OF_A_POOL = {name: it for name, it in MEASURES.items() if it.mean or it.of}
 
 
 class Stay(NamedTuple):
-    """The time for which a rank is on its node."""
+    """The period in which a rank is on its node. ``rank`` is the row's id."""
 
     rank: int
     started: datetime
     finished: datetime | None
 
     def share_of(self, end: datetime, length: timedelta) -> float:
-        """Of a part of the time that ends then; none of one after it finished."""
+        """The fraction (0 to 1) of an interval of this length, which ends at ``end``, that the rank
+        was on its node."""
         until = min(end, self.finished) if self.finished else end
         since = max(end - length, self.started)
         return max((until - since) / length, 0.0)
 
 
-UseOfNodes = dict[int, dict[tuple[Stay, str], list[float]]]  # by part of the time
+UseOfNodes = dict[int, dict[tuple[Stay, str], list[float]]]  # by the number of the interval
 
 
 @router.get("/nodes/{int:node_id}/metrics", response=Measurements, operation_id="read_node_metrics")
 def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) -> Measurements:
-    """What ranks that are on the node used of it since they started; utilization is in percent, of
-    GPUs the mean of the ranks that have some. A rank counts for as long as it was there. Programs
-    that are no workload's are not measured. 501 for what nobody measures; without samples there are
+    """What ranks on the node used since they started. Utilization is in percent; that of GPUs is
+    the mean of the ranks that have any. A rank counts for as long as it was there. Programs outside
+    of workloads are not measured. 501 for metrics that are not measured. Times without samples have
     no values."""
     asked.check(MEASURES)
     clusters = Cluster.objects.visible_to(request.user)
@@ -88,7 +91,8 @@ def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) 
 def pool_metrics(
     request: ApiRequest, cluster_id: UUID, nodepool_name: str, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """The same of the nodes that are in a pool now, together: shares alone."""
+    """What ranks used of all nodes that are in a pool now, taken together. Only shares are
+    available: 501 for other metrics. Times without samples have no values."""
     asked.check(OF_A_POOL)
     cluster = cluster_of(request, cluster_id)
     if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
@@ -102,7 +106,8 @@ def _measurements(asked: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
 
 
 def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
-    """Where a rank was before it last started, nobody knows: it counts from then on."""
+    """The samples of ranks on these nodes, by interval. Where a rank was before its last start is
+    unknown, so earlier samples are left out."""
     names = {(node.cluster_id, node.name) for node in nodes}
     ranks = Rank.objects.filter(
         workload__cluster__in={node.cluster_id for node in nodes},

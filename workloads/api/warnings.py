@@ -1,4 +1,5 @@
-"""What of a request makes no difference on its cluster, or is still to be created there."""
+"""Warnings: fields of a request that have no effect on its cluster, or name something that does not
+exist there yet."""
 
 from contextlib import suppress
 from typing import Self
@@ -10,7 +11,8 @@ from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """Something that makes no difference on this cluster, or is still to be created, and why."""
+    """A field that has no effect on this cluster, or names something that does not exist there yet,
+    and why."""
 
     field: str
     details: str
@@ -23,9 +25,11 @@ class WarningOut(Wire):
 
 
 def warnings_of(workload: Workload) -> list[WarningOut]:
+    """The warnings of a workload: if it was just submitted, those of its plan, else
+    computed again."""
     if workload.warnings is not None:
         return [WarningOut.of(problem) for problem in workload.warnings]
-    with suppress(SpecError):  # it was written under other rules, and does not run again
+    with suppress(SpecError):  # the spec is from an older version and cannot run again
         if workload.cluster.definition.warnings:
             problems = warnings(workload.cluster, workload.handle, workload.spec)
             return [WarningOut.of(problem) for problem in problems]

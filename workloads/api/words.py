@@ -1,4 +1,4 @@
-"""The types of fields that say more than text: one of a few words, an id, a document."""
+"""Types of fields that are more specific than text: one of a few words, an id, a document."""
 
 from typing import Annotated, Any
 
@@ -21,13 +21,13 @@ EventType = Annotated[str, words("PhaseUpdate", "Event")]
 AnyPhase = Annotated[str, words("", *Phase)]
 PhaseWord = Annotated[str, words(*Phase)]
 ReasonWord = Annotated[str, words(*Reason)]
-FrameworkWord = Annotated[str, words("", *Framework)]  # workloads of one pod have none
+FrameworkWord = Annotated[str, words("", *Framework)]  # empty for workloads of one pod
 CauseWord = Annotated[str, words(*CauseKind)]
 AnyCause = Annotated[str, words("", *CauseKind)]
 FaultWord = Annotated[str, words(*Fault)]
 FailureWord = Annotated[str, words(*BY_ID)]
 DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
-#: Run:ai's asset bodies have numbers where its workloads have texts.
+#: Accepts numbers too: Run:ai has numbers in assets and text in workloads.
 ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
 DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]
 OnePodDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)]

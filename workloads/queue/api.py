@@ -1,4 +1,4 @@
-"""REST: what admission decided. Not part of Run:ai's API."""
+"""REST: the decisions of admission. Not part of Run:ai's API."""
 
 from datetime import datetime
 from typing import Annotated
@@ -32,9 +32,9 @@ class WorkloadRef(Wire):
 
 
 class DecisionOut(Wire):
-    """``at`` is the same for all of a round. ``decision`` is started, waits or taken back;
-    ``other`` the workload that it was for, or behind which this one waits, if you have access to
-    it."""
+    """``at`` is the same for all decisions of a round. ``decision`` is started, waits or taken
+    back. ``other`` is the other workload that it refers to, such as the one that this one waits
+    behind; null if you have no access to it."""
 
     at: datetime
     workload: WorkloadRef
@@ -58,8 +58,8 @@ class DecisionListing(Pages, SortedIfAsked, Filtered):
 def list_decisions(
     request: ApiRequest, cluster_id: UUID, listing: Query[DecisionListing]
 ) -> DecisionList:
-    """Why each workload of a cluster that Trainyard queues for started when it did, newest first,
-    as far as you may see the workloads."""
+    """Decisions of admission in a cluster that Trainyard queues for, newest first: why each
+    workload started when it did. Only for workloads that you can see."""
     cluster = cluster_of(request, cluster_id)
     chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
     rows = narrow(chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS)

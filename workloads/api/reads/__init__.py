@@ -1,1 +1,1 @@
-"""What programs ask of workloads that there are."""
+"""Requests that read workloads."""

@@ -1,4 +1,5 @@
-"""REST: one workload with what there is to know of it besides, in one answer."""
+"""REST: one workload, with its spec, pods, events and command line in the same answer if
+asked for."""
 
 from typing import Any
 from uuid import UUID
@@ -20,7 +21,7 @@ from workloads.models import Workload
 
 router = Router(tags=["Workloads"])
 
-MOST_EVENTS = 50  # /events has the others
+MOST_EVENTS = 50  # all of them are at /events
 PARTS = ("spec", "pods", "events", "commandLine")
 PART = f"({'|'.join(PARTS)})"
 LIST_OF_PARTS = worded(
@@ -38,9 +39,9 @@ class Expanding(Which):
 
 
 class ExpandedOut(WorkloadOut):
-    """``spec``, ``masterSpec`` and ``noMaster`` are as in the request, ``events`` the latest 50.
-    ``commandLine`` submits the same again, by Trainyard's own command line. What was not asked for
-    is null."""
+    """``spec``, ``masterSpec`` and ``noMaster`` are as in a request, ``events`` the latest 50.
+    ``commandLine`` submits the same workload again with Trainyard's command line. Parts that were
+    not asked for are null."""
 
     spec: dict[str, Any] | None = None
     master_spec: dict[str, Any] | None = None
@@ -71,8 +72,8 @@ class ExpandedOut(WorkloadOut):
 def read(
     request: ApiRequest, workload_id: UUID, which: Query[Expanding]
 ) -> ExpandedOut | HttpResponse:
-    """One workload: its phase, why it waits, its requests and the training's last metrics. With
-    ``expand`` its spec, pods, latest events and command line, too."""
+    """One workload: its phase, why it waits, its requests and the last metrics of its training.
+    ``expand`` adds its spec, pods, latest events and command line."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     answer = ExpandedOut.with_more(workload, set(which.expand.split(",")))
     return runai.read(answer, workload) if runai.asks(request) else answer

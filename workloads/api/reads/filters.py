@@ -1,4 +1,4 @@
-"""What the list of workloads is filtered, sorted and searched by."""
+"""The fields by which the list of workloads is filtered, sorted and searched."""
 
 from collections.abc import Iterable
 
@@ -11,8 +11,7 @@ from spec.kind import WorkloadKind
 from spec.phases import Phase
 from workloads.models import WorkloadQuerySet
 
-#: Run:ai has them and Trainyard has not, so no workload is in one; programs may ask for them all
-#: the same.
+#: Phases of Run:ai that no workload of Trainyard is in. Programs may filter by them nevertheless.
 PHASES_OF_RUNAI = ("Updating", "Terminating")
 FIELDS: filters.Fields = {
     "id": ("id", ID),
@@ -47,7 +46,8 @@ FIELDS: filters.Fields = {
 
 
 def narrow(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
-    """Rows that pass every filter. ``ApiError`` 400 says which one cannot be read."""
+    """Rows that match every filter and the search. Raises ``ApiError`` 400 for an invalid
+    filter."""
     rows = filters.narrow(rows, given, FIELDS)
     if search:
         matches = Q(name__icontains=search) | Q(image__icontains=search)

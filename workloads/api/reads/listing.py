@@ -1,4 +1,4 @@
-"""REST: lists of workloads, and what there is to know of one: events, pods."""
+"""REST: lists of workloads, actions on several at once, and the events and pods of one."""
 
 from typing import Literal
 from uuid import UUID
@@ -65,7 +65,7 @@ class Which(Parameters):
 
 
 class EventsOfOne(Pages, SortedIfAsked, Filtered, Which):
-    """What happened to one workload, the newest first unless another order is asked for."""
+    """Events of one workload, newest first unless another order is asked for."""
 
     sort_by: str = "createdAt"
     sort_order: Literal["asc", "desc"] = "desc"
@@ -101,7 +101,7 @@ def list_workloads(
 
 @router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")
 def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
-    """How many match the filters."""
+    """The number of workloads that match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 
@@ -172,7 +172,7 @@ class EventList(Wire):
     operation_id="list_workload_events",
 )
 def list_events(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> EventList:
-    """Newest first."""
+    """Events of the workload, newest first: changes of phase, actions of people, and messages."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return EventList(events=[EventOut.of(event) for event in page], next=following)
@@ -190,7 +190,7 @@ class PodList(Wire):
     operation_id="list_workload_pods",
 )
 def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
-    """Its ranks, with node, phase, restarts and exit code."""
+    """Pods of the workload, one for each rank, with node, phase, restarts and exit code."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

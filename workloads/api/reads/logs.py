@@ -1,4 +1,5 @@
-"""REST: what ranks printed, one rank byte by byte, or several merged, and what they print next."""
+"""REST: the output of ranks, byte by byte for one rank, or merged by line for several, with new
+output as it is printed."""
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -31,7 +32,7 @@ router = Router(tags=["Workloads"])
 LOG_LIMIT = 1024 * 1024
 MOST_ATTEMPTS = 10**6
 MOST_LINES = 1_000_000
-CHECK_SECONDS = 10.0  # how soon a stream follows what its caller may see
+CHECK_SECONDS = 10.0  # how often a stream checks its caller's permissions
 RANKS = worded(
     r"^(all|\d{1,4}(,\d{1,4})*)$",
     "must be the number of a rank, several with commas between, such as 0,2, or all",
@@ -39,11 +40,12 @@ RANKS = worded(
 
 
 class LogQuery(Which):
-    """Which rank's output, of which run and attempt (the latest unless given), and from where.
+    """Whose output to read: the rank, run and attempt (by default the latest), and where to begin.
 
-    ``rank`` is one, several (``0,2``) or ``all``. With several, or with ``tail``, ``since``,
-    ``timestamps``, ``previous`` or ``follow``, the answer has lines, merged by time; those of
-    several ranks begin with the rank's name."""
+    ``rank`` is one number, several (``0,2``) or ``all``. With several, or with ``tail``, ``since``,
+    ``timestamps``, ``previous`` or ``follow``, the answer consists of lines merged by time. Those
+    of several ranks begin with the rank's name.
+    """
 
     rank: str = Field(
         "0",
@@ -77,10 +79,10 @@ async def read_log(
     request: ApiRequest, workload_id: UUID, which: Query[LogQuery]
 ) -> HttpResponseBase:
     """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
-    continue. Or lines of several ranks, merged by time, that continue with ``follow=true``: the
-    answer ends with the workload, or with the token.
+    continue. Or lines of several ranks, merged by time. With ``follow=true`` new lines are added
+    until the workload ends, or the token does.
 
-    Not part of Run:ai's API. Logs are available after the workload has ended, too.
+    Not part of Run:ai's API. Logs remain available after the workload has ended.
     """
     if not which.is_merged:
         return await sync_to_async(_piece)(request, workload_id, which)
@@ -116,7 +118,8 @@ def _piece(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpRespo
 
 @dataclass
 class LogReading:
-    """``token`` is the caller's: what it no longer opens is no longer told."""
+    """Output to stream to a caller, who is identified by ``token`` so that a stream ends when their
+    access does."""
 
     workload: Workload
     follower: MergedOutput
@@ -124,12 +127,12 @@ class LogReading:
     token: str
 
     async def rest(self) -> AsyncIterator[str]:
-        """All there is now."""
+        """The text that is available now."""
         while text := await sync_to_async(self._next)():
             yield text
 
     async def followed(self) -> AsyncIterator[str]:
-        """All there is, and what comes, until nothing more will."""
+        """The text that is available now and all that follows, until the workload has ended."""
         checked = monotonic()
         channel = events.channel(self.workload.project_id)
         async with aclosing(live.listen([channel])) as batches:
@@ -153,7 +156,8 @@ class LogReading:
         return "".join(self.follower.text(line, named=named, timed=timed) for line in lines)
 
     def _is_over(self) -> bool:
-        """Looked at before the last lines are read, so that none is missed."""
+        """Whether the output is complete. Checked before the last lines are read, so that none is
+        missed."""
         row = Workload.objects.filter(pk=self.workload.pk).first()
         if row is None:
             return True
@@ -201,7 +205,7 @@ def _token(request: HttpRequest) -> str:
 
 
 def _last_attempt(workload: Workload, run: int) -> int:
-    """Of a run before the latest one the last that printed anything."""
+    """The last attempt of a run. For runs before the latest, the last one with any output."""
     if run >= workload.run:
         return workload.attempt
     there = (stream.attempt for stream in logs.streams(workload.pk) if stream.run == run)
@@ -209,7 +213,8 @@ def _last_attempt(workload: Workload, run: int) -> int:
 
 
 def _check_place(workload: Workload, where: LogQuery) -> None:
-    """404 for a rank, run or attempt that does not exist: no output would look like silence."""
+    """Raise ``ApiError`` 404 for a rank, run or attempt that does not exist: an empty answer would
+    look as if it had printed nothing."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
     last, run = workload.num_pods - 1, where.run or workload.run
     attempt = _last_attempt(workload, run) if where.attempt else 0

@@ -1,4 +1,4 @@
-"""REST: what workloads use and hold, over a time and now, in Run:ai's words."""
+"""REST: what workloads use and hold, now and over time, with Run:ai's names of metrics."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -31,17 +31,17 @@ from workloads.models import Sample, SampleKind, Workload
 
 router = Router(tags=["Workloads"])
 
-#: By Run:ai's word, what samples have for it.
+#: The key in samples, for each of Run:ai's metrics.
 USED = {
     "CPU_USAGE_CORES": "cpu",
     "CPU_MEMORY_USAGE_BYTES": "memory",
     "GPU_UTILIZATION": "gpu",
     "GPU_MEMORY_USAGE_BYTES": "gpu_memory",
 }
-SHARES = {"GPU_UTILIZATION"}  # of several ranks there is a mean, of the others a sum
+SHARES = {"GPU_UTILIZATION"}  # averaged over ranks, where other metrics are summed
 REQUESTED = {"CPU_REQUEST_CORES": "cpu_cores", "CPU_MEMORY_REQUEST_BYTES": "memory_bytes"}
 COUNTED = ("WORKLOADS_COUNT", "GPU_ALLOCATION")
-#: By the word for it, the columns of a group's value and name.
+#: The columns with the value and the name of a group, for each of Run:ai's groupings.
 GROUPS = {
     "ClusterId": ("cluster_id", "cluster__name"),
     "DepartmentId": ("project__department_id", "project__department__name"),
@@ -60,8 +60,8 @@ GROUPS = {
 def workload_metrics(
     request: ApiRequest, workload_id: UUID, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """What it used between two times, all ranks together. 501 for what is not measured; without
-    samples there are no values."""
+    """What the workload used between two times, all ranks together. 501 for metrics that are not
+    measured. Times without samples have no values."""
     asked.check({*USED, *REQUESTED})
     workload = find(request, workload_id)
     samples = workload.samples.all()
@@ -82,7 +82,8 @@ def workload_metrics(
 def pod_metrics(
     request: ApiRequest, workload_id: UUID, pod_id: str, asked: Query[MeasureQuery]
 ) -> Measurements:
-    """The same of one of its pods."""
+    """What one pod used between two times. 501 for metrics that are not measured. Times without
+    samples have no values."""
     asked.check(USED)
     workload = find(request, workload_id)
     rank = next((it for it in workload.ranks.all() if str(it.pk) == pod_id), None)
@@ -107,7 +108,7 @@ class WorkloadTelemetryQuery(Parameters):
     operation_id="read_workloads_telemetry",
 )
 def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery]) -> Telemetry:
-    """How many workloads there are that you can see, or the GPUs that they hold, in groups."""
+    """The number of workloads that you can see, or of GPUs that they hold, by group."""
     refuse_others([asked.telemetry_type], COUNTED)
     check_groups(asked.group_by, GROUPS)
     rows = Workload.objects.visible_to(request.user).order_by()
@@ -131,7 +132,7 @@ def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery
 
 
 def _keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
-    """By the columns of a row; the name is empty where the value is one."""
+    """The group that a row belongs to. A name is empty if it would only repeat the value."""
     keys = []
     for word in groups:
         column, named = GROUPS[word]
@@ -143,7 +144,7 @@ def _keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
 
 
 def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
-    """At each moment what the ranks used in the time before it, where there are samples of it."""
+    """What the ranks used in the interval before each time, where there are samples."""
     rows = samples.filter(kind=SampleKind.USAGE, at__gte=asked.start, at__lt=asked.end)
     parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
@@ -157,7 +158,7 @@ def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSe
 
 
 def _requested(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
-    """The same as long as there is a workload."""
+    """What the workload requests, at each time from its creation to its completion."""
     amount, ended = float(getattr(workload, REQUESTED[name])), workload.completed_at
     there = [
         it for it in asked.moments() if workload.created_at <= it and not (ended and it > ended)

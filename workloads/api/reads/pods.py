@@ -1,4 +1,4 @@
-"""REST: pods of all workloads, and what happened to one of them, in Run:ai's words."""
+"""REST: pods of all workloads, and the history of one workload, in Run:ai's form."""
 
 from datetime import datetime
 from typing import Literal, Self
@@ -57,7 +57,7 @@ def list_pods(request: ApiRequest, listing: Query[PodListing]) -> PodList:
 
 @router.get("/pods/count", response=Count, by_alias=True, operation_id="count_pods")
 def count_pods(request: ApiRequest, narrowing: Query[PodNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of pods that match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 
@@ -72,7 +72,7 @@ class PhaseUpdate(Wire):
 
 
 class RecordSpec(Wire):
-    """One of both, as ``meta.type`` says."""
+    """One of the two is set, as ``meta.type`` says."""
 
     event: EventOut | None = None
     phase_update: PhaseUpdate | None = None
@@ -104,7 +104,8 @@ class History(Wire):
     operation_id="read_workload_history",
 )
 def workload_history(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> History:
-    """Changes of phase and events, newest first; as ``/events``, in Run:ai's other form."""
+    """Changes of phase and other events, newest first. The same as ``/events``, in Run:ai's other
+    form."""
     workload = find_kept(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return History(records=[HistoryRecord.of(event) for event in page], next=following)

@@ -1,8 +1,7 @@
-"""Workloads for NVIDIA's Python client, whose models refuse what other programs know.
+"""Workloads in the form that NVIDIA's Python client expects.
 
-Its models have requests and limits where this API has had numbers since its first version, and take
-two reasons of a phase only. The client says who it is, so it gets what it can read; nobody else's
-answer changes.
+Its models have requests and limits where this API has had plain numbers since its first version,
+and accept only two reasons of a phase. The client identifies itself, so only its answers differ.
 """
 
 from typing import Any
@@ -16,7 +15,7 @@ from spec.parts.scheduling import Preemptibility
 from spec.phases import Reason
 from workloads.models import Workload
 
-AGENT = "runai-api-client"  # how its User-Agent begins
+AGENT = "runai-api-client"  # the beginning of its User-Agent
 DONE_IN_PARTS = ("totalPendingTimeSeconds", "totalRunningTimeSeconds")
 
 
@@ -39,8 +38,9 @@ def _json(body: dict[str, Any]) -> JsonResponse:
 
 
 def _shaped(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
-    """Of limits it has none: they are those of a pod, in the spec. Trainyard keeps no conditions,
-    and what Kubernetes would call the phase is the phase."""
+    """The answer in the client's form. It has no limits, as these belong to single pods in the
+    spec. It has no conditions, as Trainyard keeps none. Kubernetes' phase is the workload's phase.
+    """
     requested, allocated = one["workloadRequestedResources"], one["allocatedResources"]
     return one | {
         **{name: int(one[name]) for name in DONE_IN_PARTS},
@@ -58,7 +58,8 @@ def _shaped(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
 
 
 def _reason(workload: Workload) -> str | None:
-    """Their two words for a wait for quota. ``phaseMessage`` tells the others."""
+    """The client's reason for a workload that waits for quota, else ``None``. ``phaseMessage`` has
+    other reasons."""
     if workload.reason != Reason.WAITING_FOR_QUOTA:
         return None
     wished = mapping(workload.spec_json).get("preemptibility")

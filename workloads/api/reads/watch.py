@@ -1,4 +1,4 @@
-"""REST: changes of workloads as server-sent events, for programs that would otherwise poll."""
+"""REST: changes of workloads as server-sent events, so that programs need not poll."""
 
 import json
 import logging
@@ -26,7 +26,7 @@ from workloads.live import LONGEST_SECONDS, RETRY_MS, channels_of
 log = logging.getLogger(__name__)
 router = Router(tags=["Workloads"])
 
-CHECK_SECONDS = 10.0  # how soon a stream follows what its caller may see
+CHECK_SECONDS = 10.0  # how often a stream checks its caller's permissions
 BEAT = ":\n\n"
 in_thread = sync_to_async(thread_sensitive=False)
 
@@ -41,9 +41,9 @@ class WatchQuery(Parameters):
 
 @router.get("/watch", auth=AsyncBearer(), operation_id="watch_workloads")
 async def watch(request: ApiRequest, query: Query[WatchQuery]) -> StreamingHttpResponse:
-    """Server-sent events: which workloads changed, with their phase, as it happens. The header
-    ``Last-Event-ID`` continues an earlier stream. The answer ends with the token, and after ten
-    minutes.
+    """Server-sent events for workloads that change, with their phase, as it happens. The header
+    ``Last-Event-ID`` continues an earlier stream. The stream ends when the token does, and after
+    ten minutes.
 
     Not part of Run:ai's API.
     """
@@ -58,8 +58,8 @@ async def watch(request: ApiRequest, query: Query[WatchQuery]) -> StreamingHttpR
 
 @dataclass
 class ProgramWatch:
-    """``token`` is the caller's: what it no longer opens is no longer told. ``last`` is the id that
-    they heard last, if they heard one."""
+    """A stream of changes. It ends when the caller's ``token`` does, or when what they may see
+    changes. ``last`` is the id of the last event they received, or ``None``."""
 
     token: str
     query: WatchQuery
@@ -73,7 +73,7 @@ class ProgramWatch:
             return
         try:
             async with aclosing(live.listen(self.channels)) as batches:
-                await anext(batches)  # from here on nothing is missed
+                await anext(batches)  # from here on no change is missed
                 async for part in self._begun():
                     yield part
                 async for names in batches:
@@ -88,7 +88,7 @@ class ProgramWatch:
             log.warning("A program's watch was cut: %s", error)
 
     async def _begun(self) -> AsyncIterator[str]:
-        """What changed since the last id; then the id that the stream continues from."""
+        """The changes since the last id, followed by the id that the stream continues from."""
         self.cursor = await in_thread(changes.newest)()
         missed: set[UUID] | None = set()
         if self.last is not None:
@@ -98,7 +98,8 @@ class ProgramWatch:
         yield f"event: {event}\nid: {self.cursor}\ndata: {{}}\n\n"
 
     async def _told(self, names: Iterable[str]) -> str:
-        """One message for each; the last one has the id, which means that all of them came."""
+        """A message for each workload that changed. Only the last one has an id, which confirms all
+        of them."""
         named = (name.partition("-") for name in names)
         current = await changes.of(uuids(rest for first, _, rest in named if first != "o"))
         text = self._text(current)
@@ -116,7 +117,7 @@ class ProgramWatch:
         return any(it in (channel, events.EVERY_CHANNEL) for it in self.channels or ())
 
     def _channels(self) -> list[str] | None:
-        """``None`` when the token has ended."""
+        """The channels that the caller may listen to; ``None`` if the token is no longer valid."""
         try:
             user = tokens.owner(self.token)
             return channels_of(user) if user else None

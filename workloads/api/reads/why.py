@@ -1,4 +1,4 @@
-"""What the API says of why a workload waits or failed."""
+"""Answers about why a workload waits or failed."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,8 +16,8 @@ CAUSES = "open_causes"
 
 
 class FailureLineOut(Wire):
-    """``offset`` in the output of the rank in this attempt, as in ``/logs``; null if no line says
-    why, only how the rank ended."""
+    """``offset`` is the position in the rank's output in this attempt, as in ``/logs``. It is null
+    if no line says why, so that ``text`` is empty."""
 
     rank: int
     attempt: int
@@ -30,9 +30,9 @@ class FailureLineOut(Wire):
 
 
 class FailureOut(Wire):
-    """Why it failed, from its log. ``failureClass`` is one of a fixed list, ``fault`` says where
-    to fix it: program, data, environment, cluster, or trainyard. ``line`` is null if no rank
-    started, such as where the cluster refused it."""
+    """Why the workload failed, according to its log. ``failureClass`` is one of a fixed list.
+    ``fault`` says where to fix it: program, data, environment, cluster, or trainyard. ``line`` is
+    null if no rank started, for example because the cluster refused it."""
 
     failure_class: FailureWord
     label: str
@@ -57,16 +57,16 @@ class FailureOut(Wire):
 
 
 class ShareOut(Wire):
-    """A number of the cluster's nodes, and what rules them out."""
+    """A number of nodes, and the reason that rules them out."""
 
     reason: str
     nodes: int
 
 
 class CauseOut(Wire):
-    """Why a workload waits: ``evidence`` is the cluster's message, about ``rank`` if it is about
-    one. ``shares`` lists what rules out the ``nodes`` its scheduler looked at, the dominant
-    reason first."""
+    """Why a workload waits. ``evidence`` is the cluster's message, about ``rank`` if it concerns a
+    single one. ``shares`` lists what rules out the ``nodes`` that its scheduler looked at, the most
+    common reason first."""
 
     kind: CauseWord
     title: str
@@ -79,7 +79,7 @@ class CauseOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> "CauseOut | None":
-        """Of a row of :func:`with_cause`."""
+        """The cause for a row of :func:`with_cause`; ``None`` if it does not wait."""
         there: list[CausePeriod] = getattr(workload, CAUSES) if workload.phase in HELD_UP else []
         cause = next(iter(there), None)
         if cause is None:
@@ -98,7 +98,7 @@ class CauseOut(Wire):
 
 
 def with_cause(rows: WorkloadQuerySet) -> WorkloadQuerySet:
-    """With what each waits for now, which is one cause at most."""
+    """Add to each workload the cause that it waits for now, of which there is at most one."""
     return rows.prefetch_related(
         Prefetch("causes", CausePeriod.objects.filter(until=None), to_attr=CAUSES)
     )

@@ -1,1 +1,1 @@
-"""Workloads that programs submit, or try."""
+"""Requests that submit workloads, or check whether they could be submitted."""

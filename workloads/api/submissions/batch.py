@@ -1,4 +1,4 @@
-"""REST: making many workloads of one kind in one call."""
+"""REST: create many workloads of one kind in a single request."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,8 +33,9 @@ Drafts = Sequence[Callable[[], WorkloadDraft]]  # ``SpecError`` where no draft c
 def create_all(
     request: ApiRequest, body: BatchIn, asked: Query[DryRun]
 ) -> Status[BatchDryRunOut] | Status[BatchOut]:
-    """Submit many distributed trainings of one project, all or none. 400 lists every invalid
-    field, such as ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+    """Submit many distributed trainings in one project: all of them or none. 400 lists every
+    invalid field, such as ``workloads.3.spec.image``. With ``dryRun=true`` nothing is submitted and
+    the answer is 200."""
     by, bodies = request.user, body.workloads
     drafts = [partial(draft_of, one, by=by) for one in bodies]
     if asked.dry_run:
@@ -44,7 +45,7 @@ def create_all(
 
 
 def submit_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[Workload]:
-    """A workload of each request, or an ``ApiError`` with all that is wrong with any."""
+    """Submit each request. Raises ``ApiError`` with every problem of any of them."""
     try:
         return submission.submit_all(_drafts(drafts, by), by=by, source=Source.API)
     except submission.BatchError as error:
@@ -52,7 +53,7 @@ def submit_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[
 
 
 def rehearse_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
-    """Each alone, and what all of them together would be refused for."""
+    """Check each request alone, and if all are valid, all of them together."""
     alone = [rehearse(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
     together: list[Issue] = []
     if all(one.valid for one in alone):
@@ -65,7 +66,8 @@ def rehearse_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> Bat
 
 
 def _drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
-    """``BatchError`` where one of them is no draft, with what is wrong with the others besides."""
+    """The drafts of the requests. If one cannot be expressed as a draft, raises ``BatchError`` with
+    its problems and those of all others."""
     said: dict[int, WorkloadDraft] = {}
     problems: list[tuple[int | None, Problem]] = []
     for at, draft in enumerate(drafts):

@@ -1,4 +1,4 @@
-"""A request that begins from a template or from assets: what it leaves out is as these have it."""
+"""Requests that start from a template or from assets, which provide the fields they leave out."""
 
 from accounts.models import User
 from assets.models import Template
@@ -12,7 +12,8 @@ PATH = ("template",)
 
 
 def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDraft, list[Problem]]:
-    """The draft of a request over the assets and the template that it names, if it names any."""
+    """Lay the draft of a request over the assets and the template that it names, if any. Returns
+    the draft and the problems with these names."""
     draft = _with_chosen(draft, body.assets)
     if body.template_id is None:
         return draft, []
@@ -37,7 +38,7 @@ def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDr
 
 
 def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
-    """With these assets for each kind of pod that has a setup of its own."""
+    """The draft with these assets chosen for each role that has a setup of its own."""
     if chosen is None:
         return draft
     assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}

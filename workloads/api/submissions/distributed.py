@@ -1,4 +1,4 @@
-"""REST: making, reading, stopping, running and deleting distributed trainings."""
+"""REST: create, read, stop, run and delete distributed trainings."""
 
 import secrets
 from collections.abc import Callable, Iterator
@@ -30,11 +30,11 @@ router = Router(tags=["Distributed"])
 
 KIND = WorkloadKind.DISTRIBUTED
 CANNOT = "The workload cannot be submitted."
-SPEC = "spec"  # where a draft has no place for what a request has there
+SPEC = "spec"  # path of problems in a spec that a draft cannot express
 
 
 class VerbFunction(Protocol):
-    """Something a person does to one workload."""
+    """An action on a workload."""
 
     def __call__(self, workload: Workload, /, *, by: User) -> None: ...
 
@@ -45,24 +45,27 @@ class Accepted(Wire):
 
 
 def find(request: ApiRequest, workload_id: UUID) -> Workload:
-    """A workload that the caller may see; 404 otherwise, whether it exists or not."""
+    """The workload, if the caller may see it. ``ApiError`` 404 otherwise, whether it exists
+    or not."""
     return one_of(Workload.objects.visible_to(request.user), workload_id)
 
 
 def find_kept(request: ApiRequest, workload_id: UUID, *, deleted: bool) -> Workload:
-    """To be read alone; where it is asked for, ``deleted`` ones that are kept as well."""
+    """The workload, for reading only. With ``deleted`` it may be a deleted one that is
+    still kept."""
     if not deleted:
         return find(request, workload_id)
     return one_of(Workload.objects.within_reach(request.user), workload_id)
 
 
 def find_kind(request: ApiRequest, workload_id: UUID, kind: WorkloadKind) -> Workload:
-    """A workload of this kind; 404 for one of another, which has another path."""
+    """A workload of this kind. ``ApiError`` 404 for another kind, which has another path."""
     return one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
 
 
 def one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
-    """The workload of these rows, with what answers say of it; 404 where it is none of them."""
+    """One workload of these rows, with everything that answers need. ``ApiError`` 404 if it is not
+    among them."""
     whole = rows.for_list().select_related("project__department")
     workload = with_cause(whole).filter(pk=workload_id).first()
     if workload is None:
@@ -80,8 +83,8 @@ def one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
 def create(
     request: ApiRequest, body: DistributedIn, asked: Query[DryRun]
 ) -> Status[DryRunOut] | Status[DistributedOut]:
-    """Submit a distributed training. 400 lists every invalid field. ``dryRun=true`` submits nothing
-    and answers 200: what is invalid, and whether the workload would start."""
+    """Submit a distributed training. 400 lists every invalid field. With ``dryRun=true`` nothing is
+    submitted; the answer is 200 and says what is invalid, and whether the workload would start."""
     if asked.dry_run:
         return Status(
             200, rehearse(body, partial(draft_of, body, by=request.user), by=request.user)
@@ -95,7 +98,7 @@ def create(
 
 
 def rehearse(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) -> DryRunOut:
-    """``draft`` says the request as one, or raises ``SpecError``."""
+    """Check a request without submitting it. ``draft`` builds its draft or raises ``SpecError``."""
     field_of = partial(wire_field, body=body)
     try:
         return DryRunOut.of(plan(draft(), by=by), field_of, by)
@@ -104,14 +107,16 @@ def rehearse(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) ->
 
 
 def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
-    """The request as a draft: every value given by the user, or by the template that they name.
-    ``SpecError`` where no draft could say it, with all that is wrong with the rest besides."""
+    """Convert a request to a draft, with values of the template that it names, if any. If it
+    contains something that a draft cannot express, raises ``SpecError`` with all of its problems.
+    """
     draft, problems = begun(_draft(body), body, by=by)
     return said(draft, [*problems, *_unsaid(body)], by=by)
 
 
 def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> WorkloadDraft:
-    """The draft, where nothing of its request has no place in it."""
+    """The draft, if there are no ``problems``. Otherwise raises ``SpecError`` with them and the
+    problems of all other fields."""
     if not problems:
         return draft
     fields = {problem.path[0] for problem in problems}
@@ -120,7 +125,7 @@ def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> Workload
 
 
 def _unsaid(body: DistributedIn) -> Iterator[Problem]:
-    """What is wrong with the request and has no place in a draft."""
+    """Problems of the request that a draft cannot express."""
     if body.master_spec is not None and body.no_master:
         yield Problem(("master",), "leave it out when noMaster is true")
     elif body.master_spec is not None and body.master_spec_same_as_worker:
@@ -135,7 +140,7 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
 
 
 def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
-    """The same of any kind."""
+    """Problems of a request of any kind that a draft cannot express."""
     for key in documents.strays(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"])
     if whole_number(body.project_id) is None:
@@ -160,7 +165,7 @@ def _draft(body: DistributedIn) -> WorkloadDraft:
 
 
 def place(body: OnePodIn) -> dict[str, Any]:
-    """What a draft of any kind takes from a request besides its spec."""
+    """The fields that a draft of any kind takes from a request in addition to the spec."""
     suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
     return {
         "name": body.name + suffix,
@@ -171,7 +176,7 @@ def place(body: OnePodIn) -> dict[str, Any]:
 
 
 def refused(error: SpecError, body: OnePodIn) -> ApiError:
-    """The problems under the names that the request uses."""
+    """The error as an answer, with the field names of the request."""
     issues = [
         Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
     ]
@@ -180,7 +185,7 @@ def refused(error: SpecError, body: OnePodIn) -> ApiError:
 
 
 def wire_field(problem: Problem, body: OnePodIn) -> str:
-    """The field of the request that a problem is about."""
+    """Path of the request's field that a problem is about."""
     head, *rest = problem.path or ("",)
     if body.assets and head in {"worker", "master"} and _is_chosen(body.assets, rest):
         return ".".join(["assets", *map(str, rest)])
@@ -203,7 +208,7 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
 
 
 def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
-    """Whether a problem is about an asset that was chosen, and not about what it has."""
+    """Whether a problem is about the choice of an asset, not about a value from it."""
     if at[:1] == [DATA_SOURCES]:
         return bool(chosen.data_sources)
     return len(at) == 1 and getattr(chosen, str(at[0]), None) is not None
@@ -216,7 +221,7 @@ def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
     operation_id="read_distributed",
 )
 def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
-    """Its complete spec, as it was submitted, with every default."""
+    """The complete spec of the training as it was submitted, including every default."""
     return DistributedOut.of(find_kind(request, workload_id, KIND))
 
 
@@ -227,7 +232,8 @@ def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
     operation_id="delete_distributed",
 )
 def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-    """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+    """Delete the training. If it runs, it is killed. Logs, metrics and events are kept for
+    a time."""
     return _act(services.delete, request, workload_id, "is being deleted")
 
 
@@ -238,7 +244,7 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     operation_id="suspend_distributed",
 )
 def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-    """Stop it. The definition and its checkpoints are kept. 409 if nothing runs."""
+    """Stop the training. Its definition and checkpoints are kept. 409 if nothing runs."""
     return _act(services.stop, request, workload_id, "is stopping")
 
 
@@ -249,7 +255,7 @@ def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     operation_id="resume_distributed",
 )
 def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-    """Run a stopped one again, as its next run. 409 unless it is stopped."""
+    """Run a stopped training again, as its next run. 409 unless it is stopped."""
     return _act(services.resume, request, workload_id, "runs again")
 
 

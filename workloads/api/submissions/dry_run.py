@@ -1,4 +1,4 @@
-"""What a submission would meet, without submitting: ``dryRun=true``."""
+"""Answers of ``dryRun=true``: what would happen if the request was submitted."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -37,13 +37,13 @@ CONNECTION = re.compile(rf"{CONNECTIONS}\[(\d+)\]")
 
 
 class DryRun(Parameters):
-    """``dryRun=true`` submits nothing and answers what would happen."""
+    """With ``dryRun=true`` nothing is submitted; the answer says what would happen."""
 
     dry_run: bool = False
 
 
 class RepairOut(Wire):
-    """A change with which the workload gets the ``answer``: ``workers=4``, ``shape=2x4``,
+    """A change of the workload, and the ``answer`` it would then get: ``workers=4``, ``shape=2x4``,
     ``pool=a100``, ``type=h100`` or ``compute=<id of a compute resource>``."""
 
     change: str
@@ -56,9 +56,10 @@ class RepairOut(Wire):
 
 
 class VerdictOut(Wire):
-    """Whether it would start: ``now``, ``later``, ``never``, or ``unknown`` if the cluster's queue
-    decides. ``kind``, ``title``, ``nextStep``, ``nodes`` and ``shares`` are as in ``cause`` of a
-    workload that waits. ``largestWorkers`` would start now; null if that is not known."""
+    """Whether the workload would start: ``now``, ``later``, ``never``, or ``unknown`` if the
+    cluster's queue decides. ``kind``, ``title``, ``nextStep``, ``nodes`` and ``shares`` are as in
+    ``cause`` of a waiting workload. ``largestWorkers`` is the number of workers that would start
+    now, or null if unknown."""
 
     answer: AnswerWord
     kind: AnyCause
@@ -87,7 +88,7 @@ class VerdictOut(Wire):
 
 
 class RulingOut(Wire):
-    """What a template says of a field: what is locked stays as the template has it."""
+    """A template's rule for a field. A locked field keeps the template's value."""
 
     field: str
     locked: bool
@@ -107,11 +108,11 @@ class RulingOut(Wire):
 
 
 class DryRunOut(Wire):
-    """``valid``: submitted now, it would be accepted. ``spec`` is the one that it would get, with
-    what assets and its project give. It and ``verdict`` are null if the request is too incomplete
-    for them. ``sources`` says by field where a value is from: ``user``, ``environment pytorch``,
-    ``template base``; what it does not name is from where the field is that holds it, or is a
-    default. ``manifests`` are what the cluster would be handed."""
+    """``valid``: the request would be accepted now. ``spec`` is the spec it would get, with values
+    from assets and its project. It and ``verdict`` are null if the request is too incomplete.
+    ``sources`` says by field where a value comes from: ``user``, ``environment pytorch``,
+    ``template base``. A field that is missing there has the source of the field that contains it,
+    or is a default. ``manifests`` are what the cluster would get."""
 
     dry_run: bool = True
     name: str
@@ -154,7 +155,7 @@ class DryRunOut(Wire):
 
 
 class BatchDryRunOut(Wire):
-    """Each workload alone; ``complianceIssues`` are what is wrong with all of them together."""
+    """The result for each workload. ``complianceIssues`` are problems of all of them together."""
 
     dry_run: bool = True
     valid: bool
@@ -163,8 +164,8 @@ class BatchDryRunOut(Wire):
 
 
 def _fields(path: str, plan: Plan) -> Iterator[str]:
-    """A dotted path of the plan as the field of the request that it is; of connections there are
-    two."""
+    """The request's fields for a dotted path of the plan. ``connections`` are split over two
+    fields."""
     head, _, rest = path.partition(".")
     root, inner = (ROOTS[head], rest) if head in ROOTS and rest else ("spec", path)
     places = [inner]
@@ -177,18 +178,18 @@ def _fields(path: str, plan: Plan) -> Iterator[str]:
 
 
 def _manifests(plan: Plan, by: User) -> list[dict[str, Any]]:
-    """None while it cannot be submitted, or where the engine says what keeps it from rendering."""
+    """The manifests of the plan; none if it cannot be submitted or the engine cannot render it."""
     launch = planned_launch_of(plan, by)
     if launch is None or plan.cluster is None:
         return []
-    # The submission itself would tell it, and of a cluster that is being removed.
+    # A submission would report the error, or that its cluster is being removed.
     with suppress(EngineError, ObjectDoesNotExist):
         return manifests(plan.cluster, replace(launch, spec=shown_spec(launch.spec)))
     return []
 
 
 def shown_spec(spec: WorkloadSpec) -> WorkloadSpec:
-    """Without the values of variables that look secret, which answers never tell."""
+    """The spec without values of variables that look secret, which are never part of an answer."""
     master = _masked_replica(spec.master) if spec.master else None
     return spec.model_copy(update={"worker": _masked_replica(spec.worker), "master": master})
 

@@ -1,4 +1,4 @@
-"""What the API says of workloads that came as manifests, in the words of Run:ai's version 2."""
+"""Answers about workloads that were submitted as manifests, in the form of Run:ai's version 2."""
 
 from contextlib import suppress
 from dataclasses import replace
@@ -20,12 +20,12 @@ from workloads.api.words import DesiredPhase
 from workloads.launch import manifests, shown_launch_of
 from workloads.models import Workload
 
-VARIABLES = "env"  # the key of a manifest that variables stand under
+VARIABLES = "env"  # the key of a manifest that has environment variables
 QUEUED, SYNCED, DELETING, DELETED, FAILED = "Queued", "Synced", "Deleting", "Deleted", "Failed"
 
 
 class Gvk(Wire):
-    """The type of a manifest: the group is empty of what is Kubernetes' core."""
+    """The type of a manifest. The group is empty for types of Kubernetes' core."""
 
     group: str
     version: str
@@ -80,9 +80,9 @@ class ManifestMetadataOut(Wire):
 
 
 class ManifestedOut(Wire):
-    """``rawManifest`` is as it was handed in, ``workloadManifest`` what its cluster is handed for
-    it: the object of the same kind, else a List of all that it is. The value of a variable whose
-    name looks like a secret's is ``***``."""
+    """``rawManifest`` is the manifest as submitted. ``workloadManifest`` is what the cluster gets
+    for it: the object of the same type, or a List of all objects. If a variable's name looks like a
+    secret's, its value is shown as ``***``."""
 
     metadata: ManifestMetadataOut
     desired_phase: DesiredPhase
@@ -91,8 +91,8 @@ class ManifestedOut(Wire):
 
 
 class SyncOut(Wire):
-    """Whether its cluster has been given it: ``Queued`` until then, and ``Failed`` where that is
-    not to be."""
+    """Whether the cluster has the workload: ``Queued`` until then, and ``Failed`` if it
+    never will."""
 
     status: Annotated[str, words(QUEUED, SYNCED, DELETING, DELETED, FAILED)]
     message: str
@@ -129,7 +129,7 @@ class ManifestWorkloadOut(Wire):
 
 
 def _handed_over(workload: Workload, raw: dict[str, Any]) -> dict[str, Any]:
-    """An empty List where the engine says what keeps it from being rendered."""
+    """The manifest for the cluster, or an empty List if the engine cannot render it."""
     items: list[dict[str, Any]] = []
     with suppress(EngineError, ObjectDoesNotExist):
         launch = shown_launch_of(workload)

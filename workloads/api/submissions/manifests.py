@@ -1,5 +1,5 @@
-"""REST: a manifest of Kubernetes as a workload. The calls are those of Run:ai's API version 2, at
-whose address they are as well."""
+"""REST: submit a Kubernetes manifest as a workload. The calls and their paths are those of Run:ai's
+API version 2."""
 
 import json
 from base64 import b64decode
@@ -45,7 +45,7 @@ from workloads.models import Source, Workload
 router = Router(tags=["Manifests"], by_alias=True)
 
 MANIFEST, ENCODED = "manifest", "manifestBase64Encoded"
-#: By the name that a spec has for it, what of the metadata goes over the manifest.
+#: Fields of the metadata that override the manifest, by their name in the spec.
 OVER = {"priorityClass": "priority", "category": "category", "preemptibility": "preemptibility"}
 STAYS = "A workload that was submitted does not change."
 
@@ -58,8 +58,7 @@ class ManifestIn(Closed):
 
 
 class ManifestMetadataIn(Closed):
-    """``name`` is that of the manifest where it is empty. What is given here goes over what the
-    manifest says."""
+    """If ``name`` is empty, the manifest's name is used. All fields override the manifest."""
 
     name: str = ""
     use_given_name_as_prefix: bool = False
@@ -93,9 +92,9 @@ class ManifestUpdateIn(ManifestIn):
 def create(
     request: ApiRequest, body: ManifestCreationIn, asked: Query[DryRun]
 ) -> Status[DryRunOut] | Status[ManifestWorkloadOut]:
-    """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload, wherever that
-    runs. 400 names everything in it that no workload has, such as ``manifest.spec.volumes``.
-    ``dryRun=true`` submits nothing and answers 200, in the names of the spec."""
+    """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload on any cluster.
+    400 lists everything in it that workloads do not have, such as ``manifest.spec.volumes``. With
+    ``dryRun=true`` nothing is submitted; the answer is 200 and uses the names of the spec."""
     manifest, by = _manifest(body), request.user
     creation, draft = _request(body.metadata, manifest, by)
     if asked.dry_run:
@@ -119,8 +118,8 @@ def create(
     url_name="manifest",
 )
 def read(request: ApiRequest, workload_id: UUID, asked: Query[Which]) -> ManifestWorkloadOut:
-    """A workload that came as a manifest, with that and with what its cluster is handed for it. 404
-    for one that came by another way: read it at the path of its kind."""
+    """A workload that was submitted as a manifest, with that manifest and the one its cluster gets.
+    404 for one that was submitted in another way: read it at the path of its kind."""
     return ManifestWorkloadOut.of(_find(request, workload_id, deleted=asked.deleted))
 
 
@@ -130,8 +129,8 @@ def read(request: ApiRequest, workload_id: UUID, asked: Query[Which]) -> Manifes
     operation_id="update_manifest_workload",
 )
 def update(request: ApiRequest, workload_id: UUID, body: ManifestUpdateIn) -> ManifestWorkloadOut:
-    """For programs that apply what they have again and again: 200 where nothing differs. A workload
-    that was submitted does not change, and 409 names what differs."""
+    """For programs that apply the same manifest repeatedly: 200 if nothing differs. A submitted
+    workload does not change, so 409 lists the fields that differ."""
     workload = _find(request, workload_id)
     access.require(request.user, "workloads.update", *workload.project.scope_keys)
     if differing := list(_differing(body, workload)):
@@ -147,7 +146,8 @@ def update(request: ApiRequest, workload_id: UUID, body: ManifestUpdateIn) -> Ma
     operation_id="delete_manifest_workload",
 )
 def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-    """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+    """Delete the workload. If it runs, it is killed. Logs, metrics and events are kept for
+    a time."""
     workload = _find(request, workload_id)
     return act(services.delete, workload, request.user, "is being deleted")
 
@@ -159,8 +159,8 @@ def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> W
 
 
 def _places(metadata: ManifestMetadataIn) -> dict[str, str]:
-    """Where the request says what a spec has under another name. What comes from the manifest alone
-    keeps that."""
+    """The request's name of fields that have another name in the spec. Fields that only the
+    manifest sets keep theirs."""
     places = {
         "name": "metadata.name" if metadata.name else f"{MANIFEST}.metadata.name",
         "projectId": "metadata.projectId",
@@ -171,13 +171,14 @@ def _places(metadata: ManifestMetadataIn) -> dict[str, str]:
 
 
 def _given(metadata: ManifestMetadataIn) -> dict[str, str]:
-    """What goes over the manifest, by the names of the wire."""
+    """The values that override the manifest, by their names in the spec."""
     values = {key: getattr(metadata, name) for key, name in OVER.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def _manifest(body: ManifestIn) -> dict[str, Any]:
-    """``ApiError`` 400 where there is none, or it is none."""
+    """The manifest of a request. Raises ``ApiError`` 400 if there is none, or not exactly one, or
+    it is not valid."""
     if (body.manifest is None) == (body.manifest_base64_encoded is None):
         details = f"give either {MANIFEST} or {ENCODED}"
         raise unreadable([Issue(field=MANIFEST, details=details, rule="required")])
@@ -201,7 +202,7 @@ def _decoded(body: ManifestIn) -> dict[str, Any]:
                 for it in error.problems
             ]
         ) from error
-    except ValueError as error:  # no Base64, or no UTF-8
+    except ValueError as error:  # not valid Base64 or UTF-8
         details = "must be YAML, as UTF-8 in Base64"
         raise unreadable([Issue(field=ENCODED, details=details, rule="format")]) from error
 
@@ -209,8 +210,8 @@ def _decoded(body: ManifestIn) -> dict[str, Any]:
 def _request(
     metadata: ManifestMetadataIn, manifest: dict[str, Any], by: User
 ) -> tuple[OnePodIn, Callable[[], WorkloadDraft]]:
-    """As the request of the workload's own kind, and its draft. ``ApiError`` 400 names what of the
-    manifest has no place in one."""
+    """Convert a manifest to the request of its kind of workload, and a function that builds its
+    draft. Raises ``ApiError`` 400 with everything in it that workloads do not have."""
     job = imported(manifest)
     issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
     issues += _misplaced(job, metadata, by)
@@ -233,7 +234,8 @@ def _request(
 
 
 def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
-    """A namespace that is not the project's. Of a project that is none the plan says so."""
+    """A problem if the manifest has a namespace that is not the project's. If the project does not
+    exist, the plan reports that."""
     number = whole_number(metadata.project_id)
     if not job.namespace or number is None:
         return
@@ -247,8 +249,8 @@ def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) ->
 
 
 def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
-    """The fields of a request that are not as the workload has them. A masked value is as it was
-    answered, and stands for the one that is there; another value than the one there differs."""
+    """Paths of the fields that differ from the submitted workload. A masked value, as answers show
+    it, counts as unchanged."""
     stored, asked = mapping(workload.spec_json), body.metadata or ManifestClassIn()
     if asked.priority not in {None, stored.get("priorityClass")}:
         yield "metadata.priority"
@@ -261,8 +263,8 @@ def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
 
 
 def _paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:
-    """Where a document differs from the one that is there and from the same as it is ``shown``, as
-    deep as all have something."""
+    """Paths where a document differs from the stored one and from the same as it is ``shown``, as
+    deep as all three have the same structure."""
     if given in (there, shown):
         return
     if all(isinstance(it, dict) for it in (given, there, shown)):

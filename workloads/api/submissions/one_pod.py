@@ -1,5 +1,5 @@
-"""REST: making, reading, stopping, running and deleting workloads of one pod. Each kind of them has
-the same calls below its own path."""
+"""REST: create, read, stop, run and delete workloads of one pod. Each kind has the same calls below
+its own path."""
 
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ TAKEN: Any = {202: Accepted}
 
 
 def router_of(kind: WorkloadKind) -> Router:
-    """The calls of one kind, such as ``POST /trainings``."""
+    """The router with the calls of one kind, such as ``POST /trainings``."""
     path, noun = f"/{kind.traits.path}", kind.traits.noun
     one = f"{path}/{{workload_id}}"
     router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
@@ -46,32 +46,34 @@ def router_of(kind: WorkloadKind) -> Router:
     def create(
         request: ApiRequest, body: OnePodIn, asked: Query[DryRun]
     ) -> Status[DryRunOut] | Status[OnePodOut]:
-        """400 lists every invalid field. ``dryRun=true`` submits nothing and answers 200: what is
-        invalid, and whether the workload would start."""
+        """Submit a workload of one pod. 400 lists every invalid field. With ``dryRun=true`` nothing
+        is submitted; the answer is 200 and says what is invalid, and whether the workload would
+        start."""
         return _create(body, kind, by=request.user, rehearses=asked.dry_run)
 
     _add_batch(router, kind)
 
     @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
-        """Its complete spec, as it was submitted, with every default."""
+        """The complete spec of the workload as it was submitted, including every default."""
         return OnePodOut.of(find_kind(request, workload_id, kind))
 
     @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-        """Kill it where it runs, and delete it. Logs, metrics and events are kept for a time."""
+        """Delete the workload. If it runs, it is killed. Logs, metrics and events are kept for a
+        time."""
         workload = find_kind(request, workload_id, kind)
         return act(services.delete, workload, request.user, "is being deleted")
 
     @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
     def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-        """Stop it. The definition and its volumes are kept. 409 if nothing runs."""
+        """Stop the workload. Its definition and volumes are kept. 409 if nothing runs."""
         workload = find_kind(request, workload_id, kind)
         return act(services.stop, workload, request.user, "is stopping")
 
     @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-        """Run a stopped one again, as its next run. 409 unless it is stopped."""
+        """Run a stopped workload again, as its next run. 409 unless it is stopped."""
         workload = find_kind(request, workload_id, kind)
         return act(services.resume, workload, request.user, "runs again")
 
@@ -85,8 +87,9 @@ def _add_batch(router: Router, kind: WorkloadKind) -> None:
     def create_all(
         request: ApiRequest, body: OnePodBatchIn, asked: Query[DryRun]
     ) -> Status[BatchDryRunOut] | Status[OnePodBatchOut]:
-        """Submit many of one project, all or none. 400 lists every invalid field, such as
-        ``workloads.3.spec.image``. ``dryRun=true`` submits nothing and answers 200."""
+        """Submit many workloads in one project: all of them or none. 400 lists every invalid field,
+        such as ``workloads.3.spec.image``. With ``dryRun=true`` nothing is submitted and the answer
+        is 200."""
         by, bodies = request.user, body.workloads
         drafts = [partial(draft_of_one_pod, one, kind, by=by) for one in bodies]
         if asked.dry_run:
@@ -110,7 +113,7 @@ def _create(
 
 
 def draft_of_one_pod(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
-    """As ``distributed.draft_of``."""
+    """Convert a request to a draft, as ``distributed.draft_of`` does. Raises ``SpecError``."""
     document = documents.one_pod_from_wire(body.spec, kind)
     worker = ReplicaDraft(values=document.pop("worker"))
     draft = WorkloadDraft(**place(body), kind=kind, worker=worker, values=document)

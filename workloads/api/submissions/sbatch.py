@@ -1,4 +1,4 @@
-"""REST: a batch script of Slurm as a distributed training."""
+"""REST: submit a Slurm batch script as a distributed training."""
 
 from functools import partial
 from typing import Any, Self
@@ -25,8 +25,9 @@ router = Router(tags=["Distributed"])
 
 
 class BatchScriptIn(Closed):
-    """``name`` is that of the script where it is empty; ``spec`` goes over what the script says.
-    ``asItStands``: Slurm runs the script itself, which it does unless this is false."""
+    """If ``name`` is empty, the script's name is used. ``spec`` overrides what the script says.
+    ``asItStands`` false converts the script on a Slurm cluster too, where it otherwise runs
+    unchanged."""
 
     name: str = ""
     project_id: str
@@ -37,7 +38,7 @@ class BatchScriptIn(Closed):
 
 
 class NoteOut(Wire):
-    """What became of a line of the script, where that is not what it says."""
+    """A line of the script that does not do exactly what it says, and what becomes of it."""
 
     line: int
     text: str
@@ -53,7 +54,7 @@ class BatchScriptOut(Wire):
 
 
 class BatchScriptDryRunOut(Wire):
-    """``request`` is what ``POST /workloads/distributed`` would take."""
+    """``request`` is the equivalent request to ``POST /workloads/distributed``."""
 
     request: dict[str, Any]
     notes: list[NoteOut]
@@ -69,9 +70,9 @@ class BatchScriptDryRunOut(Wire):
 def from_sbatch(
     request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
 ) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
-    """Submit a batch script, which runs on Slurm as it stands, and elsewhere what it runs: each
-    task is a rank. 400 names every line that has to be changed first, such as ``script.13``, and
-    every invalid field. ``dryRun=true`` submits nothing and answers 200."""
+    """Submit a batch script. On Slurm it runs unchanged; elsewhere the command in it runs, with a
+    rank for each task. 400 lists every line that has to be changed first, such as ``script.13``,
+    and every invalid field. With ``dryRun=true`` nothing is submitted and the answer is 200."""
     cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
     script = read(body.script, cluster, as_it_stands=body.as_it_stands)
     if blocking := [note for note in script.notes if note.blocks]:

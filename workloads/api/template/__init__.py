@@ -1,1 +1,1 @@
-"""Templates by REST, each kind of workload with paths of its own, as Run:ai has them."""
+"""REST: templates, with paths for each kind of workload, as in Run:ai."""

@@ -1,4 +1,4 @@
-"""What the calls about templates answer. Names are those of Run:ai's objects."""
+"""Answers about templates. Names are those of Run:ai's objects."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ AnyDocument = Annotated[dict[str, Any], spec_of(*WorkloadKind)]
 
 
 class TemplateMeta(Wire):
-    """``scopeId`` is that of the cluster, department or project; 1 for the scope ``tenant``."""
+    """``scopeId`` is the id of the cluster, department or project; 1 for the scope ``tenant``."""
 
     id: UUID
     name: str
@@ -48,7 +48,7 @@ class TemplateMaster(Wire):
 
 
 class TemplateRule(Wire):
-    """``field`` is a path in the draft of a workload, such as ``worker.image``."""
+    """``field`` is a path in a workload's draft, such as ``worker.image``."""
 
     field: str
     locked: bool
@@ -58,8 +58,9 @@ class TemplateRule(Wire):
 
 
 class TemplateOut(Wire):
-    """Only what the template says, without defaults. Of one pod ``masterSpecSameAsWorker``,
-    ``master`` and ``noMaster`` are null. ``rules`` are set in the wizard."""
+    """The values of the template, without defaults. For workloads of one pod
+    ``masterSpecSameAsWorker``, ``master`` and ``noMaster`` are null. ``rules`` are set in the
+    wizard."""
 
     meta: TemplateMeta
     spec: AnyDocument
@@ -75,8 +76,8 @@ class TemplateOut(Wire):
 
 
 class ListedTemplate(TemplateOut):
-    """``complianceIssues`` say why a workload of the project that ``complyToProject`` names cannot
-    begin with it; null where none is named."""
+    """``complianceIssues`` say why a workload of the project ``complyToProject`` cannot start from
+    the template. Null if no project was named."""
 
     compliance_issues: list[ComplianceReason] | None
 
@@ -115,7 +116,8 @@ def _rule(rule: FieldRule) -> TemplateRule:
 
 
 def _meta(template: Template, kind: WorkloadKind) -> TemplateMeta:
-    """The id of the narrowest of those that it has is that of its scope."""
+    """The template's metadata. A template also has the ids of the wider scopes that contain its
+    own, so the scope's id is the narrowest one."""
     holders = (template.project_id, template.department_id, template.cluster_id, TENANT)
     return TemplateMeta(
         id=template.pk,

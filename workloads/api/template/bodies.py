@@ -1,4 +1,4 @@
-"""What the calls about templates take. A setup is any part of that of a workload's request."""
+"""Request bodies about templates. A setup is any part of the setup in a workload's request."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from core.rest.filters import Filtered, Sorted
 from workloads.api.bodies import ChosenIn
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
 
-#: What of a request is the setup that a template keeps.
+#: Fields of a request that make up the setup, which a template stores.
 SETUP = frozenset({"spec", "assets", "master", "master_spec_same_as_worker", "no_master"})
 MOST_CLEARED = 200
 FieldPath = Annotated[str, Field(min_length=1, max_length=200)]
@@ -24,7 +24,7 @@ class TemplateMetaChange(Closed):
 
 
 class TemplateMetaIn(TemplateMetaChange):
-    """``scopeId`` is required but for the scope ``tenant``."""
+    """``scopeId`` is required, except for the scope ``tenant``."""
 
     name: str
     scope_type: AssetScope
@@ -39,16 +39,16 @@ class TemplateMasterIn(Closed):
 
 
 class OnePodSetupIn(Closed):
-    """``spec`` is checked by the spec itself, field by field. Who uses the template is asked what
-    it leaves out."""
+    """``spec`` is validated field by field. Fields that it leaves out are filled in by whoever uses
+    the template."""
 
     spec: OnePodDocument | None = None
     assets: ChosenIn | None = None
 
 
 class DistributedSetupIn(OnePodSetupIn):
-    """``noMaster`` is Trainyard's own, as in a submission. Without ``master`` it is as the workers
-    are."""
+    """``noMaster`` is an extension of Trainyard, as in a submission. Without ``master`` the master
+    has the workers' setup."""
 
     spec: DistributedDocument | None = None
     master_spec_same_as_worker: bool | None = None
@@ -97,7 +97,7 @@ class TemplateListing(Pages, Sorted, TemplateNarrowing):
 
 
 class WantedTemplateName(Parameters):
-    """Of the scope ``tenant`` there is no ``scopeId``."""
+    """The scope ``tenant`` has no ``scopeId``."""
 
     template_name: str
     scope_type: AssetScope

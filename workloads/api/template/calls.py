@@ -1,4 +1,4 @@
-"""What the calls about templates do, of any kind of workload."""
+"""The calls about templates, for any kind of workload."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -54,7 +54,8 @@ class TemplateCalls:
     kind: WorkloadKind | None = None
 
     def rows(self, user: User) -> ScopedQuerySet[Template]:
-        """Of rows without a kind there is the first one."""
+        """The templates of this kind that the user sees. Rows without a kind are from before there
+        were several, and are distributed trainings."""
         rows = TEMPLATE.rows.visible_to(user).select_related("created_by", "updated_by")
         if self.kind is None:
             return rows
@@ -142,7 +143,7 @@ class TemplateCalls:
 
 
 def is_free(wanted: WantedTemplateName, user: User) -> bool:
-    """Whether a new template there can have this name."""
+    """Whether a new template in this scope can have the name."""
     meta = TemplateMetaIn.model_validate(
         {"name": wanted.template_name, "scopeType": wanted.scope_type, "scopeId": wanted.scope_id}
     )
@@ -154,7 +155,7 @@ def is_free(wanted: WantedTemplateName, user: User) -> bool:
 
 
 def place_named(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
-    """The place of a ``scopeId``, or what is wrong with it."""
+    """The place that a scope and its id name, or the problems with them."""
     given = {}
     if meta.scope_type in IDS and meta.scope_id is not None:
         column, kind = IDS[meta.scope_type]
@@ -169,7 +170,7 @@ def place_named(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Is
 
 
 def _given(body: Closed) -> Setup:
-    """What a request says of the setup; null says nothing."""
+    """The setup in a request, without fields that are null."""
     document = body.model_dump(mode="json", by_alias=True, exclude_unset=True, include=set(SETUP))
     return {key: value for key, value in document.items() if value is not None}
 
@@ -187,7 +188,8 @@ def _contradictions(setup: Setup) -> Iterator[Issue]:
 
 @contextmanager
 def _judged(wrong: list[Issue]) -> Iterator[None]:
-    """What a verb refuses, with what else is wrong; then nothing of it stays."""
+    """Report the problems of a change together with ``wrong``, which were found before. If there
+    are any, the change is rolled back."""
     try:
         with judged(REFUSED), transaction.atomic():
             yield

@@ -1,4 +1,4 @@
-"""The paths of the calls about templates."""
+"""REST: the paths of the calls about templates."""
 
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -24,7 +24,8 @@ from workloads.api.template.calls import TemplateCalls, is_free
 
 
 class TemplateBodies(NamedTuple):
-    """What the calls of a kind take: to create one, to replace and to change its setup."""
+    """The request bodies of a kind: to create a template, to replace its setup, and to
+    change it."""
 
     create: Any
     update: Any
@@ -50,7 +51,7 @@ def list_templates(request: ApiRequest, listing: Query[TemplateListing]) -> Temp
 
 @router.get("/count", response=Count)
 def count_templates(request: ApiRequest, narrowing: Query[TemplateNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of templates that match the filters."""
     return Count(count=ALL.narrowed(narrowing, request.user).count())
 
 
@@ -64,29 +65,30 @@ def check_template_name(
 
 @router.get("/{uuid:template_id}", response=TemplateOut)
 def read_template(request: ApiRequest, template_id: UUID) -> TemplateOut:
-    """One of any kind."""
+    """A template of any kind."""
     return ALL.read(template_id, request.user)
 
 
 def add_kind(kind: WorkloadKind) -> None:
-    """The calls below the path of one kind, such as ``/workload-templates/trainings``."""
+    """Add the calls below the path of one kind, such as ``/workload-templates/trainings``."""
     calls, takes = TemplateCalls(kind), GANG if kind.is_gang else ONE_POD
     path, noun = f"/{kind.traits.path}", f"{kind.value}_template"
     one, thing = f"{path}/{{uuid:template_id}}", f"a template of a {kind.label.lower()}"
 
     @router.get(path, response=TemplateList, operation_id=f"list_{noun}s")
     def list_all(request: ApiRequest, listing: Query[TemplateListing]) -> TemplateList:
-        """Those that you can see. ``complyToProject`` adds why each cannot be used there."""
+        """Templates of this kind that you can see. ``complyToProject`` adds why each cannot be used
+        in a project."""
         return calls.listed(listing, request.user)
 
     @router.get(one, response=TemplateOut, operation_id=f"read_{noun}", summary=f"Get {thing}")
     def read(request: ApiRequest, template_id: UUID) -> TemplateOut:
-        """What it says, and what it rules of its fields."""
+        """The template's values, and its rules for fields."""
         return calls.read(template_id, request.user)
 
     @router.delete(one, response={204: None}, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, template_id: UUID) -> Status[None]:
-        """Workloads that began with it stay as they are."""
+        """Delete the template. Workloads that started from it do not change."""
         calls.delete(template_id, request.user)
         return Status(204, None)
 
@@ -104,23 +106,22 @@ def _add_writes(kind: WorkloadKind, calls: TemplateCalls, takes: TemplateBodies)
         summary=f"Create {thing}",
     )
     def create(request: ApiRequest, body: takes.create) -> Status[TemplateOut]:  # type: ignore[name-defined]
-        """It may lack any field. 400 lists every invalid one."""
+        """Create a template. Any field may be missing. 400 lists every invalid one."""
         return Status(201, calls.create(body, request.user))
 
     @router.put(
         one, response=TemplateOut, operation_id=f"update_{noun}", summary=f"Replace {thing}"
     )
     def update(request: ApiRequest, template_id: UUID, body: takes.update) -> TemplateOut:  # type: ignore[name-defined]
-        """Missing fields of ``meta`` do not change; a setup replaces the whole one. Rules of fields
-        stay, and so do workloads that began with it."""
+        """Replace the template's setup, if any of it is given. Missing fields of ``meta`` do not
+        change, and neither do rules, or workloads that started from the template."""
         return calls.update(template_id, body, request.user)
 
     @router.patch(
         one, response=TemplateOut, operation_id=f"change_{noun}", summary=f"Change {thing}"
     )
     def patch(request: ApiRequest, template_id: UUID, body: takes.patch) -> TemplateOut:  # type: ignore[name-defined]
-        """What is given goes over what there is, then ``fieldsToClear`` are taken away, such as
-        ``spec.image``."""
+        """Change the given fields, then remove ``fieldsToClear``, such as ``spec.image``."""
         return calls.patch(template_id, body, request.user)
 
 

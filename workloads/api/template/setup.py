@@ -1,4 +1,4 @@
-"""What a template holds, as a request has it and as the draft that is stored; both ways."""
+"""Convert the setup of a template between its form in requests and the stored draft."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -42,7 +42,7 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
 
 
 def _replica(values: Values, given: Setup) -> ReplicaDraft:
-    """With the assets that are chosen for it."""
+    """The role's values, with the assets that are chosen for it."""
     chosen = mapping(given.get("assets"))
     mounted = chosen.get("dataSources") or []
     return ReplicaDraft(
@@ -52,7 +52,8 @@ def _replica(values: Values, given: Setup) -> ReplicaDraft:
 
 
 def setup_of(draft: WorkloadDraft) -> Setup:
-    """The inverse of :func:`draft_of`, with nothing that the draft does not say."""
+    """The setup of a draft: the inverse of :func:`draft_of`. Contains nothing that the draft leaves
+    open."""
     spec = documents.to_wire({**draft.counted, "worker": _pod(draft.worker)})
     setup: Setup = {"spec": spec, "assets": _chosen(draft.worker)}
     if not draft.is_gang:
@@ -68,7 +69,8 @@ def setup_of(draft: WorkloadDraft) -> Setup:
 
 
 def _pod(replica: ReplicaDraft) -> Values:
-    """Whatever a person typed is kept in a draft; tools that are none have no place in a spec."""
+    """The role's values for a spec. Drafts store anything that was entered; items that are not a
+    tool's cannot be part of a spec."""
     values = {key: value for key, value in replica.values.items() if key != DATA_SOURCES}
     if CONNECTIONS in values:
         tools = values[CONNECTIONS] if isinstance(values[CONNECTIONS], list) else []
@@ -85,12 +87,13 @@ def _chosen(replica: ReplicaDraft) -> Setup | None:
 
 def _mounted(replica: ReplicaDraft) -> Iterator[Setup]:
     for item in replica.data_sources:
-        with suppress(ValueError):  # one that was not selected yet
+        with suppress(ValueError):  # none was selected yet
             yield {"id": str(UUID(str(item.get("id")))), "path": str(item.get("path") or "")}
 
 
 def laid_over(old: Any, new: Any) -> Any:
-    """JSON Merge Patch (RFC 7396): objects field by field, null takes a field away."""
+    """Apply a JSON Merge Patch (RFC 7396): objects are merged field by field, null removes
+    a field."""
     if not isinstance(new, dict):
         return new
     merged = dict(mapping(old))
@@ -103,7 +106,7 @@ def laid_over(old: Any, new: Any) -> Any:
 
 
 def without(setup: Setup, path: str) -> Setup:
-    """The same without what is at a dotted path such as ``spec.image``."""
+    """The setup without the value at a dotted path such as ``spec.image``."""
     head, _, rest = path.partition(".")
     if not rest or not isinstance(setup.get(head), dict):
         return {key: value for key, value in setup.items() if key != head or rest}
@@ -111,7 +114,7 @@ def without(setup: Setup, path: str) -> Setup:
 
 
 def issues_of(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
-    """What is wrong with the values that there are. A template may lack any."""
+    """Problems with the values of a setup. Missing values are not a problem of a template."""
     kind = WorkloadKind(draft.kind)
     for key in documents.strays(mapping(setup.get("spec")), kind):
         yield Issue(field=f"spec.{key}", details="is not a field of this kind", rule="unknown")
@@ -123,7 +126,7 @@ def issues_of(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
 
 
 def _is_missing(problem: Problem, draft: WorkloadDraft) -> bool:
-    """Whether it is about what may be filled in later."""
+    """Whether the problem is only that a value or an asset is missing, which is filled in later."""
     role, *rest = problem.path
     replica = draft.replicas.get(str(role))
     asks = replica is not None and len(rest) == 1 and rest[0] in {"environment", "compute"}
@@ -133,7 +136,7 @@ def _is_missing(problem: Problem, draft: WorkloadDraft) -> bool:
 
 
 def field_of(problem: Problem, setup: Setup) -> str:
-    """Where the request has what a problem of the draft is about."""
+    """Path of the request's field that a problem of the draft is about."""
     head, *rest = problem.path
     if head in {"worker", "master"}:
         given = setup if head == "worker" else mapping(setup.get("master"))
