@@ -79,7 +79,7 @@ def bar(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
 
 
 def _end_of(workload: Workload) -> Phase:
-    """The phase that ends the workload if all goes well. One that never completes by itself will be
+    """The phase that ends the workload if all goes well. A kind that never completes will be
     stopped some day."""
     return Phase.COMPLETED if WorkloadKind(workload.kind).traits.completes else Phase.STOPPED
 

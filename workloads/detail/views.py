@@ -76,7 +76,7 @@ def _tabs(workload: Workload) -> list[tuple[str, str, str]]:
 
 
 def _is_in_drawer(request: Request, workload: Workload) -> bool:
-    """Whether the workload is shown in a drawer beside another page, whose address then stays."""
+    """Whether the workload is shown in a drawer next to another page, whose address then stays."""
     here = request.htmx.current_url_abs_path or workload.get_absolute_url()
     return not here.startswith(workload.get_absolute_url())
 

@@ -151,7 +151,7 @@ def _filter_form(key: str) -> dict[str, object]:
 
 
 def _address_now(request: Request) -> str:
-    """Address of the table that the page shows, even with a drawer open beside it."""
+    """Address of the table that the page shows, even with a drawer open next to it."""
     path, _, query = (request.htmx.current_url_abs_path or "").partition("?")
     return TableState.parse(QueryDict(query)).address(path)
 

@@ -28,7 +28,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Open:
-    """A problem for the summary. ``shown``: its field shows it too. ``address`` leads to that
+    """A problem for the summary. ``shown``: its field shows it too. ``address`` points to that
     field."""
 
     field: Question
