@@ -1,4 +1,4 @@
-"""Why a workload failed, read from what its ranks printed last."""
+"""Find out why a workload failed, from the last lines that its ranks printed."""
 
 from workloads.diagnosis.base import FailureClass, Fault
 from workloads.diagnosis.classes import BY_ID, CLASSES

@@ -1,4 +1,4 @@
-"""What a class of failures is: how its line looks, whose fault it is, and what repairs it."""
+"""The definition of a failure class: how to recognize it, who has to fix it, and how."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from spec.phases import Reason
 
 
 class Fault(StrEnum):
-    """Where the repair has to be made."""
+    """Where the failure has to be fixed."""
 
     PROGRAM = "program"
     DATA = "data"
@@ -22,7 +22,7 @@ class Fault(StrEnum):
         return "Trainyard" if self is Fault.TRAINYARD else self.value.capitalize()
 
 
-#: What makes a line one that tells of an error: "error rate: 0.2" and "Error: 0.2" are measures.
+#: Marks a line as reporting an error. "error rate: 0.2" and "Error: 0.2" are measurements.
 AN_ERROR = (
     r"Error\b(?!: *\d+\.\d)|Exception\b|ERROR|FATAL|[Ff]atal\b|\b[Ff]ailed\b"
     r"|\berror\b(?! rates?\b|:? *\d)"
@@ -30,22 +30,28 @@ AN_ERROR = (
 
 
 class Weight(IntEnum):
-    """How much a line says of the cause. What only repeats that something else failed gives way."""
+    """How much a line says about the cause. Lines of a lower weight are ignored if there are
+    others."""
 
     ECHO = 1  # a peer is gone, a library gave up
-    SYMPTOM = 2  # something stalled or crashed, and does not say why
-    PLAIN = 3  # an exception, and no more is known of it
+    SYMPTOM = 2  # something stalled or crashed without saying why
+    PLAIN = 3  # an exception that no class is specific to
     CAUSE = 4
 
 
 @dataclass(frozen=True)
 class FailureClass:
-    """``says`` are patterns of the decisive line; ``mentions`` are those that an ordinary line may
-    hold as well, so that they count only where the line tells of an error; ``raises`` names
-    exceptions that are enough by themselves. ``within`` are patterns of an exception that says too
-    little together with the frames before it; ``gives_way`` of lines that count only where no other
-    cause is told. ``signals``, exit ``codes`` and ``reasons`` (with a
-    ``remark`` in the engine's words) speak for ranks that printed nothing of it."""
+    """A class of failures, and how it is recognized.
+
+    In a log: ``says`` are patterns of the decisive line. ``mentions`` are patterns that ordinary
+    lines may match too, so they only count in lines that report an error. ``raises`` are names of
+    exceptions that suffice alone. ``within`` are patterns that match an exception together with the
+    frames before it, where its own text says too little. A line that matches ``gives_way`` has at
+    most the weight of a plain exception.
+
+    Without a log: ``signals``, exit ``codes``, and ``reasons`` of the engine whose message matches
+    ``remark``.
+    """
 
     id: str
     label: str
@@ -78,5 +84,5 @@ class FailureClass:
         return any(re.search(one, f"{frames}\n{text}") for one in self.within)
 
     def says_so(self, message: str) -> bool:
-        """Whether the engine's words do not speak against it."""
+        """Whether the engine's message fits this class, so that its reason counts."""
         return re.search(self.remark, message) is not None

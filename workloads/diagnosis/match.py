@@ -1,4 +1,4 @@
-"""Which class of failure the last lines of one log show, and the line that decides it."""
+"""Find the failure class that the last lines of a log show, and the line that decides it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -8,14 +8,15 @@ from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.classes import BY_ID, CLASSES
 from workloads.diagnosis.reading import LONGEST, RAISED, Utterance, progress, utterances
 
-GOES_ON = 3  # lines of progress after which an error was evidently dealt with
+GOES_ON = 3  # after this many lines of progress, an error was evidently handled
 EXCEPTION = "exception"
 ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\d+)", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class Match:
-    """``number`` is the line's place in what was read."""
+    """A line and its failure class. ``number`` is the line's index in what was read, ``source`` the
+    process that printed it, and ``block`` the traceback that it ends, or -1."""
 
     failure: FailureClass
     number: int
@@ -25,7 +26,7 @@ class Match:
 
 
 def match(lines: Sequence[str]) -> Match | None:
-    """The cause as far as these lines tell it; ``None`` where they do not."""
+    """The cause of the failure according to these lines; ``None`` if they do not show it."""
     steps = progress(lines)
     dealt_with = steps[-GOES_ON] if len(steps) >= GOES_ON else -1
     matches = _uncaught([one for one in _matches(lines) if one.number > dealt_with])
@@ -47,7 +48,7 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
 
 
 def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
-    """What ends a traceback is an exception, whatever it is called."""
+    """The class of a line, if any. A line that ends a traceback is at least a plain exception."""
     text, frames = utterance.text, utterance.frames
     failure = next((one for one in CLASSES if frames and one.is_within(frames, text)), None)
     failure = failure or next((one for one in likely if one.pattern.search(text)), None)
@@ -56,8 +57,9 @@ def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureCl
 
 
 def _uncaught(matches: list[Match]) -> list[Match]:
-    """A process that raised again had handled what it raised before. That it lost its peers is
-    no such proof: several processes may print into one log."""
+    """Matches without exceptions that were handled: a process that raised another one afterwards
+    had handled them. One that reports lost peers does not count as another, since several processes
+    may print into one log."""
     last: dict[str, int] = {}
     for one in matches:
         if one.block >= 0 and one.weight > Weight.SYMPTOM:
@@ -66,8 +68,12 @@ def _uncaught(matches: list[Match]) -> list[Match]:
 
 
 def _decisive(matches: list[Match], root: str) -> Match:
-    """Of lines that weigh the same: those of the rank that its launcher names, else of the first
-    that spoke; of a process what it said last, and of that the line that says it."""
+    """The decisive one of several matches with the same weight.
+
+    It is one of the rank that the launcher names, or else of the process that printed the first. If
+    the last match of that process ends a traceback, that is it; else the first match of the same
+    class.
+    """
     sources = [one.source for one in matches]
     source = root if root in sources else sources[0]
     own = [one for one in matches if one.source == source]

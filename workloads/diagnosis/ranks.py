@@ -1,4 +1,4 @@
-"""Which rank failed first, and what the end of a rank says without its log."""
+"""Find the rank that failed first, and classify the end of a rank without its log."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -10,13 +10,13 @@ from workloads.diagnosis.base import FailureClass
 from workloads.diagnosis.classes import CLASSES
 from workloads.models import Rank
 
-# How ranks end when another one took them along.
+# Exit codes of ranks that were stopped because another one failed.
 COLLATERAL = frozenset({-15, 143, -9, 137})
 
 
 def in_order_of_failure(ranks: Iterable[Rank]) -> list[Rank]:
-    """Those that had to give way first; then, as they ended, those that failed by themselves, not
-    with the others."""
+    """Failed ranks: preempted ones first, then those that failed by their own fault, and last those
+    stopped because of them; each in the order in which they ended."""
     failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _began(rank)]
     last = now()
     return sorted(
@@ -31,14 +31,14 @@ def in_order_of_failure(ranks: Iterable[Rank]) -> list[Rank]:
 
 
 def _began(rank: Rank) -> bool:
-    """Not so where the cluster refused the gang: then no rank is to blame. One whose program could
-    not be started has a node and no exit code."""
+    """Whether the rank was started at all. If the cluster refused the gang, no rank is to blame. A
+    rank whose program could not be started has a node but no exit code."""
     return rank.exit_code is not None or rank.started_at is not None or bool(rank.node)
 
 
 def by_its_end(rank: Rank, earliest: datetime | None = None) -> FailureClass | None:
-    """What the engine says of the end of a rank, or else its exit code. One that was killed after
-    the ``earliest`` end of all was taken along."""
+    """The failure class of a rank's end, from the engine's reason or else its exit code. ``None``
+    for a rank that was killed after the ``earliest`` end of all, because another had failed."""
     for one in CLASSES:
         if rank.reason in one.reasons and one.says_so(rank.message):
             return one

@@ -1,14 +1,14 @@
-"""The last lines of a log as a person reads them: whose line it is, what belongs to a traceback,
-and what is only a warning, a retry or the launcher repeating that a child failed."""
+"""Read the last lines of a log as a person would: which process printed each line, what belongs to
+a traceback, and what is only a warning, a retry, or a launcher that repeats that a child failed."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-LONGEST = 2000  # characters of a line that are looked at
-DEEPEST = 16  # lines of the innermost frames
-#: Whose line it is, where a launcher puts the ranks of a pod into one log.
+LONGEST = 2000  # characters of a line that are examined
+DEEPEST = 16  # lines kept of the innermost frames
+#: The process that printed a line, where a launcher writes several ranks into one log.
 SOURCE = re.compile(
     r"^(?:\[(?:rank|default)?\d+\]:\s?|\[\d+,\d+\]<std\w+>:\s?|\(\w+ pid=\d+[^)]*\)\s?|\d{1,3}: )"
 )
@@ -24,18 +24,18 @@ HANDLED = re.compile(
     r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
     r"|downloading|computing|imputing|starting|training|running)(?: |$)"
     r"|\bhandlers? (?:for|installed|registered)\b|\benabled for SIG"
-    # A counter at zero, or a switch that is off.
+    # A counter at zero, or an option that is off.
     r"|^(?!.*(?:error|exception|fatal)\b).*(?<!rank|code)(?<!device)[\"']?[:=] *"
     r"(?:0|no|none|off|false|never)\W{0,3}$",
     re.IGNORECASE,
 )
-#: What only a training that goes on prints.
+#: Lines that only a training in progress prints.
 PROGRESS = re.compile(
     r'^\s*\{.*"step":|\b(?:step|epoch|iter(?:ation)?|batch)\b\W{0,3}\d|\d%\|', re.IGNORECASE
 )
-#: A name and a number, as training prints them.
+#: A name and a number, as trainings print them.
 MEASURE = re.compile(r"^[A-Za-z][\w/ -]{0,40}[:=] *[-+]?\d[\d./%e+-]*\b")
-#: What ends a traceback; a number behind the name is a measure of another process.
+#: The end of a traceback. With a number after the name it is another process's measurement.
 RAISED = re.compile(
     r"^(?:(?:[A-Za-z_]\w*\.)+\w+|_?[A-Z]\w*)(?:: (?![-+]?\d[\d./%e+-]*(?:\W|$))|\s*$)"
     r"|^(?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception): "
@@ -43,14 +43,14 @@ RAISED = re.compile(
 BEGINS = re.compile(r"^\W*(?:Original )?(?:Exception Group )?Traceback \(most recent call last\)")
 FRAME = re.compile(r'^\s+File ".*", line \d+')
 CHAINED = re.compile(r"^(?:During handling of|The above exception was)|^Original Traceback")
-#: What came while the program ended, and a child that was not handed what it should run.
+#: Exceptions while the program ended, and of a child process that never got its work.
 ASIDE = re.compile(
     r"^(?:Exception ignored (?:in|on)|Error in (?:atexit|sys\.excepthook))"
     r"|^\s+self = reduction\.pickle\.load\(from_parent\)"
 )
-#: What stands before the lines of a group of exceptions, and of a box that a terminal draws.
+#: Prefix of lines in an exception group, or in a box that was drawn on the terminal.
 FRAMED = re.compile(r"^ +(?:\| ?)+|^[\u2502\u2503] ?")
-#: Exceptions of those who only tell that a child of theirs failed.
+#: Exceptions that only report that a child process failed.
 WRAPPED = re.compile(
     r"^(?:\w+\.)*(?:ChildFailedError|CalledProcessError|ProcessRaisedException"
     r"|ProcessExitedException"
@@ -60,8 +60,9 @@ WRAPPED = re.compile(
 
 @dataclass(frozen=True)
 class Utterance:
-    """A line that may say why. ``block`` numbers the traceback it ends, or is -1; ``frames``
-    are its innermost frames; ``number`` is the line's place in what was read."""
+    """A line that may be the cause. ``number`` is its index in what was read, ``source`` the prefix
+    of its process. ``block`` numbers the traceback that it ends, or is -1; ``frames`` are the
+    innermost frames of that traceback."""
 
     number: int
     source: str
@@ -72,7 +73,7 @@ class Utterance:
 
 @dataclass
 class _Source:
-    """Where the output of one process stands."""
+    """How far the output of one process has been read."""
 
     block: int = -1
     inside: bool = False
@@ -82,7 +83,8 @@ class _Source:
 
 
 def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
-    """Without the frames of tracebacks, and without what is no reason to fail."""
+    """The lines that may be the cause: without frames of tracebacks, and without lines that are no
+    reason to fail."""
     sources: dict[str, _Source] = {}
     blocks = count()
     for number, line in enumerate(line[:LONGEST] for line in lines):
@@ -102,7 +104,8 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
 
 
 def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
-    """Whether it is a frame or a head line; the line with the exception is not."""
+    """Whether the line is the head or a frame of a traceback. Its last line, with the exception, is
+    not. Updates ``at``."""
     if BEGINS.match(text) or (not at.inside and FRAME.match(text)):
         if at.block < 0 or not (at.chained or CHAINED.match(text)):
             at.block = next(blocks)
@@ -117,17 +120,18 @@ def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
 
 
 def _is_of_another(at: _Source, text: str) -> bool:
-    """Whether a rank that goes on put its line between the frames and the exception."""
+    """Whether the line is of another, running rank, and only happens to be inside a traceback."""
     is_measure = PROGRESS.match(text) or MEASURE.match(text)
     return at.inside and is_measure is not None and not RAISED.match(text)
 
 
 def _may_say_why(line: str, text: str, *, is_raised: bool) -> bool:
-    """What ends a traceback was raised, whatever its message says of going on."""
+    """Whether a line may be the cause. The end of a traceback may be, even if its message sounds as
+    if the program continued."""
     is_calm = CALM.search(line) or (not is_raised and HANDLED.search(text))
     return bool(text.strip()) and not (WRAPPED.match(text) or is_calm)
 
 
 def progress(lines: Sequence[str]) -> list[int]:
-    """The numbers of lines that only a training prints which goes on."""
+    """Indexes of the lines that only a training in progress prints."""
     return [number for number, line in enumerate(lines) if PROGRESS.search(line[:LONGEST])]

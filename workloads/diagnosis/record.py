@@ -1,4 +1,4 @@
-"""Reading the last lines of the ranks that failed, once, and keeping what they say."""
+"""Diagnose a failed workload from the last lines of its ranks, once, and store the result."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
@@ -19,14 +19,14 @@ from workloads.models import Rank, Workload
 
 TAIL_LINES = 400
 TAIL_BYTES = 48 * 1024
-MOST_RANKS = 8  # those that failed first; the others tell of them
+MOST_RANKS = 8  # ranks examined, those that failed first
 LONGEST_TEXT = 500
 
 
 @dataclass(frozen=True)
 class DecisiveLine:
-    """Where it stands: ``offset`` in the output of ``rank`` in this attempt; -1 where no line
-    says it, only how the rank ended."""
+    """The line that shows the cause: at ``offset`` bytes in the output of ``rank`` in this attempt.
+    -1 if no line shows it, only how the rank ended."""
 
     rank: int
     attempt: int = 0
@@ -41,7 +41,8 @@ class Diagnosis:
 
 
 def note(workload: Workload) -> None:
-    """Of a failed workload whose output is here. Running it again changes nothing."""
+    """Diagnose a failed workload whose output is complete, and store the result. Doing it again
+    changes nothing."""
     if workload.phase != Phase.FAILED:
         return
     diagnosis = diagnose(workload, workload.ranks.all())
@@ -55,13 +56,15 @@ def note(workload: Workload) -> None:
 
 
 def of_a_refusal(reason: Reason) -> str:
-    """The class of a workload that never started, so that no rank can say why."""
+    """The failure class of a workload that never started, so that no rank has an output. Empty if
+    there is none."""
     return next((one.id for one in CLASSES if reason in one.reasons), "")
 
 
 def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
-    """The first to fail that can say why; one that only says that others are gone gives way."""
-    if workload.reason in TIME_LIMIT.reasons:  # however its ranks took it
+    """The diagnosis of the first failed rank that shows a cause. A rank that only reports that
+    others are gone counts if no other does. ``None`` if none shows anything."""
+    if workload.reason in TIME_LIMIT.reasons:  # however its ranks ended
         return Diagnosis(TIME_LIMIT, DecisiveLine(0))
     best: Diagnosis | None = None
     failed = in_order_of_failure(ranks)
@@ -76,7 +79,8 @@ def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
 
 
 def _of(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
-    """What its log says; the end of the rank where that weighs more, or the engine knows it."""
+    """The diagnosis from the rank's log, or from how it ended if that says more or the engine gave
+    the reason."""
     own, end = _of_its_log(workload, rank), by_its_end(rank, earliest)
     if end is None or (own and own.failure is end):
         return own
@@ -100,7 +104,7 @@ def _of_its_log(workload: Workload, rank: Rank) -> Diagnosis | None:
 
 
 def _tail(stream: logs.Stream) -> tuple[list[int], list[str]]:
-    """The last lines with where each begins, oldest first."""
+    """The last lines of the output, oldest first, and the offset of each in bytes."""
     offsets: list[int] = []
     lines: list[str] = []
     left = TAIL_BYTES

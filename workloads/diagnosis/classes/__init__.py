@@ -1,4 +1,4 @@
-"""All classes, those first whose lines say most: of two that fit a line, the first counts."""
+"""All failure classes, the most specific first: if a line fits several, the first counts."""
 
 from workloads.diagnosis.base import FailureClass
 from workloads.diagnosis.classes import access, cluster, device, files, gang, program, tensors

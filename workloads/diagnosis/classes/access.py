@@ -1,8 +1,8 @@
-"""Failures of networks, and of services that want to know who asks."""
+"""Failures of networks, and of services that require credentials."""
 
 from workloads.diagnosis.base import FailureClass, Fault
 
-#: Whoever waits for another to come up is told no until it has.
+#: Programs that wait for a service to start are refused until it has.
 WAITS = r"^[Ww]aiting (?:for|until)\b"
 
 SERVICES = (
@@ -111,7 +111,7 @@ SERVICES = (
             r"npm (?:error|ERR!) (?:code )?E?40[134]\b",
             r"PackagesNotFoundError|E: Unable to locate package",
         ),
-        # pip ends with them where it could not read the index, too.
+        # pip ends with these even if it could not read the index.
         gives_way=(r"\(from versions: none\)|No matching distribution found",),
     ),
     FailureClass(

@@ -1,4 +1,4 @@
-"""Failures that no log tells of: what runs the ranks says so itself."""
+"""Failures that are not in any log: the engine reports them."""
 
 from spec.phases import Reason
 from workloads.diagnosis.base import FailureClass, Fault
