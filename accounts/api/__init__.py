@@ -1,1 +1,2 @@
-"""REST: tokens, keys, users, and calls that are sent twice."""
+"""REST: tokens, access keys, users, roles, settings and the audit log, and requests that are sent
+twice."""

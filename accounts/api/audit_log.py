@@ -1,4 +1,4 @@
-"""REST: the audit log, in Run:ai's words. Nothing that was refused is in it."""
+"""REST: the audit log, with Run:ai's names. Requests that were refused are not in it."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -30,15 +30,16 @@ FIELDS: Fields = {
 MOST_IN_A_FILE = 20_000
 HEAD = ("timestamp", "subject", "action", "verb", "entity_type", "entity_name", "entity_id")
 COMMAND_LINE = "Command line"
-#: Run:ai's word for our verb; all others change something.
+#: Run:ai's action for each of our verbs. All other verbs are an update.
 ACTIONS = {it.replace("-", " "): it for it in ("create", "delete", "sign-in", "sign-out")}
 ACTIONS |= {"reset password": "reset-password"}
 UPDATE = "update"
 
 
 class AuditLogOut(Schema):
-    """``metadata`` has what changed, by ``before.`` or ``after.`` and the name of the field; no
-    secret is ever in it. ``subject`` is Command line for what is done on the machine."""
+    """``metadata`` has the changed values: the keys are ``before.`` or ``after.`` and the field's
+    name. It never contains a secret. ``subject`` is "Command line" for commands on the server's
+    machine."""
 
     id: str
     timestamp: datetime
@@ -81,7 +82,8 @@ class AuditLogList(Schema):
 
 
 class AuditTime(Filtered):
-    """From ``start`` to before ``end``. ``search`` looks in the names of who did it and of what."""
+    """Entries from ``start`` until before ``end``. ``search`` looks in the names of the user and of
+    the object."""
 
     start: Moment
     end: Moment
@@ -114,7 +116,7 @@ class AuditFile(AuditTime):
 
 @router.get("/audit/log", response=AuditLogList)
 def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLogList:
-    """Who did what in a time, the newest first."""
+    """Who did what between two times, newest first."""
     access.require(request.user, "audit.read")
     rows = listing.rows()
     start = min(listing.offset, LAST_OFFSET)
@@ -128,7 +130,7 @@ def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLo
 
 @router.get("/audit/log/file")
 def download_audit_log(request: ApiRequest, asked: Query[AuditFile]) -> HttpResponse:
-    """The same as a file, JSON or CSV, the newest first."""
+    """The audit log between two times as a JSON or CSV file, newest first."""
     access.require(request.user, "audit.read")
     rows = asked.rows()[: asked.number_of_samples]
     if asked.file_type == "json":

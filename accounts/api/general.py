@@ -1,4 +1,4 @@
-"""REST: the general settings, one by one, as Run:ai has those of a tenant."""
+"""REST: the general settings, one by one, as Run:ai has settings of a tenant."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
@@ -44,7 +44,7 @@ class SettingChanged(Wire):
 
 @router.get("/settings", response=list[SettingOut], by_alias=True, url_name="general-settings")
 def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[SettingOut]:
-    """What administrators decide for everyone, such as what the wizard asks."""
+    """The settings that administrators make for everyone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
     return listing.of(_all(), FIELDS, "key", "label", "description")
 
@@ -53,7 +53,7 @@ def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[Set
     "/settings/{setting_key}", response=SettingOut, by_alias=True, url_name="general-setting"
 )
 def get_setting(request: ApiRequest, setting_key: str) -> SettingOut:
-    """One of them."""
+    """One setting, by its key."""
     access.require(request.user, "settings.read")
     for setting in _all():
         if setting.key == setting_key:
@@ -63,7 +63,7 @@ def get_setting(request: ApiRequest, setting_key: str) -> SettingOut:
 
 @router.put("/settings", response=SettingChanged, by_alias=True)
 def update_setting(request: ApiRequest, body: SettingIn) -> SettingChanged:
-    """Change one of them; the others stay as they are."""
+    """Change one setting. The others stay as they are."""
     settings = general.current()
     switches: dict[str, bool] = {key: getattr(settings, key) for key in SWITCHES}
     general.update(by=request.user, **(switches | {body.key: body.value}))

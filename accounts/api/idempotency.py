@@ -1,7 +1,8 @@
-"""``Idempotency-Key``: a POST that is sent again with the same key makes nothing a second time.
+"""``Idempotency-Key``: a POST that is sent again with the same key has no effect the second time.
 
-Key and answer are written in the transaction of what it creates, so that however the process ends,
-either both are there or neither. An answer that is an error is not kept: nothing happened.
+Key and answer are stored in the same transaction as what the request creates, so either both exist
+or neither, even if the process is killed. Answers with an error are not stored, because then
+nothing happened.
 """
 
 import hashlib
@@ -33,7 +34,8 @@ Run = Callable[..., HttpResponse]
 
 
 def once(run: Run) -> Run:
-    """A call of ninja's that is done once for each key of a person."""
+    """Wrap a ninja call so that it runs only once for each key of a user. Later requests get the
+    stored answer."""
     operation = operation_of(run)
     if "POST" not in operation.methods or not is_write(operation):
         return run
@@ -61,7 +63,7 @@ def _done_once(
     KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     with transaction.atomic():
         try:
-            with transaction.atomic():  # waits for whoever is at it with the same key
+            with transaction.atomic():  # waits for another request with the same key
                 row = KeptAnswer.objects.create(user=user, key=key, asked=asked)
         except IntegrityError:
             return _again(KeptAnswer.objects.defer("body").get(user=user, key=key), asked)
@@ -90,7 +92,8 @@ def _again(kept: KeptAnswer, asked: str) -> HttpResponse:
 
 
 def _fingerprint(request: HttpRequest, by: AccessKey | None) -> str:
-    """An access key is not told what its owner, or another key of theirs, was answered."""
+    """A hash of the request and of the access key that sent it: a key must not get an answer meant
+    for its owner, or for another of their keys."""
     parts = (request.get_full_path().encode(), f"{by.pk if by else ''}".encode(), request.body)
     return hashlib.sha256(b"\n".join(parts)).hexdigest()
 

@@ -1,4 +1,4 @@
-"""REST: a person's own access keys, and everyone's for administrators."""
+"""REST: your own access keys, and everyone's for administrators."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -30,8 +30,8 @@ FIELDS: Fields = {
 
 
 class KeyIn(Closed):
-    """``scopes`` are the permissions that the key has of yours, such as ``workloads.read``; without
-    any it has all of them. It never ends unless ``expiresAt`` is given."""
+    """``scopes`` are those of your permissions that the key gets, such as ``workloads.read``.
+    Without any it gets all of them. The key never expires unless ``expiresAt`` is given."""
 
     name: str = Field(min_length=1, max_length=63)
     expires_at: AwareDatetime | None = None
@@ -39,7 +39,7 @@ class KeyIn(Closed):
 
 
 class KeyOut(Wire):
-    """``lastLogin`` is when it last got a token."""
+    """``lastLogin`` is when the key was last used to get a token."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class KeyOut(Wire):
 
 
 class NewKey(KeyOut):
-    """The only answer that has the secret."""
+    """The only answer that contains the secret."""
 
     client_secret: str
 
@@ -66,7 +66,7 @@ class KeyList(Wire):
 
 class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
     def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
-        """The newest first, unless another order is asked for."""
+        """The keys that match, newest first unless another order is asked for."""
         rows = narrow(rows, self.filter_by, FIELDS)
         rows = rows.filter(name__icontains=self.search) if self.search else rows
         return self.cut(order(rows, self, FIELDS))
@@ -74,14 +74,14 @@ class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
 
 @router.get("/access-keys", response=KeyList, by_alias=True)
 def list_access_keys(request: ApiRequest, listing: Query[KeyListing]) -> KeyList:
-    """Your own, the newest first."""
+    """Your own access keys, newest first."""
     own = listing.among(request.user.access_keys.all())
     return KeyList(access_keys=[KeyOut.of(key) for key in own])
 
 
 @router.post("/access-keys", response={201: NewKey}, by_alias=True)
 def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
-    """A new access key. Its secret is in this answer and never shown again."""
+    """Create an access key. Its secret is in this answer and never shown again."""
     _by_the_person(request)
     with judged(REFUSED):
         key, secret = tokens.make_key(
@@ -92,13 +92,14 @@ def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
 
 @router.get("/access-keys/{key_id}", response=KeyOut, by_alias=True)
 def get_access_key(request: ApiRequest, key_id: int) -> KeyOut:
-    """One of your own, without its secret."""
+    """One of your own access keys, without its secret."""
     return KeyOut.of(_key(request, key_id))
 
 
 @router.delete("/access-keys/{key_id}", response={204: None})
 def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
-    """Programs that use it lose access immediately. A key may delete itself, and no other."""
+    """Delete one of your access keys. Programs that use it lose access immediately. A key may
+    delete itself, but no other."""
     key = _key(request, key_id)
     if key != request.user.acting_key:
         _by_the_person(request)
@@ -108,7 +109,8 @@ def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
 
 @router.post("/access-keys/{key_id}/secret", response=NewKey, by_alias=True)
 def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
-    """A new secret for it. The old one and its tokens end immediately."""
+    """Create a new secret for an access key. The old one and its tokens stop working
+    immediately."""
     key = _key(request, key_id)
     _by_the_person(request)
     return NewKey(**new_key(key, tokens.renew_secret(key, by=request.user)))
@@ -134,7 +136,7 @@ class KeysOf(KeyListing):
 
 @router.get("/administration/access-keys", response=OwnedKeyList, by_alias=True)
 def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
-    """Everyone's, for those who may change users."""
+    """Everyone's access keys, for those who may change users."""
     access.require(request.user, "users.update")
     keys = asked.among(asked.rows())
     shown = [OwnedKey(**_facts(key), created_by=key.user.username) for key in keys]
@@ -143,7 +145,7 @@ def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
 
 @router.delete("/administration/access-keys/{int:key_id}", response={204: None})
 def delete_key_of_someone(request: ApiRequest, key_id: int) -> Status[None]:
-    """Anyone's. Programs that use it lose access immediately."""
+    """Delete anyone's access key. Programs that use it lose access immediately."""
     access.require(request.user, "users.update")
     key = AccessKey.objects.filter(pk=key_id).first()
     if key is None:
@@ -160,13 +162,14 @@ def _key(request: ApiRequest, pk: int) -> AccessKey:
 
 
 def _by_the_person(request: ApiRequest) -> None:
-    """Else the deletion of a key that leaked would leave the keys that it created."""
+    """Refuse requests made with an access key. Otherwise a leaked key could create others, which
+    would remain after it was deleted."""
     if request.user.acting_key:
         raise ApiError(403, BY_KEY)
 
 
 def new_key(key: AccessKey, secret: str) -> dict[str, Any]:
-    """All of it, this once with its secret."""
+    """The fields of a new key, including its secret."""
     return {"client_secret": secret, **_facts(key)}
 
 

@@ -1,4 +1,4 @@
-"""``POST /api/v2/token``: the same tokens, asked for by a form as OAuth 2 has it."""
+"""``POST /api/v2/token``: the same tokens, requested with a form as in OAuth 2."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -18,7 +18,7 @@ REQUIRED = {
 }
 
 
-@csrf_exempt  # a token, or what gets one, is in the request and in no cookie
+@csrf_exempt  # the credentials are in the request, not in a cookie
 @require_POST
 def create_token_by_form(request: HttpRequest) -> HttpResponse:
     try:
@@ -39,7 +39,7 @@ def create_token_by_form(request: HttpRequest) -> HttpResponse:
 
 
 def _read(request: HttpRequest) -> TokenRequest:
-    """``ApiError`` 400 with all that is wrong with the form."""
+    """The request in the form. Raises ``ApiError`` 400 with every problem in it."""
     grant = request.POST.get("grant_type", "")
     if grant not in GRANTS:
         details = f"must be one of {', '.join(GRANTS)}"

@@ -1,4 +1,4 @@
-"""REST: roles, what they permit, and where someone has which, in Run:ai's words."""
+"""REST: roles, what they permit, and who has them where, with Run:ai's names."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -16,8 +16,7 @@ from core.rest.rows import SortedIfAsked, WholeListing, matching, ordered
 
 router = Router(tags=["Access"], by_alias=True)
 
-#: By our word for it, Run:ai's group of what can be permitted, and the words that it has there. Of
-#: groups of people it has none.
+#: Run:ai's group and types of resources for each of ours. It has none for groups of people.
 RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "departments": ("organization", ("department",)),
     "projects": ("organization", ("project",)),
@@ -61,7 +60,7 @@ class PermissionOut(Wire):
 
 
 class RoleOut(Wire):
-    """Roles come with Trainyard: ``createdAt`` is when its first user was created."""
+    """Roles are part of Trainyard: ``createdAt`` is when its first user was created."""
 
     id: int
     name: str
@@ -76,14 +75,14 @@ class RoleOut(Wire):
 
 
 class ScopesIn(Closed):
-    """Without an ``action`` the answer has all."""
+    """Without ``action`` the answer has all actions."""
 
     resource_type: str
     action: str | None = None
 
 
 class PermittedScopesOut(Wire):
-    """``tenant`` is there where all is permitted, and the lists are empty then."""
+    """``tenant`` is set if the action is permitted everywhere; the lists are empty then."""
 
     tenant: str | None = None
     clusters: list[str] = []
@@ -137,7 +136,7 @@ def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOu
 
 @router.get("/authorization/roles/{int:role_id}", response=RoleOut)
 def get_role(request: ApiRequest, role_id: int) -> RoleOut:
-    """One of them."""
+    """One role, by its id."""
     if not 1 <= role_id <= len(access.ROLES):
         raise not_found("The role")
     return _shown(role_id)
@@ -145,7 +144,7 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
 def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
-    """All that a role can permit."""
+    """All permissions that a role can have."""
     every = _permissions(access.PERMISSIONS)
     return listing.of(every, OF_A_PERMISSION, "resource_type", "display_name")
 
@@ -157,7 +156,7 @@ def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[
     operation_id="read_permitted_scopes",
 )
 def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAction:
-    """Where you may do what with such a resource. It changes nothing."""
+    """The scopes in which you may do which actions with a type of resource. It changes nothing."""
     ours = next((it for it, (_, words) in RESOURCES.items() if body.resource_type in words), None)
     actions = access.RESOURCES[ours] if ours else ()
     scopes = {
@@ -183,7 +182,7 @@ def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesA
     "/authorization/me/access-rules/count", response=Count, operation_id="count_own_access_rules"
 )
 def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) -> Count:
-    """How many roles there are."""
+    """The number of your roles."""
     return Count(count=len(narrowing.rules(request.user)))
 
 

@@ -1,4 +1,4 @@
-"""REST: tokens and access keys."""
+"""REST: bearer tokens, how to get them, and who a token belongs to."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -33,7 +33,7 @@ class Bearer(HttpBearer):
 
 
 class AsyncBearer(Bearer):
-    """The same, for calls that run on the event loop, and long."""
+    """The same for long calls that run on the event loop."""
 
     async def __call__(self, request: HttpRequest) -> Any:
         return await sync_to_async(self._asked)(request)
@@ -46,18 +46,18 @@ class AsyncBearer(Bearer):
 
 
 class ApiRequest(HttpRequest):
-    """What :class:`Bearer` guarantees."""
+    """A request after :class:`Bearer`, which guarantees a signed-in user."""
 
     user: User
 
 
-RETRY_SECONDS = 60  # after too many wrong credentials from one address; of one name it takes longer
+RETRY_SECONDS = 60  # after too many wrong credentials from one address; longer for one name
 GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
 
 
 class TokenRequest(Closed):
-    """``password`` needs username and password, ``app_token`` and ``client_credentials`` an access
-    key's ID and secret, ``refresh_token`` the one of an earlier answer."""
+    """``password`` needs a username and password, ``app_token`` and ``client_credentials`` an
+    access key's ID and secret, ``refresh_token`` the one of an earlier answer."""
 
     grant_type: Literal["password", "app_token", "client_credentials", "refresh_token"]
     username: str = ""
@@ -72,8 +72,8 @@ class TokenRequest(Closed):
 
 
 class Token(Wire):
-    """``expiresIn`` is in seconds. ``refreshToken`` gets the next token until 30 days after the
-    sign-in."""
+    """``expiresIn`` is in seconds. ``refreshToken`` can be exchanged for a new token until 30 days
+    after the sign-in."""
 
     access_token: str
     id_token: str = ""
@@ -91,7 +91,8 @@ def create_token(request: HttpRequest, body: TokenRequest) -> Token:
 
 
 def grant_for(request: HttpRequest, body: TokenRequest) -> Granted:
-    """``ApiError`` where there is nothing to grant."""
+    """The token for valid credentials. Raises ``ApiError``: 401 if they are wrong, 429 after too
+    many attempts."""
     granted = _granted(request, body)
     if granted is None:
         raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
@@ -107,7 +108,7 @@ def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
     if body.grant_type == "refresh_token":
         renewed = tokens.renew(body.refresh_token)
         return renewed[1] if renewed else None
-    adapter = get_adapter(request)  # it counts failures, as it does for the sign-in page
+    adapter = get_adapter(request)  # it counts failures, as for the sign-in page
     try:
         if body.grant_type == "password":
             user = adapter.authenticate(request, username=body.username, password=body.password)
@@ -139,8 +140,8 @@ class KeyRef(Wire):
 
 
 class MeOut(Wire):
-    """``permissions`` are those that you have somewhere. ``accessKey`` is the one that this call
-    uses, or null."""
+    """``permissions`` are those that you have in any scope. ``accessKey`` is the access key that
+    this request uses, or null."""
 
     username: str
     name: str

@@ -1,4 +1,4 @@
-"""REST: who may sign in, for those who may manage users."""
+"""REST: users, for those who may manage them."""
 
 import secrets
 from collections.abc import Iterator
@@ -44,8 +44,9 @@ FIELDS: Fields = {
 
 
 class UserOut(Wire):
-    """``createdBy`` is empty for the first administrator, ``isLocal`` false for who signs in
-    elsewhere only. When a user was changed is in the audit log, so ``updatedAt`` is null."""
+    """``createdBy`` is empty for the first administrator. ``isLocal`` is false for users who can
+    only sign in through an identity provider. ``updatedAt`` is always null: the audit log has the
+    changes."""
 
     id: str
     username: str
@@ -75,7 +76,7 @@ class UserListing(Pages, Sorted, UserNarrowing):
 
 
 class UserIn(Closed):
-    """``email`` is the username, too. Run:ai's ``resetPassword`` and ``notify`` can only be false:
+    """``email`` is also the username. Run:ai's ``resetPassword`` and ``notify`` can only be false:
     Trainyard sends no mail."""
 
     email: str = Field(min_length=1, max_length=150)
@@ -85,7 +86,7 @@ class UserIn(Closed):
 
 
 class NewUser(Wire):
-    """The only answer that has the password."""
+    """The only answer that contains the password."""
 
     id: str
     username: str
@@ -98,7 +99,7 @@ class NewPassword(Wire):
 
 @router.get("/users", response=list[UserOut], by_alias=True)
 def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut]:
-    """Everyone who may sign in, page by page."""
+    """All users, page by page."""
     access.require(request.user, "users.read")
     page, _ = listing.cut(order(listing.rows(), listing, FIELDS).prefetch_related("user_groups"))
     return _shown(page)
@@ -106,21 +107,21 @@ def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut
 
 @router.get("/users/count", response=Count, by_alias=True)
 def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of users that match the filters."""
     access.require(request.user, "users.read")
     return Count(count=narrowing.rows().count())
 
 
 @router.get("/users/{int:user_id}", response=UserOut, by_alias=True)
 def get_user(request: ApiRequest, user_id: int) -> UserOut:
-    """One of them."""
+    """One user, by their id."""
     (shown,) = _shown([_user(request, user_id, "users.read")])
     return shown
 
 
 @router.post("/users", response={201: NewUser}, by_alias=True)
 def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
-    """Someone who may sign in, with a password that only this answer has."""
+    """Create a user with a password that only this answer contains."""
     password = secrets.token_urlsafe(16)
     role = {} if body.role is None else {"role": body.role}
     with judged(REFUSED):
@@ -137,7 +138,8 @@ def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
     operation_id="reset_user_password",
 )
 def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
-    """A new password, which only this answer has; it ends every session and token of the user."""
+    """Set a new password, which only this answer contains. It ends every session and token of the
+    user."""
     user, password = _user(request, user_id, "users.update"), secrets.token_urlsafe(16)
     with judged(REFUSED):
         services.reset_password(user, password, by=request.user)
@@ -146,7 +148,7 @@ def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
 
 @router.post("/users/{int:user_id}/logout", response={204: None}, operation_id="sign_out_user")
 def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
-    """End every session and token of the user, who may sign in again. Access keys stay."""
+    """End every session and token of the user, who may sign in again. Access keys stay valid."""
     services.sign_out(_user(request, user_id, "users.update"), by=request.user)
     return Status(204, None)
 
@@ -158,8 +160,9 @@ class OwnPasswordIn(Closed):
 
 @router.post("/me/password", response={204: None, 429: ErrorBody}, by_alias=True)
 def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
-    """Your own. It ends all your sessions and tokens. An access key cannot change it."""
-    user, adapter = request.user, get_adapter(request)  # it counts wrong ones, as the page does
+    """Change your own password. It ends all your sessions and tokens. An access key cannot change
+    it."""
+    user, adapter = request.user, get_adapter(request)  # it counts failures, as for the page
     if user.acting_key:
         raise ApiError(403, "An access key cannot change the password of its owner.")
     try:
