@@ -1,1 +1,1 @@
-"""Run gangs as batch jobs of Slurm, with its own commands, on this host or over SSH."""
+"""Run gangs as Slurm batch jobs, with Slurm's own commands, on this host or over SSH."""

@@ -1,4 +1,4 @@
-"""The Slurm engine: gangs as batch jobs, whose ranks are the tasks of one step."""
+"""The Slurm engine: gangs are batch jobs, and their ranks the tasks of one step."""
 
 import socket
 import subprocess
@@ -50,16 +50,15 @@ from spec.tools import Tool
 DIAL_SECONDS = 5.0
 NOBODY = "Jobs of this cluster run under people's own names, and no key is available."
 OWNERS = "Its owner's SSH key for this cluster is needed to end it; or end it there, with scancel."
-NODES_SECONDS = 25.0  # Slurm itself takes minutes to find out that a node is gone
-KILL_SECONDS = 20.0  # for killed jobs to leave their nodes, before a deletion is tried again
+NODES_SECONDS = 25.0  # Slurm itself takes minutes to notice that a node is down
+KILL_SECONDS = 20.0  # time for killed jobs to leave their nodes, before the deletion is tried again
 
 
 class SlurmEngine:
-    """Keeps all it knows on the shared directory, so that any number of processes can use it.
-
-    ``interval`` is the least pause between two looks at the queue, in seconds. ``person`` is how
-    somebody acts under an own name; whoever has none can look at such workloads, and no more.
-    """
+    """An engine whose entire state is on the shared directory, so that any number of processes can
+    use it. ``interval`` is the minimum time between two looks at the queue, in seconds. ``person``
+    runs commands as a user under their own name; without it, workloads of people's own can only be
+    looked at."""
 
     def __init__(
         self,
@@ -84,7 +83,7 @@ class SlurmEngine:
         self._partitions: tuple[Partition, ...] = ()
 
     def acting(self, person: Transport) -> "SlurmEngine":
-        """The same for somebody who submits, stops and enters jobs under an own name."""
+        """The same engine for a person who submits, stops and enters jobs under their own name."""
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
@@ -92,7 +91,7 @@ class SlurmEngine:
         return discovery.capabilities(self._transport, self._partitions)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
-        """As they were ``NODES_SECONDS`` ago, or later."""
+        """The nodes, no older than ``NODES_SECONDS``."""
         now = time.monotonic()
         if now - self._nodes[0] > NODES_SECONDS:
             at = datetime.now(UTC)
@@ -101,13 +100,14 @@ class SlurmEngine:
         return self._nodes[1]
 
     def check(self) -> tuple[Finding, ...]:
-        """The partitions are those that were told of when it was asked for its offer last."""
+        """The findings of all checks, with the partitions of the last ``capabilities`` if there
+        were any."""
         return self._checks.findings(
             lambda: self._partitions or discovery.limits_of(self._transport, self.nodes())
         )
 
     def keep_queues(self, wanted: Wanted) -> None:
-        """Accounts and their limits are the site's own."""
+        """Do nothing: accounts and their limits belong to the site."""
 
     def render(self, launch: Launch) -> list[Manifest]:
         return [dict(document) for document in manifests(launch, self._site)]
@@ -163,7 +163,8 @@ class SlurmEngine:
         files.checked(files.sh(self._person, programs.REMOVE, *words), "It cannot be removed")
 
     def _leave(self, names: Sequence[str]) -> None:
-        """Nobody but its owner ends a job."""
+        """Raise ``EngineUnavailable`` if jobs of these names run and only their owner may
+        end them."""
         if not self._is_onlooker:
             return
         for job in self._queue.named(*names):
@@ -183,7 +184,8 @@ class SlurmEngine:
             time.sleep(0.3)
 
     def news(self) -> Set[UUID]:
-        """Usage is sampled of what the watch of this process sees."""
+        """Workloads with new output or usage. Usage is sampled for the jobs that this process's
+        watch sees."""
         glances = tuple(self._watching.last.values()) if self._watching else ()
         return self._logs.news() | self._usage.refresh(glances)
 
@@ -211,7 +213,8 @@ class SlurmEngine:
             raise EngineRefused(f"The terminal cannot be opened: {error}.") from error
 
     def _running(self, handle: Handle, rank: int) -> tuple[str, str, RunFacts]:
-        """Job and node of a rank that runs, and what is known of its run."""
+        """Job and node of a running rank, and the facts of its run. Raises ``EngineRefused`` if it
+        does not run."""
         glance = self._glance(handle)
         fact = glance.facts.ranks.get(rank) if glance else None
         job = glance.job if glance else None

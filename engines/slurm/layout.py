@@ -18,19 +18,19 @@ NAME = re.compile(r"^ty-([0-9a-f]{32})-([1-9][0-9]*)$")
 
 
 def job_name(workload_id: UUID, run: int) -> str:
-    """Accounting always keeps a job's name, and seldom its comment."""
+    """The name of a run's job. Accounting always keeps the name, but often not the comment."""
     return f"ty-{workload_id.hex}-{run}"
 
 
 def run_of(name: str) -> tuple[UUID, int] | None:
-    """The workload and the run whose job has this name; ``None`` where it is not ours."""
+    """The workload and run of a job's name; ``None`` if it is not one of ours."""
     match = NAME.match(name)
     return (UUID(match[1]), int(match[2])) if match else None
 
 
 @dataclass(frozen=True)
 class SharedFolder:
-    """One workload on the shared directory."""
+    """The folder of one workload on the shared directory."""
 
     directory: str
     workload_id: UUID

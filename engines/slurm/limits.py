@@ -1,4 +1,4 @@
-"""What no partition would ever start, said before it is submitted. Pure."""
+"""Find what no partition would ever start, so that it can be refused before submission. Pure."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,8 +16,8 @@ Obstacle = tuple[str, str]  # place, message
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Slurm takes any of several partitions, so all of them must be impossible. Nothing where it is
-    not known which there are."""
+    """Problems that keep the workload from ever starting. Slurm may use any of several partitions,
+    so it must be impossible in all of them. None if the partitions are unknown."""
     there = {it.name: it for it in launch.site.partitions}
     wanted = partitions(launch, site) or [it.name for it in there.values() if it.is_default]
     if not there or not wanted:
@@ -36,7 +36,7 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
 def _obstacles(
     there: dict[str, Partition], name: str, launch: Launch, site: SlurmSite
 ) -> Iterator[Obstacle]:
-    """The first of each place."""
+    """The first obstacle for each field, in one partition."""
     if name not in there:
         yield "nodePools", f"the cluster has no partition {name}, only {', '.join(there)}"
         return
@@ -63,7 +63,8 @@ def _all(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obst
 
 
 def _of_nodes(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
-    """Whether one task fits on a node, all of them on all nodes, and on as many as it may have."""
+    """Obstacles for tasks: whether a single one fits on any node, all of them on all nodes, and on
+    as many nodes as the partition allows."""
     if partition.nodes is None:
         return
     name, possible = partition.name, _possible(partition, tasks)
@@ -107,7 +108,7 @@ def _of_one(
 
 
 def _least_nodes(partition: Partition, tasks: Tasks) -> int:
-    """The fewest that hold all of them: the roomiest first."""
+    """The fewest nodes that hold all tasks, if those with the most room are used first."""
     rooms = [(room(it, tasks, partition), it.count) for it in _possible(partition, tasks)]
     taken, open_tasks = 0, tasks.count
     for each, count in sorted(rooms, reverse=True):
@@ -118,7 +119,7 @@ def _least_nodes(partition: Partition, tasks: Tasks) -> int:
 
 
 def room(shape: NodeShape, tasks: Tasks, partition: Partition) -> int:
-    """How many of the tasks such a node holds while nothing else runs there."""
+    """How many of the tasks fit on an empty node of this shape."""
     fits = [_least(partition.max_cpus, shape.cpus) // tasks.cpus]
     fits += [_least(partition.max_memory, shape.memory) // tasks.memory] if tasks.memory else []
     fits += [shape.gpus // tasks.gpus] if tasks.gpus else []

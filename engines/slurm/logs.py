@@ -1,7 +1,6 @@
-"""What ranks print, read from the shared directory where it left off.
+"""Read the output of ranks from the shared directory, continuing where the last read ended.
 
-One look tells of all running ranks how long their logs are; a piece is fetched only of those that
-grew.
+One look tells how long the logs of all running ranks are, so that only logs that grew are read.
 """
 
 import re
@@ -22,8 +21,8 @@ LATE = "The shared directory does not show all of it yet."
 LENGTH = re.compile(r"([0-9]+) (workloads/([0-9a-f]{32})/.+)")
 NAME = re.compile(r"attempt-([0-9]{1,6})/rank-([0-9]{1,6})\.log")
 
-# Length and name of each log of the last runs. Asks for last_run. $1 directory, $2… workloads, or
-# all with a bell.
+# Prints length and name of each log of the latest runs. Requires last_run. $1 directory, $2…
+# workloads, or none for all that changed.
 LENGTHS = r"""
 cd "$1" 2>/dev/null || exit 0
 shift
@@ -40,10 +39,9 @@ LOGS = r"""
 cd "$1/runs/$2" 2>/dev/null || exit 0
 find . -mindepth 2 -maxdepth 2 -name 'rank-*.log' -printf '%P\n'
 """
-# What leads elsewhere by a link would show its maker what our user can read. So the folder is
-# entered before it is judged, and files are opened only where they are none: a link that comes a
-# moment later changes nothing. $1 path of the log, without its ending; $2 bytes to leave out, $3 to
-# read.
+# A link could make our user read files that the owner of the link cannot. So the folder is entered
+# before its path is checked, and files are opened without following links: a link that appears in
+# between has no effect. $1 path of the log, without its ending; $2 bytes to skip, $3 to read.
 PIECE = r"""
 w=${1%/*/*/*/*} rest=${1#"${1%/*/*/*/*}"}
 shared=$(cd -P "${w%/*}" && pwd -P) || exit 4 # it is away, and the log with it
@@ -67,7 +65,7 @@ class LogReader:
     _looked: float = 0.0
 
     def news(self) -> Set[UUID]:
-        """Workloads whose logs grew since this was last asked."""
+        """Workloads whose logs grew since the last call."""
         now = time.monotonic()
         if now - self._looked < LOOK_SECONDS:
             return set()
@@ -86,7 +84,8 @@ class LogReader:
         return [Log(run, rank, attempt) for rank, attempt in places]
 
     def read(self, folder: SharedFolder, log: Log, offset: int, limit: int) -> LogChunk:
-        """A rank says at its end how long its log is, for it may show here later than that."""
+        """A piece of a log. When a rank ends it records the length of its log, as the shared
+        directory may show the last part of it later."""
         path = folder.log(log.run, log.rank, log.start).removesuffix(".log")
         words = ["sh", "-c", PIECE, "sh", path, str(offset), str(limit)]
         answer = self.transport.run(words)

@@ -1,20 +1,21 @@
-"""What ``sstat`` prints of the steps of jobs. Pure."""
+"""Parse what ``sstat`` prints about the steps of jobs. Pure."""
 
 import re
 from collections import defaultdict
 from dataclasses import dataclass
 
-EVERY = 30.0  # seconds between two samples; each asks the nodes of all jobs that are in it
+EVERY = 30.0  # seconds between two samples; each contacts all nodes of the jobs in it
 COLUMNS = "JobID,TRESUsageInTot,TRESUsageInAve"
 TIME = re.compile(r"(?:([0-9]{1,6})-)?([0-9]{1,6}):([0-9]{1,2}):([0-9]{1,2})")
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-ASIDE = {"batch", "extern"}  # steps that are no ranks
+ASIDE = {"batch", "extern"}  # steps that are not ranks
 
 
 @dataclass
 class StepUsage:
-    """Of all running steps of one job, or part of one: seconds, bytes; percent and bytes of GPUs,
-    the mean of its tasks, where Slurm gathers that."""
+    """Usage of all running steps of a job, or of a part of it: CPU time in seconds and memory in
+    bytes, both summed. For GPUs it is the mean of the tasks in percent and bytes, or ``None`` if
+    Slurm does not measure them."""
 
     cpu: float = 0.0
     memory: int = 0
@@ -23,7 +24,7 @@ class StepUsage:
 
 
 def added_up(text: str) -> dict[str, StepUsage]:
-    """What ``sstat`` printed, with ``COLUMNS``."""
+    """The usage of each job in the output of ``sstat`` with ``COLUMNS``."""
     results: dict[str, StepUsage] = defaultdict(StepUsage)
     for line in text.splitlines():
         step, _, rest = line.partition("|")

@@ -1,4 +1,4 @@
-"""Handing a run to Slurm, once, whatever happens to the answer."""
+"""Submit a run to Slurm exactly once, even if an answer is lost."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -15,13 +15,13 @@ from engines.slurm.script.render import is_secret
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.facts import RunFacts, facts_of, launch_line
 
-#: An answer that was lost may still make a job of it for as long as a client waits for one.
+#: Time in which a submission with a lost answer may still create a job: clients wait this long.
 ON_ITS_WAY = timedelta(seconds=30)
 MAY_COME = "An earlier try may still reach Slurm; looking again in a moment."
 
 
 class Submission:
-    """Of one launch."""
+    """The submission of one launch."""
 
     def __init__(
         self, courier: Courier, queue: QueueReader, site: SlurmSite, launch: Launch
@@ -32,20 +32,21 @@ class Submission:
         self.name = job_name(launch.handle.workload_id, launch.run)
 
     def submit(self) -> None:
-        """Where the folder of the run is new, nothing can have been submitted under its name; else
-        Slurm is asked first."""
+        """Submit the launch, unless it has been. If the run's folder is new, nothing can have been
+        submitted under its name; otherwise Slurm is asked first. Raises ``EngineRefused`` or
+        ``EngineUnavailable``."""
         if self.launch.run > 1 and not self._may_follow():
             return
         if self._hand_over() == AGAIN:
             self._once_more()
 
     def _may_follow(self) -> bool:
-        """Whether the run before is over and this one, or a later one, is not there yet."""
+        """Whether the previous run is over and neither this nor a later one exists yet."""
         before = self._latest()
         if before is None or before.run == self.launch.run:
             return True
         if before.run > self.launch.run:
-            return False  # a late call for a run that is over
+            return False  # a late call for an earlier run
         if not before.finished and not before.verdict:
             name = job_name(self.launch.handle.workload_id, before.run)
             jobs = squeue(self.transport, names=[name])
@@ -77,7 +78,7 @@ class Submission:
         return outcome
 
     def _once_more(self) -> None:
-        """Somebody began this run before. It is there, or on its way, or never came to be."""
+        """Submit a run whose folder exists already, unless a job of it exists or may still come."""
         latest = self._latest()
         if latest and latest.run > self.launch.run:
             return
@@ -92,8 +93,9 @@ class Submission:
         self._hand_over(AGAIN)
 
     def _found(self, created: datetime) -> BatchJob | None:
-        """The job that an earlier try left. What a refused one left is none: the run would fail by
-        it, though it only has to wait, such as for the limit of jobs of its account."""
+        """The job of an earlier try. What a refused submission left does not count: the run would
+        fail because of it, although it only has to wait, for example for the account's limit of
+        jobs."""
         jobs = [job for job in self.queue.recent() if job.name == self.name and not job.was_refused]
         since = created - timedelta(minutes=5)
         if not jobs:

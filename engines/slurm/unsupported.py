@@ -101,7 +101,8 @@ def _pools(launch: Launch) -> Iterator[Complaint]:
 
 
 def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
-    """Of a launcher, which has no resources of its own, and of the workers that it starts."""
+    """Complaints about MPI: the launcher has no resources of its own, and starts the workers
+    itself."""
     if not has_launcher(spec):
         return
     worker, master, slots = spec.worker, spec.master, spec.slots_per_worker

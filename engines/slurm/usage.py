@@ -1,8 +1,8 @@
-"""What ranks use, by ``sstat``: one call for all that runs on a cluster, now and then. Of people's
-own jobs only they may ask, so that each job does, and writes it down.
+"""Sample what ranks use, with one call of ``sstat`` for everything that runs on a cluster. For
+people's own jobs only they may call it, so each job does so itself and records the result.
 
-Slurm adds up the tasks of a step, so each rank of a part shows its share of the sum. CPU time comes
-in whole seconds.
+Slurm sums up the tasks of a step, so each rank of a part gets an equal share. CPU time is in whole
+seconds.
 """
 
 import re
@@ -20,9 +20,9 @@ from engines.slurm.steps import COLUMNS, EVERY, StepUsage, added_up
 from engines.slurm.watch.poll import Glance
 
 AT = re.compile(r"[0-9]+(\.[0-9]+)?")
-AT_ONCE = 64  # jobs of one call, in turn
-# What jobs wrote down themselves, of those whose folders follow, indented: none speaks for another,
-# also where the last line has no end. No link is followed. $1 directory.
+AT_ONCE = 64  # jobs in one call; more take turns
+# Prints what jobs recorded, for the folders given, indented so that no job can imitate another,
+# even if its last line is not complete. Links are not followed. $1 directory.
 WRITTEN = r"""
 ENTER
 cd -P "$1" 2>/dev/null || exit 0
@@ -38,13 +38,13 @@ exit 0
 """.replace("ENTER", files.ENTER)
 
 Mark = tuple[UUID, int, int]  # workload, run, attempt
-Used = Mapping[str, tuple[float, StepUsage]]  # by the id of the job or part: when, and what
+Used = Mapping[str, tuple[float, StepUsage]]  # time and usage, by id of the job or part
 
 
 @dataclass
 class StepSampler:
     """Takes usage samples of running steps every ``every`` seconds. ``directory`` is the shared
-    one, where jobs write their own usage."""
+    directory if jobs record their own usage there, else empty."""
 
     transport: Transport
     directory: str = ""
@@ -55,7 +55,7 @@ class StepSampler:
     _before: dict[tuple[Mark, str], tuple[float, float]] = field(default_factory=dict)
 
     def refresh(self, glances: Iterable[Glance]) -> Set[UUID]:
-        """Take samples if it is time to; the workloads that they are of."""
+        """Take samples if it is time, and return the workloads that have new ones."""
         now = time.monotonic()
         if now - self._taken < self.every:
             return set()
@@ -84,7 +84,7 @@ class StepSampler:
         return chosen
 
     def _asked(self, glances: Sequence[Glance]) -> Used:
-        """Nothing where Slurm gathers nothing or does not answer."""
+        """The usage by job; empty if Slurm measures nothing or does not answer."""
         ids = [job_id for it in glances for job_id, _ in parts(it)]
         words = ["sstat", "--noheader", "--parsable2", "--allsteps", f"--format={COLUMNS}"]
         try:
@@ -96,7 +96,8 @@ class StepSampler:
         return {job_id: (self._taken, usage) for job_id, usage in usages.items()}
 
     def _written(self, glances: Sequence[Glance]) -> Used:
-        """By the clocks of their nodes. Nobody has a say in what another one's job uses."""
+        """Usage that jobs recorded, with times by their nodes' clocks. A job only counts in its own
+        folder."""
         folders = {f"{SharedFolder('', it.uid).run(it.facts.run)}"[1:]: it for it in glances}
         answer = files.sh(self.transport, WRITTEN, self.directory, *folders)
         results: dict[str, tuple[float, StepUsage]] = {}
@@ -112,9 +113,7 @@ class StepSampler:
     def _samples(self, glance: Glance, used: Used, at: datetime) -> Iterator[UsageSample]:
         mark = (glance.uid, glance.facts.run, glance.facts.attempt)
         for job_id, ranks in parts(glance):
-            if (
-                ranks and job_id in used
-            ):  # whoever wrote down the run may have said that it has none
+            if ranks and job_id in used:  # the user of the job may have recorded that it has none
                 taken, usage = used[job_id]
                 cores, share = self._cores(mark, job_id, taken, usage), len(ranks)
                 cpu = None if cores is None else round(cores / share, 3)
@@ -130,7 +129,8 @@ class StepSampler:
                     )
 
     def _cores(self, mark: Mark, job_id: str, taken: float, usage: StepUsage) -> float | None:
-        """Since the sample before; ``None`` at the first, and where steps ended meanwhile."""
+        """CPU cores used since the last sample; ``None`` for the first one, or if steps have ended
+        since."""
         before = self._before.get((mark, job_id))
         self._before[mark, job_id] = taken, usage.cpu
         if before is None or usage.cpu < before[1] or taken <= before[0]:
@@ -144,8 +144,8 @@ def is_running(glance: Glance) -> bool:
 
 
 def parts(glance: Glance) -> Iterator[tuple[str, Sequence[int]]]:
-    """Id and ranks of each part of the job: a heterogeneous one has the master's, then the
-    workers', whose id is the next. A launcher is no task."""
+    """Id and ranks of each part of the job. A heterogeneous job has a part for the master and one
+    for the workers, whose id is the next number. A launcher is not a task."""
     ranks = range(int(glance.facts.launcher), len(glance.facts.roles))
     number = glance.job.id if glance.job else ""
     if glance.facts.parts == 1 or not number.isdecimal():

@@ -1,1 +1,1 @@
-"""What a Slurm cluster has: nodes, partitions, QOS, and what Trainyard lacks there."""
+"""What a Slurm cluster has: nodes, partitions, accounts and QOS; and what is missing there."""

@@ -1,8 +1,8 @@
-"""What Slurm lets an account use, for people. Pure."""
+"""The limits that Slurm has for accounts, in words. Pure."""
 
 from collections.abc import Iterable, Iterator
 
-#: Columns of ``sacctmgr show assoc``, and how each limit is said.
+#: Columns of ``sacctmgr show assoc``, and the words for each limit.
 LIMITS = {
     "grptres": "{} at once",
     "grpjobs": "{} jobs running",
@@ -16,18 +16,19 @@ NAMES = {"gres/gpu": "GPUs", "cpu": "CPUs", "mem": "memory", "node": "nodes"}
 
 
 def limits(rows: Iterable[str]) -> dict[str, str]:
-    """By account, as ``account|grptres|…``; empty for one without."""
+    """The limits of each account in words, from rows such as ``account|grptres|…``. The text is
+    empty for an account without limits."""
     results: dict[str, str] = {}
     for row in rows:
         account, *values = row.split("|")
-        columns = zip(LIMITS.values(), values, strict=False)  # of a row that is cut, what there is
+        columns = zip(LIMITS.values(), values, strict=False)  # a cut row has fewer values
         said = [text.format(_readable(value)) for text, value in columns if value]
         results[account] = "; ".join(said)
     return results
 
 
 def _readable(value: str) -> str:
-    """``gres/gpu=4,cpu=8`` is ``4 GPUs, 8 CPUs``."""
+    """Resources in words: ``gres/gpu=4,cpu=8`` becomes ``4 GPUs, 8 CPUs``."""
     return ", ".join(_parts(value))
 
 
@@ -43,11 +44,11 @@ def _parts(value: str) -> Iterator[str]:
 
 
 def qos(rows: Iterable[str]) -> list[str]:
-    """Names of those that our user may have, of the same rows."""
+    """Names of the QOS that our user may use, from rows such as ``account|qos,qos``."""
     lists = (row.partition("|")[2].split(",") for row in rows)
     return sorted({name for names in lists for name in names if name})
 
 
 def own(rows: Iterable[str]) -> list[str]:
-    """Names of the accounts that our user has, as ``account|qos``, once each."""
+    """Names of our user's accounts, each once, from rows such as ``account|qos,qos``."""
     return sorted({row.split("|")[0] for row in rows if row.strip("|")})

@@ -1,4 +1,4 @@
-"""What Trainyard needs of a Slurm cluster, and whether it is there."""
+"""Check whether a Slurm cluster has what Trainyard needs."""
 
 import re
 import time
@@ -19,10 +19,10 @@ SHARED, ENDED_JOBS, LIMITS = "Shared directory", "Accounting", "Limits of Slurm"
 PARTITIONS = "Partitions"
 VERSION = re.compile(r"(\d+)\.(\d+)\.\d+")
 OLDEST = (21, 8)
-#: For how long the outcome of a trial job holds, by the worst that it showed.
+#: Seconds until another trial job is run, by the worst finding of the last one.
 KEPT_SECONDS = {Level.OK: 6 * 3600.0, Level.WARNING: 600.0, Level.ISSUE: 60.0, Level.MISSING: 60.0}
 
-#: Settings of Slurm that make a difference here.
+#: Settings of Slurm that the checks look at.
 SETTINGS = (
     *("AccountingStorageType", "DefMemPerCPU", "DefMemPerNode", "EnforcePartLimits"),
     *("JobAcctGatherType", "PrivateData", "SelectTypeParameters"),
@@ -58,7 +58,8 @@ exit 0
 
 @dataclass
 class Checks:
-    """A trial job runs once in a while, all else at every look."""
+    """The checks of one cluster. Each call runs all of them, except for the trial job, whose
+    findings are kept for a while."""
 
     transport: Transport
     site: SlurmSite
@@ -66,7 +67,7 @@ class Checks:
     _tried: tuple[Finding, ...] = ()
 
     def findings(self, partitions: Callable[[], Iterable[Partition]]) -> tuple[Finding, ...]:
-        """``partitions`` are asked for once it is known that Slurm answers."""
+        """All findings. ``partitions`` is only called once Slurm is known to answer."""
         result = files.sh(self.transport, LOOK, self.site.directory)
         report = lines(files.checked(result, "The login node does not run commands"))
         there = [*connection(self.transport.host, report), *directory(self.site, report)]
@@ -79,7 +80,8 @@ class Checks:
     def _trial(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
             self._tried = tuple(findings(self.transport, self.site))
-            # A prologue may end with any code and still work, day after day.
+            # The exit code of a prologue is not a reason to try again soon: it may be like this for
+            # good.
             levels = (it.level for it in self._tried if it.name != PROLOGUE)
             worst = max(levels, key=list(KEPT_SECONDS).index)
             self._until = time.monotonic() + KEPT_SECONDS[worst]
@@ -140,7 +142,7 @@ def accounting(report: Report) -> Iterator[Finding]:
 
 
 def usage(report: Report) -> Iterator[Finding]:
-    """Whether Slurm measures what jobs use."""
+    """Findings about whether Slurm measures what jobs use."""
     kind = config_of(report).get("JobAcctGatherType", "")
     if kind.endswith("/none") or kind == "(null)":
         text = "JobAcctGatherType is none, so nobody measures what ranks use."
@@ -150,7 +152,8 @@ def usage(report: Report) -> Iterator[Finding]:
 
 
 def limits(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """Of the accounts in use. Slurm holds to them, whatever Trainyard's quotas say."""
+    """Findings about the limits of the accounts in use. Slurm enforces them in addition to
+    Trainyard's quotas."""
     bounds = accounts.limits(report.get("limit", ()))
     yield from _of_people(site, bounds) if site.own_names else _of_ours(site, report, bounds)
     config = config_of(report)
@@ -172,13 +175,14 @@ def _has_default_memory(config: dict[str, str]) -> bool:
 
 
 def partition(there: Partition) -> Finding:
-    """What can be asked of it, which is what is refused beyond that."""
+    """What jobs may request in a partition. Workloads that request more are refused."""
     level = Level.WARNING if there.closed else Level.OK
     return Finding(PARTITIONS, there.name, level, in_sentences(there))
 
 
 def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
-    """Jobs are people's own, so their associations count, and not that of our user."""
+    """Limits where people submit jobs under their own names: each person's associations count, not
+    those of our user."""
     for name in dict.fromkeys(filter(None, (site.account, *site.accounts.values()))):
         if bounds and name not in bounds:
             text = "Slurm has no such account, or tells Trainyard's user nothing of it."
@@ -209,7 +213,7 @@ def _of_ours(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterato
 
 
 def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
-    """Where people have their own jobs, our user must see them."""
+    """Findings about private data: if jobs are people's own, our user must be able to see them."""
     hidden = config_of(report).get("PrivateData", "")
     if "jobs" not in hidden.split(","):
         return

@@ -1,4 +1,4 @@
-"""What a Slurm cluster offers to workloads."""
+"""Find out what a Slurm cluster offers to workloads."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,12 +15,12 @@ from engines.slurm.script.rank.variables import RENDEZVOUS
 from spec.framework import Framework
 from spec.parts.scheduling import PriorityClass
 
-SHOW = ("scontrol", "--all", "--oneliner", "show")  # what is hidden, too
+SHOW = ("scontrol", "--all", "--oneliner", "show")  # including hidden ones
 ACCOUNTS = r"""
 sacctmgr -nP show user "$(id -un)" format=defaultaccount 2>/dev/null | sed 's/^/default /'
 sacctmgr -nP show assoc where user= format=account,LIMITS 2>/dev/null | sed 's/^/limit /'
 """.replace("LIMITS", ",".join(LIMITS))
-# pyxis is a plugin, whose options srun tells of.
+# pyxis is a plugin: it shows in the options of srun.
 CONTAINERS = r"""
 if srun --help 2>/dev/null | grep -q -e --container-image; then echo pyxis; exit; fi
 for p in apptainer singularity; do
@@ -31,8 +31,8 @@ WHY = "Trainyard does not start {label} on Slurm yet. Choose PyTorch, or a Kuber
 
 
 def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabilities:
-    """A priority is a QOS of that name which our user may have. ``there`` are the partitions, for
-    which Slurm was asked a moment ago."""
+    """The capabilities of the cluster. A priority is available if our user may use a QOS of that
+    name. ``there`` are the partitions, which Slurm was just asked for."""
     *_, version = transport.run(["sbatch", "--version"]).out.split() or [""]
     return Capabilities(
         frameworks=tuple(_support(framework, version) for framework in Framework),
@@ -46,7 +46,7 @@ def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabiliti
 
 
 def accounts(transport: Transport) -> tuple[SlurmAccount, ...]:
-    """All of which Slurm tells our user; none where accounting is off."""
+    """The accounts that Slurm shows to our user; none if accounting is off."""
     report = lines(files.sh(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
     bounds = limits(report.get("limit", ()))
@@ -54,18 +54,19 @@ def accounts(transport: Transport) -> tuple[SlurmAccount, ...]:
 
 
 def containers(transport: Transport) -> str:
-    """What starts images there, as far as its login node has it; empty where nothing does."""
+    """The program that starts container images, as found on the login node; empty if there
+    is none."""
     return transport.run(["sh", "-c", CONTAINERS]).out.strip()
 
 
 def limits_of(transport: Transport, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
-    """Of all partitions, hidden ones among them."""
+    """All partitions with their limits, including hidden ones."""
     answer = transport.run([*SHOW, "partition"])
     return partitions(answered(answer, "scontrol show partition"), nodes)
 
 
 def qos(transport: Transport) -> set[str]:
-    """Those of our associations; none where accounting is off."""
+    """The QOS that our user may use; none if accounting is off."""
     words = ["sh", "-c", 'sacctmgr -nP show assoc user="$(id -un)" format=qos']
     answer = transport.run(words)
     lines = answer.out.splitlines() if answer.code == 0 else []

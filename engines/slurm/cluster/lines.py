@@ -1,10 +1,11 @@
-"""What a small program on the cluster reports: a line each, which begins with what it is about."""
+"""Reports of small programs on the cluster: each line starts with a word that says what it is
+about."""
 
 Report = dict[str, list[str]]
 
 
 def lines(text: str) -> Report:
-    """By the first word of each."""
+    """The rest of each line, grouped by first word."""
     report: Report = {}
     for line in text.splitlines():
         key, _, rest = line.partition(" ")

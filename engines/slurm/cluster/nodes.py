@@ -15,13 +15,13 @@ AWAY = ("DOWN", "DRAIN", "FAIL", "NOT_RESPONDING", "UNKNOWN", "POWER", "MAINT", 
 
 
 def fields(line: str) -> dict[str, str]:
-    """``Key=value`` pairs; a value may have spaces in it."""
+    """The ``Key=value`` pairs of a line. Values may contain spaces."""
     _, *parts = FIELD.split(line)
     return {key: value.strip() for key, value in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def nodes(text: str, at: datetime | None = None) -> tuple[NodeInfo, ...]:
-    """``at`` it was printed."""
+    """The nodes in the output of ``scontrol``. ``at`` is when it was printed."""
     return tuple(_nodes(text, at))
 
 

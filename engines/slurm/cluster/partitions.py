@@ -12,7 +12,7 @@ from engines.slurm.script.site import FEATURE, PARTITION
 from spec.problems.time_limit import in_words
 from spec.values.quantities import readable
 
-CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN takes jobs, and starts them when it is up
+CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN accepts jobs, and starts them later
 TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 NO_LIMIT = {"", "UNLIMITED", "INFINITE", "(null)", "ALL"}
 
@@ -56,7 +56,7 @@ def _shape(node: NodeInfo) -> NodeShape:
 
 
 def in_sentences(partition: Partition) -> str:
-    """What it has and what it allows, for people."""
+    """What the partition has and allows, in sentences."""
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in _words(partition))
 
 
@@ -88,8 +88,8 @@ def _some(count: int, what: str) -> str:
 
 
 def seconds(text: str) -> int | None:
-    """``1-12:00:00``, ``12:00:00``, ``30:00``, ``90`` (minutes); ``None`` where there is no limit
-    or none that can be read."""
+    """A time limit in seconds, from ``1-12:00:00``, ``12:00:00``, ``30:00`` or ``90`` (minutes).
+    ``None`` if there is none, or it cannot be parsed."""
     match = TIME.fullmatch(text)
     if not match:
         return None

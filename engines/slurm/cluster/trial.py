@@ -1,4 +1,5 @@
-"""A job of one task, which tells what a node sees: the shared directory, Python, PyTorch."""
+"""Run a trial job of one task, to find out what a node has: the shared directory, Python, PyTorch,
+containers."""
 
 import time
 from collections.abc import Iterator
@@ -12,14 +13,14 @@ from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
 NODES, CONTAINERS, PROLOGUE = "Nodes", "Containers", "Prologue"
 NAME = "trainyard-test"
-PATIENCE = 15.0  # seconds for the job to run; a busy cluster is not made to wait for
+PATIENCE = 15.0  # seconds to wait for the job, which may be queued on a busy cluster
 UNKNOWN = "Not known yet: importing it takes long"
 GLANCE_SECONDS = 0.5
-SHOWN = 300  # characters of what a prologue said
+SHOWN = 300  # characters shown of a prologue's output
 UNFINISHED = {"PENDING", "RUNNING", "CONFIGURING", "COMPLETING"}
 
-# Prints folder and job. $1 directory, $2 partition, $3 account, $4 name; the prologue comes on the
-# standard input.
+# Submits the job and prints its folder and id. $1 directory, $2 partition, $3 account, $4 name; the
+# prologue is the standard input.
 TRIAL = r"""
 cd "$1" && folder=$(mktemp -d trial.XXXXXX) && cd "$folder" && cat > prologue.sh || exit 4
 cat > job.sh <<'END'
@@ -128,8 +129,8 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
 
 
 def _prologue(report: Report, node: str) -> Iterator[Finding]:
-    """Ranks go on whatever it says, so that only the trial tells. One that works may end with a
-    test that is false, so the code alone is no sign."""
+    """A finding if the prologue fails. Ranks run even if it does, so only the trial job reports it.
+    Its exit code alone is no sign: a working one may end with a test that is false."""
     code = report.get("ended", ["0"])[0]
     if code != "0" and ("complains" in report or not report.get("python", [""])[0]):
         said = f": {words}" if (words := _told(report)) else " and said nothing."
@@ -138,7 +139,7 @@ def _prologue(report: Report, node: str) -> Iterator[Finding]:
 
 
 def _told(report: Report) -> str:
-    """The end of what a prologue said, from a whole word on."""
+    """The end of the prologue's output, from the beginning of a word."""
     said = " ".join(report.get("told", ()))
     return said if len(said) <= SHOWN else f"… {said[-SHOWN:].partition(' ')[2]}"
 
@@ -151,7 +152,8 @@ def _git(version: str, node: str) -> Finding:
 
 
 def image_starter(wanted: str, there: list[str], node: str) -> Finding:
-    """``wanted`` is what images are started by; ``there`` holds names, or names and versions."""
+    """The finding about containers. ``wanted`` is the program that should start images, ``there``
+    what the node has: names, or names with versions."""
     if wanted == NO_CONTAINERS:
         text = "Turned off: the images of workloads are not used"
         return Finding(NODES, CONTAINERS, Level.OK, text)

@@ -1,1 +1,1 @@
-"""What Slurm says of jobs, in its queue and in its accounting."""
+"""What Slurm reports about jobs, in its queue and in its accounting."""

@@ -1,4 +1,4 @@
-"""The commands of Slurm that look at jobs, and what their failures mean."""
+"""Slurm's commands for looking at jobs, and the meaning of their errors."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -12,8 +12,8 @@ from engines.slurm.queue.jobs import SACCT, SQUEUE, BatchJob, from_sacct, from_s
 from engines.slurm.queue.records import JobRecord, from_json
 from spec.phases import Reason
 
-RECORDS_SECONDS = 10.0  # nothing hangs on what accounting tells besides
-#: Slurm does not answer, or not now; all else that it says is a no.
+RECORDS_SECONDS = 10.0  # the history is not important enough to wait longer
+#: Messages that mean Slurm does not answer now. Any other error is a refusal.
 AWAY = (
     *("Unable to contact slurm controller", "Socket timed out", "Zero Bytes", "Connection refused"),
     *("slurm_load_jobs error", "Unable to establish", "Resource temporarily unavailable"),
@@ -22,7 +22,7 @@ AWAY = (
     *("Unable to connect", "Slurmctld", "queue is full", "Insufficient resources, try again"),
     *("Slurm temporarily unable to accept job", "Unable to process configuration file"),
 )
-#: Of sbatch: what it says, and the field of the spec that it is about.
+#: Parts of sbatch's messages, and the field of the spec that they are about.
 REFUSALS = (
     ("invalid partition", "nodePools"),
     ("Invalid qos", "priorityClass"),
@@ -37,11 +37,11 @@ REFUSALS = (
 )
 
 
-NOT_THERE = 4  # exit code where the directory is away
-# Whose each workload is, by the number of the user; then what Slurm says to the rest. A name with
-# anything else in it is none of ours, and could hold a line of its own. $1 directory, $2 "squeue",
-# which is asked for the jobs of these users, or another program; $3… its words. Whether there are
-# jobs nobody knows while the directory is away.
+NOT_THERE = 4  # exit code if the directory is not available
+# Prints the owner of each workload as a user id, then the output of Slurm's command. Names with
+# other characters are not ours, and might contain a line that looks like one. $1 directory, $2
+# "squeue", which is asked for jobs of these users, or another program; $3… its arguments. Fails if
+# the directory is not available, as the owners are then unknown.
 OF_OWNERS = r"""
 cd "$1/workloads" || exit NOT_THERE
 owners=$(find . -mindepth 1 -maxdepth 1 ! -name '*[!0-9a-f]*' -printf '%f %U\n')
@@ -58,9 +58,12 @@ exec "$program" "$@"
 def squeue(
     transport: Transport, *, names: Sequence[str] = (), owners_in: str = ""
 ) -> list[BatchJob]:
-    """Ours, those that ended a moment ago among them; or of each workload in a directory those of
-    its owner. Slurm is not asked for a federation first."""
-    mark = token_hex(8)  # which nobody could put into a name before
+    """Our jobs in the queue, including those that ended a moment ago.
+
+    With ``owners_in``, a directory of workloads, these are each workload's job that belongs to its
+    owner. ``--local`` keeps Slurm from asking a federation first. Raises ``EngineUnavailable``.
+    """
+    mark = token_hex(8)  # so that no job name can contain it
     words = ["squeue", "--local", "--noheader", "--states=all", f"--format={SQUEUE.format(mark)}"]
     words += [f"--name={','.join(names)}"] if names else []
     if not owners_in:
@@ -72,7 +75,8 @@ def squeue(
 def sacct(
     transport: Transport, names: Sequence[str], *, since: datetime, owners_in: str = ""
 ) -> list[BatchJob]:
-    """What accounting has of them; nothing where there is none. The rest as of ``squeue``."""
+    """The jobs of these names in accounting; none if there is no accounting. ``owners_in`` is as
+    for :func:`squeue`."""
     words = ["sacct", "--noheader", "--parsable2", "--allocations", "--duplicates"]
     words += [_since(since), f"--name={','.join(names)}", f"--format={SACCT}"]
     if not owners_in:
@@ -89,7 +93,8 @@ def _with_owners(directory: str, words: Sequence[str]) -> list[str]:
 
 
 def _of_owners(text: str, read: Callable[[str], list[BatchJob]]) -> list[BatchJob]:
-    """Anyone can give a job any name, so that it counts only where the workload is its user's."""
+    """The jobs that belong to the owner of their workload. The name alone proves nothing, since
+    anyone can give a job any name."""
     head, _, rows = text.partition("\n\n")
     owners = dict(line.split(" ") for line in head.splitlines())
     jobs = ((run_of(job.name), job) for job in read(rows))
@@ -99,8 +104,8 @@ def _of_owners(text: str, read: Callable[[str], list[BatchJob]]) -> list[BatchJo
 def records(
     transport: Transport, ids: Sequence[str], *, since: datetime, of_all: bool = False
 ) -> list[JobRecord] | None:
-    """All starts of these jobs since then, of each part. ``None`` where accounting does not answer,
-    or not by JSON."""
+    """Every start of these jobs since that time, of each part. ``None`` if accounting does not
+    answer or does not support JSON."""
     words = ["sacct", "--json", "--duplicates", f"--jobs={','.join(ids)}"]
     words += ["--allusers"] if of_all else []
     try:
@@ -115,19 +120,22 @@ def _since(moment: datetime) -> str:
 
 
 def answered(answer: CommandResult, program: str) -> str:
-    """What it printed. ``EngineUnavailable`` says why not: an error is never an empty queue."""
+    """The output of a program. Raises ``EngineUnavailable`` if it failed: an error must never look
+    like an empty queue."""
     if answer.code:
         raise EngineUnavailable(f"{program}: {answer.said or f'exit code {answer.code}'}")
     return answer.out
 
 
 def is_full(said: str) -> bool:
-    """Whether sbatch refused for how many jobs there are: it took none, and may take one later."""
+    """Whether sbatch refused because there are too many jobs: it accepted none, but may accept one
+    later."""
     return "job submit limit" in said or "MaxSubmit" in said
 
 
 def refusal(said: str) -> EngineRefused | EngineUnavailable:
-    """Why sbatch failed. Unless Slurm was away it will say the same again."""
+    """The error for a message of sbatch: ``EngineUnavailable`` if the same submission may succeed
+    later, else ``EngineRefused``."""
     if any(sign.lower() in said.lower() for sign in AWAY):
         return EngineUnavailable(f"Slurm does not accept the job now: {said}")
     field = next((place for sign, place in REFUSALS if sign.lower() in said.lower()), "")

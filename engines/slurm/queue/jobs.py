@@ -1,12 +1,13 @@
-"""Jobs as ``squeue`` and ``sacct`` print them. As text, which stays the same. Pure."""
+"""Parse jobs from the text that ``squeue`` and ``sacct`` print, whose format stays the same between
+releases. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 BETWEEN = "\x1f"
-#: A mark, id, name, state, submit time, start, end, nodes, the number of its user and, because it
-#: is free text, the reason last.
+#: A mark, id, name, state, submit time, start, end, nodes, user id, and the reason, which is last
+#: because it is free text.
 SQUEUE = BETWEEN.join(("{}", "%i", "%j", "%T", "%V", "%S", "%e", "%N", "%U", "%r"))
 SACCT = "JobID,JobName%64,State,Submit,Start,End,NodeList,UID,ExitCode,Reason"
 QUEUED = {"PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"}
@@ -14,12 +15,13 @@ OVER = {
     *("COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "DEADLINE", "NODE_FAIL", "OUT_OF_MEMORY"),
     *("BOOT_FAIL", "PREEMPTED", "REVOKED", "LAUNCH_FAILED", "RECONFIG_FAIL"),
 }
-NO_NODES = {"", "None assigned", "(null)"}  # as the two programs and their releases say it
+NO_NODES = {"", "None assigned", "(null)"}  # the words depend on program and release
 
 
 @dataclass(frozen=True)
 class BatchJob:
-    """A job of ours. ``state`` is one word in capitals; times are empty where Slurm knows none."""
+    """A job of ours. ``state`` is one word in capitals. Times that Slurm does not know are
+    ``None``."""
 
     id: str
     name: str
@@ -29,8 +31,8 @@ class BatchJob:
     end: datetime | None = None
     nodes: str = ""
     reason: str = ""
-    user: str = ""  # the number of
-    exit: str = ""  # code:signal, where accounting says it
+    user: str = ""  # its id
+    exit: str = ""  # code:signal, only from accounting
 
     @property
     def is_over(self) -> bool:
@@ -42,21 +44,22 @@ class BatchJob:
 
     @property
     def was_refused(self) -> bool:
-        """Whether it is what a refused submission leaves: a record that failed, and that no node
-        ever had."""
+        """Whether this is what a refused submission leaves behind: a failed record without any
+        nodes."""
         return self.state == "FAILED" and self.nodes in NO_NODES
 
 
 def from_squeue(text: str, mark: str) -> list[BatchJob]:
-    """A line without the mark that was asked for, or of another shape, is from somebody's name with
-    a line end in it, which can hold whatever squeue prints."""
+    """Jobs in the output of squeue. Lines without the requested mark, or with another number of
+    columns, are ignored: a job name may contain line breaks and imitate any output."""
     rows = (line.split(BETWEEN) for line in text.split("\n"))
     own = (row[1:] for row in rows if len(row) == 10 and row[0] == mark)
     return [_job(row, reason=row[8]) for row in own if _leads(row[0])]
 
 
 def from_sacct(text: str) -> list[BatchJob]:
-    """``-P`` with ``SACCT``. A job that was requeued has a line for each start: the last counts."""
+    """Jobs in the output of sacct, which was called with ``-P`` and ``SACCT``. A job that was
+    requeued has a line for each start, the last of which counts."""
     rows = (line.split("|", 9) for line in text.split("\n"))
     return [
         _job(row, reason=row[9], exit=row[8]) for row in rows if len(row) == 10 and _leads(row[0])
@@ -78,21 +81,22 @@ def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
 
 
 def chosen(jobs: Iterable[BatchJob], own: str) -> BatchJob | None:
-    """The one of several of a name that has the run: by its number, ``own``, else the first that is
-    not over, for the scripts of the others leave it alone. One that is over is not ours by its name
-    alone: a submission that was refused leaves one that failed."""
+    """The job that has the run, of several with one name: the one with the id ``own``, else the
+    first that is not over, as the scripts of the others end without doing anything. A job that is
+    over does not count by its name alone, since a refused submission leaves one that failed."""
     there = [job for job in jobs if job.id == own or not job.is_over]
     ordered = sorted(there, key=lambda job: (job.id != own, _number(job.id)))
     return ordered[0] if ordered else None
 
 
 def _leads(number: str) -> bool:
-    """A heterogeneous job is ``52+0``, ``52+1``: the first part speaks for all."""
+    """Whether the job's first part has this id. The parts of a heterogeneous job are ``52+0``,
+    ``52+1``; the first stands for all of them."""
     return "+" not in number or number.endswith("+0")
 
 
 def _word(state: str) -> str:
-    """``CANCELLED by 1000``, ``PENDING+…``: the first word alone."""
+    """The first word of a state, such as ``CANCELLED by 1000`` or ``PENDING+…``."""
     return state.replace("+", " ").split(" ")[0].upper() if state else ""
 
 
@@ -102,7 +106,7 @@ def _number(job_id: str) -> int:
 
 
 def _time(text: str) -> datetime | None:
-    """Slurm's clock, which is asked in UTC."""
+    """A time of Slurm, which is requested in UTC. ``None`` if there is none."""
     try:
         return datetime.fromisoformat(text).replace(tzinfo=UTC)
     except ValueError:

@@ -1,4 +1,5 @@
-"""The queue, asked for no more often than Slurm can bear, by all of a process that want to know."""
+"""Read the queue for everything in this process that needs it, no more often than Slurm can
+bear."""
 
 import time
 from dataclasses import dataclass, field
@@ -9,15 +10,15 @@ from engines.slurm.client.transport import Transport
 from engines.slurm.queue.commands import squeue
 from engines.slurm.queue.jobs import BatchJob
 
-SLOW = 1.0  # seconds: an answer that takes longer doubles the pause
+SLOW = 1.0  # seconds; an answer that takes longer doubles the pause
 LONGEST = 60.0
 
 
 @dataclass
 class QueueReader:
-    """``interval`` is the least time between two questions, in seconds. A silence is an answer as
-    well: it is told again meanwhile, not asked for. ``owners_in``: a directory of workloads whose
-    owners' jobs count as ours."""
+    """The queue, with the last answer. ``interval`` is the minimum time between two requests, in
+    seconds. Failures are kept in the same way as answers. ``owners_in`` is a directory of workloads
+    whose owners' jobs count as ours."""
 
     transport: Transport
     interval: float
@@ -29,12 +30,12 @@ class QueueReader:
 
     @property
     def due(self) -> float:
-        """Seconds until it may be asked again."""
+        """Seconds until Slurm may be asked again."""
         return max(0.0, self._began + max(self._pause, self.interval) - time.monotonic())
 
     def next(self, closing: Event) -> list[BatchJob]:
-        """Our jobs as they are from now on, as soon as they may be asked for; ``EngineUnavailable``
-        where nobody waits for them any more."""
+        """Our jobs, as soon as Slurm may be asked again. Raises ``EngineUnavailable`` if it fails,
+        or if ``closing`` is set meanwhile."""
         while not closing.wait(self.due):
             with self._lock:
                 if not self.due:
@@ -42,11 +43,11 @@ class QueueReader:
         raise EngineUnavailable("nobody watches any more")
 
     def named(self, *names: str) -> list[BatchJob]:
-        """Those of our jobs that have these names, asked for at once."""
+        """Our jobs with these names, asked for immediately."""
         return squeue(self.transport, names=names, owners_in=self.owners_in)
 
     def recent(self) -> list[BatchJob]:
-        """Our jobs as they were ``interval`` ago, or later."""
+        """Our jobs, no older than ``interval``."""
         with self._lock:
             if time.monotonic() - self._began < self.interval:
                 if isinstance(self._answer, EngineUnavailable):

@@ -1,7 +1,7 @@
-"""Jobs as ``sacct --json`` tells of them, asked for by their ids. Pure.
+"""Parse jobs from ``sacct --json``. Pure.
 
-Its shape depends on the release: what is a number or a word in 22.05 is an object or a list in
-24.11. Whatever cannot be read is left out, for what counts is polled as text.
+The format depends on the release: what is a number or a word in 22.05 is an object or a list in
+24.11. Anything that cannot be parsed is left out, as what matters is polled as text.
 """
 
 import json
@@ -14,15 +14,15 @@ from typing import Any
 from engines.slurm.queue.jobs import OVER, BatchJob
 
 MIB = 2**20
-ASIDE = "extern"  # a step that is no program of the job
+ASIDE = "extern"  # a step that is not a program of the job
 ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 Json = Any
 
 
 @dataclass(frozen=True)
 class StepRecord:
-    """A step that ended. ``exit`` is ``code:signal``; ``memory`` is the most bytes that one of its
-    tasks used, on ``memory_node``."""
+    """A step that ended. ``exit`` is ``code:signal``. ``memory`` is the most that one of its tasks
+    used, in bytes, on ``memory_node``."""
 
     name: str
     exit: str = ""
@@ -32,8 +32,9 @@ class StepRecord:
 
 @dataclass(frozen=True)
 class JobRecord:
-    """One start of a job. ``number`` is its own, ``id`` the one of the whole heterogeneous job, of
-    which it is the part ``part``. ``exit`` is empty where it says nothing."""
+    """One start of a job, or of a part of a heterogeneous job. ``id`` is that of the whole job,
+    ``part`` the number of the part. ``exit`` is empty if Slurm does not report it. ``allocated``
+    counts resources, memory in bytes."""
 
     id: str
     name: str
@@ -57,12 +58,12 @@ class JobRecord:
 
 
 def of_text(job: BatchJob) -> JobRecord:
-    """What polling knows of it, where there is no JSON."""
+    """The record of a job without JSON, from the queue."""
     return JobRecord(job.id, job.name, job.state, job.start, job.end, job.nodes, job.exit)
 
 
 def from_json(text: str) -> list[JobRecord] | None:
-    """``None`` of what is no answer: a Slurm without JSON prints words."""
+    """The records in an answer; ``None`` if it is not JSON, as from a Slurm built without it."""
     try:
         jobs = json.loads(text)["jobs"]
         return [record for job in jobs for record in _records(job)]
@@ -94,7 +95,7 @@ def _records(job: Json) -> Iterator[JobRecord]:
 
 
 def _steps(step: Json) -> Iterator[StepRecord]:
-    """Its id is ``0`` in 22.05 and ``52.0`` in 24.11."""
+    """The step, if it is over. Its id is ``0`` in 22.05 and ``52.0`` in 24.11."""
     with suppress(*ODD):
         name, state = str(step["step"]["id"]).rpartition(".")[2], word(step["state"])
         if name != ASIDE and state in OVER:
@@ -110,8 +111,8 @@ def _most_memory(most: Json) -> tuple[int, str]:
 
 
 def _counts(rows: Json) -> dict[str, int]:
-    """By ``cpu``, ``mem`` in bytes, ``gres/gpu``; what is not set is ``null`` or less than zero. A
-    controller that was just restarted may leave GPUs out of what it allocated."""
+    """Counts of ``cpu``, ``mem`` (in bytes) and ``gres/gpu``. Values that are not set are ``null``
+    or negative. A controller that was just restarted may omit allocated GPUs."""
     results = {}
     for row in rows:
         count = number(row["count"]) or 0
@@ -122,7 +123,7 @@ def _counts(rows: Json) -> dict[str, int]:
 
 
 def _exit(code: Json, state: str) -> str:
-    """``code:signal``. 22.05 says success of what failed: that tells nothing."""
+    """The exit as ``code:signal``. Empty where 22.05 reports success for a job that failed."""
     signal = code.get("signal") or {}
     by = number(signal.get("signal_id", signal.get("id"))) or 0
     status = number(code.get("return_code")) or 0
@@ -130,14 +131,14 @@ def _exit(code: Json, state: str) -> str:
 
 
 def number(value: Json) -> int | None:
-    """``60``, or ``{"set": true, "infinite": false, "number": 60}``."""
+    """A number from ``60`` or ``{"set": true, "infinite": false, "number": 60}``."""
     if isinstance(value, Mapping):
         value = value["number"] if value["set"] and not value["infinite"] else None
     return None if value is None else int(value)
 
 
 def word(value: Json) -> str:
-    """``"RUNNING"``, or ``["RUNNING"]``, whose further words are flags."""
+    """A state from ``"RUNNING"`` or ``["RUNNING"]``, whose further words are flags."""
     return str(value if isinstance(value, str) else value[0])
 
 

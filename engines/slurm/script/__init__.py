@@ -1,1 +1,1 @@
-"""The scripts that a run becomes: one for Slurm, one that each rank runs, and its variables."""
+"""The scripts of a run: one for Slurm, one that each rank runs, and its variables."""

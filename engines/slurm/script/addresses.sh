@@ -1,5 +1,5 @@
 
-meet() { # the address of each rank, in their order
+meet() { # set HOSTS to the address of each rank, in order
   local node
   local -A at=()
   HOSTS=

@@ -1,8 +1,8 @@
-"""A batch script that runs as it stands: what Trainyard needs lies around it. Pure.
+"""Run a batch script unchanged, with what Trainyard needs around it. Pure.
 
-Slurm reads the script's own ``#SBATCH`` lines, and ours after them, which count where both say
-something. Claim, stop and end of a run are those of every job; the script is what it starts in
-place of ranks. Variables that ``srun`` reads send what each task prints to its own file.
+Slurm reads the script's own ``#SBATCH`` lines and then ours, which win where both set an option.
+The run is claimed, stopped and ended as for any other job; only that the script is started instead
+of ranks. Variables that ``srun`` reads make each task print to its own file.
 """
 
 import shlex
@@ -19,10 +19,10 @@ from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
 SCRIPT, START = "script.sh", "start.sh"
-#: What Trainyard says, whatever the script does; the rest only where the script says nothing.
+#: Options that Trainyard always sets, and those that it sets only if the script does not.
 OURS = {"job-name", "comment", "chdir", "output", "open-mode"}
 UNSAID = {"partition", "account", "qos", "constraint", "requeue", "export"}
-#: What the platform says that a script could not know.
+#: Variables of the platform whose values a script could not know.
 PLATFORM = ("CHECKPOINT_DIR", "RUNAI_PROJECT", "RUNAI_JOB_NAME", "RUNAI_JOB_UUID", "JOB_UUID")
 
 
@@ -30,12 +30,12 @@ STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 
 def asked(launch: Launch) -> str:
-    """The ``#SBATCH`` lines of the script, as they stand."""
+    """The script's own ``#SBATCH`` lines, unchanged."""
     return "".join(f"{line}\n" for line in written.lines(launch.spec.batch_script or ""))
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
-    """Those that follow them."""
+    """Trainyard's options, which come after the script's own lines."""
     said = {it.name for it in written.directives(launch.spec.batch_script or "")}
     if "no-requeue" in said:
         said.add("requeue")
@@ -47,11 +47,11 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
 
 
 def start(launch: Launch, site: SlurmSite, text: str) -> str:
-    """Gives the script its surroundings, and becomes it."""
+    """The start script, which sets up the script's surroundings and then runs it."""
     said = {it.name: it.value for it in written.directives(launch.spec.batch_script or "")}
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
-        "BELL": folder.bell,  # which --export may keep from the tasks
+        "BELL": folder.bell,  # tasks may not get it, because of --export
         "NAME": said.get("job-name", "script"),
         "OWN": f"{folder.path}/ranks/0",
         "PLACE": said.get("chdir") or ".",
@@ -68,7 +68,7 @@ def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
 
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
-    """Where the spec says something else than the script, and what the script cannot do here."""
+    """Problems where the spec contradicts the script, and where the script cannot run here."""
     if not spec.batch_script:
         return
     script = imported(spec.batch_script, as_it_stands=True)

@@ -1,5 +1,5 @@
 
-bring() { # what the ranks read comes before they start; it is stopped as they are
+bring() { # fetch what the ranks read; it can be stopped as they can
   rm -f trouble
   setsid bash fetch.sh >> "attempt-$attempt/rank-0.log" 2>&1 &
   fetching=$!
@@ -8,6 +8,6 @@ bring() { # what the ranks read comes before they start; it is stopped as they a
   local code=$?
   fetching=
   rm -f stage
-  [ "$code" != 0 ] || rm -rf keys # which nothing needs any more
+  [ "$code" != 0 ] || rm -rf keys # no longer needed
   return "$code"
 }

@@ -1,7 +1,7 @@
-"""A bucket as files: ``python3 bucket.py BUCKET FOLDER [URL]``, on a node of the cluster.
+"""Download a bucket: ``python3 bucket.py BUCKET FOLDER [URL]``, run on a node of the cluster.
 
-Its own Python may be as old as 3.6, and has nothing but the standard library. With
-``AWS_ACCESS_KEY_ID`` in the environment calls are signed, without it they are anyone's.
+The node's Python may be as old as 3.6 and has only the standard library. Requests are signed if
+``AWS_ACCESS_KEY_ID`` is set, else they are anonymous.
 """
 
 import hashlib
@@ -20,14 +20,15 @@ from typing import BinaryIO
 from xml.etree import ElementTree
 
 AT_ONCE, TRIES = 8, 3
-PATIENCE = 60  # seconds for a service to go on
-REGION = "us-east-1"  # which services of others take, too
+PATIENCE = 60  # seconds to wait for the service's next bytes
+REGION = "us-east-1"  # which other services accept too
 NOTHING = hashlib.sha256(b"").hexdigest()
 AGAIN = {500, 502, 503, 504}
 
 
 class Bucket:
-    """An empty ``url`` is AWS, which says where the bucket is if it is elsewhere."""
+    """A bucket of the service at ``url``. If that is empty it is AWS, which reports the region if
+    it is another one."""
 
     def __init__(self, name: str, url: str) -> None:
         self.name, self.url, self.region = name, url.rstrip("/"), REGION
@@ -35,7 +36,7 @@ class Bucket:
         self.secret = os.environ.get("AWS_SECRET_ACCESS_KEY", "")
 
     def objects(self) -> "list[tuple[str, int]]":
-        """Key and size of each that is more than the name of a folder."""
+        """Key and size in bytes of each object, without those that only stand for a folder."""
         results = []
         query = {"list-type": "2"}
         while True:
@@ -89,7 +90,7 @@ class Bucket:
         return urllib.request.Request(line, headers=headers)  # noqa: S310 -- a spec takes http alone
 
     def signed(self, host: str, path: str, query: str) -> "dict[str, str]":
-        """AWS Signature Version 4, of a call without a body."""
+        """Headers with AWS Signature Version 4, for a request without a body."""
         now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
         scope = f"{now[:8]}/{self.region}/s3/aws4_request"
         own = {"host": host, "x-amz-content-sha256": NOTHING, "x-amz-date": now}
@@ -104,7 +105,7 @@ class Bucket:
             key = hmac.new(key, part.encode(), hashlib.sha256).digest()
         mark = hmac.new(key, text.encode(), hashlib.sha256).hexdigest()
         who = f"Credential={self.key}/{scope}, SignedHeaders={names}, Signature={mark}"
-        del own["host"]  # urllib says it
+        del own["host"]  # urllib adds it
         return {**own, "Authorization": f"AWS4-HMAC-SHA256 {who}"}
 
 
@@ -119,7 +120,8 @@ def copy(answer: HTTPResponse, file: BinaryIO, size: int) -> None:
 
 
 def place_of(key: str, folder: Path) -> Path:
-    """``ValueError`` for a key that would be outside of the folder."""
+    """The path of an object below the folder. Raises ``ValueError`` for a key that would be outside
+    of it."""
     steps = [step for step in key.split("/") if step not in {"", "."}]
     if ".." in steps or "\0" in key:
         raise ValueError(f"The object {key!r} has no place in a folder; rename it")
@@ -127,7 +129,7 @@ def place_of(key: str, folder: Path) -> Path:
 
 
 def explained(error: Exception) -> str:
-    """In the words of the service, where it has some."""
+    """The error in the words of the service, if it sent any."""
     if isinstance(error, urllib.error.HTTPError):
         try:
             tree = ElementTree.fromstring(error.read())  # noqa: S314 -- of the user's service

@@ -1,4 +1,4 @@
-"""What a job asks of Slurm, as the options of ``sbatch``. Pure."""
+"""What a job requests from Slurm, as options of ``sbatch``. Pure."""
 
 import math
 from collections.abc import Iterator
@@ -15,8 +15,8 @@ Option = tuple[str, str]
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
-    """In the order in which people write them. Tasks that ask for something else are a part of the
-    job of their own, after ``HETJOB``."""
+    """All options, in the order in which people write them. Tasks that request something else are a
+    part of their own, after ``HETJOB``."""
     handle, (first, *others) = launch.handle, tasks_of(launch.spec)
     run = SharedFolder(site.directory, handle.workload_id).run(launch.run)
     yield "job-name", job_name(handle.workload_id, launch.run)
@@ -49,21 +49,21 @@ def per_task(tasks: Tasks) -> Iterator[Option]:
 
 
 def of_step(tasks: Tasks) -> list[str]:
-    """The same for ``srun``, which does not take all of them from the job."""
+    """Options of ``srun``, which does not inherit all of them from the job."""
     kept = {"cpus-per-task", "gpus-per-task"}
     asked = [f"--{name}={value}" for name, value in per_task(tasks) if name in kept]
     return [*STEP, *asked]
 
 
 def left(launch: Launch) -> int | None:
-    """Seconds that remain of the time limit in this run."""
+    """Seconds that are left of the time limit in this run; ``None`` without a limit."""
     limit = launch.spec.time_limit_seconds
     return None if limit is None else max(1, int(limit - launch.ran))
 
 
 def minutes(launch: Launch, site: SlurmSite) -> int:
-    """Slurm's own limit, which comes after ours and its grace period, and counts whole minutes. It
-    is not more than any of the partitions allows."""
+    """Slurm's time limit of the job, in minutes. It is later than ours plus the grace period, but
+    no more than the partitions allow."""
     grace, own = launch.spec.termination_grace_period_seconds, left(launch) or 0
     named, there = partitions(launch, site), launch.site.partitions
     chosen = [it for it in there if it.name in named or (it.is_default and not named)]
@@ -73,7 +73,7 @@ def minutes(launch: Launch, site: SlurmSite) -> int:
 
 
 def account(launch: Launch, site: SlurmSite) -> str:
-    """Empty: the default one of our user."""
+    """The account of the job; empty for our user's default one."""
     return site.account_of(launch.handle.project)
 
 

@@ -1,13 +1,14 @@
 cd "$(dirname "$0")" || exit 1
 export GIT_TERMINAL_PROMPT=0 LC_ALL=C
 export AWS_CONFIG_FILE=/dev/null AWS_SHARED_CREDENTIALS_FILE=/dev/null
-fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line
+fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # write a one-line file atomically
 
-# Each is whole or not there. $1 number, $2 what, $3 its place, $4 what to say if that fails, $5 how
+# Fetch a data source, completely or not at all. $1 number, $2 what, $3 its path, $4 what to say if it
+# fails, $5… the command
 fetch() (
   number=$1 what=$2 place=$3 failed=$4 began=$SECONDS
   shift 4
-  [ ! -e "volumes/$number" ] || exit 0 # of an earlier start
+  [ ! -e "volumes/$number" ] || exit 0 # fetched by an earlier start
   rm -rf "volumes/$number.part" && mkdir -p volumes || exit 1
   fact stage "Fetching $what for $place."
   [ ! -e "keys/$number.sh" ] || . "keys/$number.sh"
@@ -17,7 +18,7 @@ fetch() (
   fi
   said=$(tr '\r' '\n' < volumes/said | grep -E '^(fatal:|error:|Host key)' | tail -n 3 | tr '\n' ' ')
   [ -n "$said" ] || said=$(tail -n 1 volumes/said)
-  for secret in "$GIT_PASSWORD" "$AWS_SECRET_ACCESS_KEY"; do # a server may answer with what it got
+  for secret in "$GIT_PASSWORD" "$AWS_SECRET_ACCESS_KEY"; do # a server may repeat what it got
     [ -z "$secret" ] || said=${said//"$secret"/•••}
   done
   said="$failed $(echo "$said" | sed 's/[. ]*$//')."
@@ -36,7 +37,7 @@ git_source() { # $1 repository, $2 branch, $3 revision, $4 what asks for the pas
   else
     export GIT_SSH_COMMAND="ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
   fi
-  # A server named by http:// is the same by https://, to which it usually redirects.
+  # The password of an http:// server is also for https://, to which it usually redirects.
   git ${4:+-c credential.helper= -c "$4" -c "${4/#credential.http:/credential.https:}"} clone --progress ${2:+--branch "$2"} -- "$1" "$5" || return
   [ -z "$3" ] || git -C "$5" -c advice.detachedHead=false checkout --quiet "$3"
 }

@@ -3,7 +3,7 @@
 LAUNCHER=yes
 step() { exec setsid "$@"; } # a process group of its own, which a signal reaches whole
 
-meet() { # where the workers will be
+meet() { # record the nodes of the workers
   local rank=0 number=0 node
   while read -r _ node; do
     if [ $((number % SLOTS)) = 0 ]; then
@@ -14,7 +14,7 @@ meet() { # where the workers will be
   done < <(tasks sh -c 'echo "$SLURM_PROCID $SLURMD_NODENAME"' | sort -n)
 }
 
-part() { # they end with it
+part() { # record that the workers ended with the program
   local started
   for started in "attempt-$attempt"/rank-*.started; do
     [ -e "${started%.started}.ended" ] && continue

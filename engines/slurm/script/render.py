@@ -1,4 +1,4 @@
-"""From a launch to the files of its run. Pure: also the preview of an unsaved draft."""
+"""Render the files of a run from its launch. Pure, and also used to preview unsaved drafts."""
 
 import shlex
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ SHEBANG = "#!/bin/bash\n"
 
 
 def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, str]:
-    """By their names. ``shown``: to people, without secrets."""
+    """The files of a run by name. With ``shown`` they are for people, without secrets."""
     if launch.spec.batch_script:
         return _as_written(launch, site, launch.spec.batch_script, shown=shown)
     return {
@@ -35,12 +35,12 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, 
 
 
 def is_secret(name: str) -> bool:
-    """Whether a file may hold what nobody but the owner of the job should read."""
+    """Whether only the owner of the job should be able to read a file."""
     return name == ENVIRONMENT or name.startswith(f"{sources.KEYS}/")
 
 
 def batch(launch: Launch, site: SlurmSite) -> str:
-    """What Slurm is given."""
+    """The batch script for Slurm."""
     folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
     own = as_written if spec.batch_script else directives
     asked = "".join(_directive(*option) for option in own.options(launch, site))
@@ -75,8 +75,8 @@ def _directive(name: str, value: str) -> str:
 
 
 def _steps(launch: Launch, site: SlurmSite) -> str:
-    """What starts the ranks as tasks; a launcher starts them itself. ``exec``: whoever signals what
-    runs in the background signals ``srun``."""
+    """Shell functions that start the ranks as tasks, or the launcher, which starts them itself.
+    They use ``exec`` so that signals to the background process reach ``srun``."""
     spec = launch.spec
     words = _srun(spec, directives.of_step)
     if has_launcher(spec):
@@ -92,7 +92,7 @@ def _steps(launch: Launch, site: SlurmSite) -> str:
 
 
 def _srun(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
-    """The tasks of all parts of the job as one step."""
+    """A command line of ``srun`` that runs the tasks of all parts of the job as one step."""
     parts = [options(tasks) for tasks in tasks_of(spec)]
     if len(parts) > 1:
         parts = [[f"--het-group={group}", *words] for group, words in enumerate(parts)]
@@ -100,7 +100,7 @@ def _srun(spec: WorkloadSpec, options: Callable[[Tasks], list[str]]) -> str:
 
 
 def _is_addressed(spec: WorkloadSpec) -> bool:
-    """Whether each rank is told the addresses of all."""
+    """Whether each rank needs the addresses of all ranks."""
     return "TF_CONFIG" in meeting(spec)
 
 
@@ -119,7 +119,7 @@ def _as_written(launch: Launch, site: SlurmSite, script: str, *, shown: bool) ->
 
 
 def rank(launch: Launch, site: SlurmSite) -> str:
-    """What each rank runs: prologue and command, its output in a file of its own."""
+    """The script of each rank, which runs prologue and command and writes its output to a file."""
     commands = _cases(launch, lambda pod: _command(launch, site, pod))
     prologue = site.prologue.replace("\r\n", "\n").strip()
     if containers.is_inside(launch, site):
@@ -142,7 +142,8 @@ def rank(launch: Launch, site: SlurmSite) -> str:
 
 
 def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
-    """Only the owner may read it, and it is removed at the end: values may be secrets."""
+    """The file that sets the variables. They may be secrets, so only the owner can read it, and it
+    is removed at the end."""
     platform, met = defaults(launch, site), meeting(launch.spec)
     first = "".join(f"export {name}={value}\n" for name, value in platform.items())
     users = _cases(
@@ -171,7 +172,7 @@ def _command(launch: Launch, site: SlurmSite, pod: Pod) -> list[str]:
     image = containers.before(launch, site, pod)
     home += [f"in_image=({image})"] if image else []
     making = [] if place else ['mkdir -p "$WORK"']
-    # What a launcher starts has a rank of its own, by MPI.
+    # Programs that a launcher starts get their ranks from MPI.
     bare = f"unset {' '.join(OF_ONE_RANK)}; " if has_launcher(launch.spec) else ""
     return [f"WORK={work}", *making, *home, f'program() {{ {bare}exec "$@" {words}; }}']
 
@@ -187,7 +188,7 @@ def _pod_name(launch: Launch) -> str:
 
 
 def _cases(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
-    """What master and workers have in common stands once."""
+    """Shell lines for master and workers, without a condition if they are the same for both."""
     pods = launch.spec.pods
     first, last = lines(pods[0]), lines(pods[-1])
     if first == last:
@@ -197,7 +198,7 @@ def _cases(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
 
 
 def _quoted(value: str) -> str:
-    """As Slurm reads it: one word, in double quotes where a space is in it."""
+    """The value as Slurm reads it: one word, in double quotes if it has special characters."""
     if value and all(c.isalnum() or c in "-_./:,=&|%+@" for c in value):
         return value
     return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -208,6 +209,6 @@ def _text(name: str) -> str:
 
 
 def manifests(launch: Launch, site: SlurmSite) -> Iterator[dict[str, str]]:
-    """As documents for people."""
+    """The files as documents, for people to read."""
     for name, text in files(launch, site, shown=True).items():
         yield {"kind": "File", "name": name, "text": text}

@@ -1,4 +1,4 @@
-"""The tasks of a job, by what they ask for. Pure."""
+"""The tasks of a job, grouped by what they request. Pure."""
 
 import math
 from dataclasses import dataclass
@@ -13,13 +13,14 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True)
 class Tasks:
-    """``count`` tasks that ask for the same; ``role`` is whose fields in the spec say so."""
+    """``count`` tasks with the same requests. ``role`` is the one whose fields in the spec define
+    them."""
 
     count: int
     replica: Replica
     role: str
 
-    slots: int = 1  # tasks of one pod, which share what it asks for
+    slots: int = 1  # tasks of one pod, which share its requests
 
     @property
     def compute(self) -> Compute:
@@ -32,8 +33,9 @@ class Tasks:
 
     @property
     def memory_per_cpu(self) -> int | None:
-        """MiB. Slurm holds a job to its memory, so a limit counts. The default request is one that
-        nobody means, and the cluster's own default holds instead."""
+        """Memory for each CPU in MiB, from the limit if there is one, as Slurm enforces what a job
+        requests. ``None`` for the default request, which nobody chose: the cluster's default
+        applies."""
         limit, request = self.compute.cpu_memory_limit, self.compute.cpu_memory_request
         if limit is None and request == DEFAULT_MEMORY:
             return None
@@ -50,12 +52,13 @@ class Tasks:
 
 
 def has_launcher(spec: WorkloadSpec) -> bool:
-    """Whether the batch script itself starts one program, and that one the workers' tasks."""
+    """Whether the batch script starts a single program, which starts the workers' tasks."""
     return spec.framework_traits.head is Head.LAUNCHER
 
 
 def tasks_of(spec: WorkloadSpec) -> tuple[Tasks, ...]:
-    """One kind of them, or the master's before the workers'."""
+    """The tasks in groups with the same requests: one for all, or the master's and then the
+    workers'."""
     worker, master = spec.worker, spec.master
     if has_launcher(spec):
         slots = spec.slots_per_worker

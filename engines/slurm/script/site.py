@@ -1,20 +1,23 @@
-"""What administrators say of a Slurm cluster, as far as its jobs need it."""
+"""Settings of a Slurm cluster that its jobs need."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 PARTITION, FEATURE = "slurm.partition/", "slurm.feature/"
-#: What starts images on a cluster, as administrators and :class:`engines.base.Site` say it.
+#: Programs that start images, as in the settings and in :class:`engines.base.Site`.
 PYXIS, APPTAINER, SINGULARITY, NO_CONTAINERS = "pyxis", "apptainer", "singularity", "none"
 
 
 @dataclass(frozen=True)
 class SlurmSite:
-    """``directory`` is shared by login node and nodes; ``prologue`` holds lines of shell that every
-    rank runs before its command. An empty ``account`` or ``partition`` is Slurm's default;
-    ``accounts`` are those of projects that have another. With ``own_names`` people submit jobs
-    under their own names, and what they write is for Trainyard's user to read. ``containers`` is
-    what starts images; empty: what was found there."""
+    """Settings of a Slurm cluster, made by administrators.
+
+    ``directory`` is shared by the login node and all nodes. ``prologue`` are shell lines that each
+    rank runs before its command. An empty ``account`` or ``partition`` means Slurm's default;
+    ``accounts`` has projects with another account. With ``own_names`` people submit jobs under
+    their own names, and Trainyard's user can read their files. ``containers`` is the program that
+    starts images, or empty for the one found on the cluster.
+    """
 
     directory: str
     account: str = ""

@@ -1,5 +1,5 @@
-"""Repositories and buckets, which the batch script brings to the shared directory before the ranks
-start: one copy for all of a run. What opens them is in files of their own. Pure."""
+"""Fetch repositories and buckets to the shared directory before the ranks start, one copy for the
+whole run. The batch script does that; the keys are in separate files. Pure."""
 
 import re
 import shlex
@@ -20,9 +20,9 @@ from spec.workload import Pod, Replica
 
 HERE = Path(__file__).parent
 FETCH, PROGRAM, KEYS = "fetch.sh", "fetch/bucket.py", "keys"
-#: Asked by git itself, and for the server of the repository alone.
+#: A credential helper that git calls, for the repository's server only.
 HELPER = '!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
-#: The names by which git's helper and our program know the keys of a credential.
+#: Variables for the keys of a credential, as git's helper and our program expect them.
 VARIABLES = {
     CredentialKind.PASSWORD: {"User": "GIT_USER", "Password": "GIT_PASSWORD"},
     CredentialKind.ACCESS_KEY: {
@@ -34,7 +34,7 @@ VARIABLES = {
 
 @dataclass(frozen=True)
 class FetchedSource:
-    """``place`` is where the spec wants it."""
+    """A data source to fetch. ``place`` is its path according to the spec."""
 
     number: int
     item: Git | S3
@@ -53,7 +53,7 @@ class FetchedSource:
 
 
 def sources(launch: Launch) -> list[FetchedSource]:
-    """Those that master and workers have in common are fetched once."""
+    """All data sources of a launch. Those that master and workers share are fetched once."""
     replicas = filter(None, (launch.spec.worker, launch.spec.master))
     items = dict.fromkeys(item for replica in replicas for item in _items(replica))
     return [FetchedSource(number, item) for number, item in enumerate(items)]
@@ -74,8 +74,8 @@ def folder_of(launch: Launch, site: SlurmSite, source: FetchedSource) -> str:
 
 
 def placed(text: str, launch: Launch, site: SlurmSite) -> str:
-    """With their folders where it names the places of data sources, or what is below them: nodes
-    have nothing there, and a user can mount nothing."""
+    """The text with paths of data sources, and paths below them, replaced by their folders. The
+    nodes have nothing at these paths, and users cannot mount anything there."""
     for source in sorted(sources(launch), key=lambda it: -len(it.place)):
         pattern = rf"(?<![\w./$-]){re.escape(source.place.rstrip('/'))}(?![\w.-])"
         folder = folder_of(launch, site, source)
@@ -84,7 +84,8 @@ def placed(text: str, launch: Launch, site: SlurmSite) -> str:
 
 
 def files(launch: Launch, site: SlurmSite, *, shown: bool) -> dict[str, str]:
-    """By their names below the folder of the run; nothing where nothing is fetched."""
+    """The files needed to fetch, by name below the folder of the run; none if nothing is
+    fetched."""
     there = sources(launch)
     if not there:
         return {}
@@ -118,7 +119,7 @@ def _call(source: FetchedSource) -> str:
 
 
 def _helper(git: Git) -> str:
-    """Who tells git the password; those that our user on the cluster has set up are not asked."""
+    """The git option for the password. Helpers that our user set up on the cluster are not used."""
     server = "{0.scheme}://{0.netloc}".format(urlsplit(git.repository))
     return f"credential.{server}.helper={HELPER}"
 
@@ -126,14 +127,15 @@ def _helper(git: Git) -> str:
 def _keys(
     launch: Launch, source: FetchedSource, credential: NamedCredential, *, shown: bool
 ) -> Iterator[tuple[str, str]]:
-    """Files that only their owner may read, and that go when all is fetched."""
+    """Files with keys, which only their owner can read, and which are removed once all is
+    fetched."""
     path = f"{KEYS}/{source.number}"
 
     def value(key: str) -> str:
         return MASK if shown else launch.value_of(credential, key)
 
     if source.opened_by is CredentialKind.SSH_KEY:
-        yield f"{path}.key", f"{value('ssh').rstrip()}\n"  # without a line break it is none to ssh
+        yield f"{path}.key", f"{value('ssh').rstrip()}\n"  # ssh needs the line break
         if hosts := launch.value_of(credential, KNOWN_HOSTS):
             yield f"{path}.hosts", f"{hosts}\n"
         return

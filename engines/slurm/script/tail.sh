@@ -2,8 +2,8 @@ if [ -n "$beside" ]; then
   [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
   exit 127
 fi
-trap : TERM # it reaches the program as well, which may take its time
-setup() { # lines of the workload, in the shell that becomes its program; the first failure ends it
+trap : TERM # the program gets the signal too, and may take its time to end
+setup() { # run the setup commands in the shell that becomes the program; the first failure ends it
   trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
     exit "$code"' ERR
   . "$1"
@@ -11,7 +11,7 @@ setup() { # lines of the workload, in the shell that becomes its program; the fi
 }
 run=$PWD
 (
-  if [ -n "$in_image" ]; then # its working directory, shell and files are not those of the node
+  if [ -n "$in_image" ]; then # it has another working directory, shell and files than the node
     [ ! -e "$run/setup.sh" ] ||
       in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
     program "${in_image[@]}"

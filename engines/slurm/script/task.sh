@@ -1,4 +1,5 @@
-# Before each task, for srun; or beside a rank: its number, and a program.
+# srun runs this before each task. It also runs a program next to a rank: $1 its number, then the
+# program.
 run=$(cd "$(dirname "$0")" && pwd) || exit 1
 if [ $# -gt 0 ]; then
   shift

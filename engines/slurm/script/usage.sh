@@ -1,5 +1,5 @@
 
-sample() { # what the ranks use, for whoever looks on: Slurm tells it to the owner of a job alone
+sample() { # record what the ranks use: Slurm reports it only to the owner of a job
   local ids=$SLURM_JOB_ID
   [ "${SLURM_HET_SIZE:-1}" = 1 ] || ids=$ids,$((SLURM_JOB_ID + 1))
   (

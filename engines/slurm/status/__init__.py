@@ -1,1 +1,1 @@
-"""From what Slurm and the scripts say of a run to an observation. Pure."""
+"""Turn what Slurm and the scripts report about a run into an observation. Pure."""

@@ -1,5 +1,5 @@
-"""Why Slurm lets a job wait, in our words. Its reasons are free text: they are told by how they
-begin, and those that are unknown are shown as they are."""
+"""Explain why Slurm makes a job wait. Its reasons are free text, so they are recognized by their
+beginning; unknown ones are shown as they are."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from spec.problems.causes import Cause, CauseKind
 
 WAIT = "Wait, or ask for fewer or smaller pods."
 EDIT = "It will not start as it is. Copy & edit it"
-#: By how the reason begins: kind, what it means and what to do.
+#: The beginning of the reason, the kind of cause, what it means, and what to do.
 CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
     ("Resources", CauseKind.CAPACITY, "The nodes that fit are in use", WAIT),
     ("Priority", CauseKind.CAPACITY, "Jobs with a higher priority come first", WAIT),
@@ -120,7 +120,8 @@ CAUSES: tuple[tuple[str, CauseKind, str, str], ...] = (
 
 
 def cause_of(reason: str, start: datetime | None = None) -> Cause:
-    """``start`` is when Slurm expects it to start, where it says so."""
+    """The cause for a reason of Slurm. ``start`` is when Slurm expects the job to start, if it says
+    so."""
     when = f" Slurm expects it to start at {start:%Y-%m-%d %H:%M} UTC." if start else ""
     for sign, kind, title, todo in CAUSES:
         if reason.startswith(sign):

@@ -1,4 +1,4 @@
-"""What Slurm's accounting says of a job, as lines of its workload's history. Pure."""
+"""Turn what Slurm's accounting says about a job into events of its workload's history. Pure."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -8,7 +8,7 @@ from engines.slurm.queue.records import JobRecord
 from engines.slurm.status import exit
 from spec.values.quantities import readable
 
-#: By the state of a job at its end.
+#: The reason of an event, by the final state of the job.
 ENDS = {
     "COMPLETED": "Completed",
     "FAILED": "Failed",
@@ -22,11 +22,11 @@ ENDS = {
     "RECONFIG_FAIL": "ReconfigFailed",
 }
 BATCH = "batch"  # the step of the script itself
-MOST_STEPS = 5  # that one line tells of
+MOST_STEPS = 5  # listed in one event
 
 
 def events_of(uid: UUID, record: JobRecord) -> Iterator[ClusterEvent]:
-    """That it started, and how it ended. Twice the same has the same key."""
+    """The events of a start and its end. The same event always has the same key."""
     if record.start is None:
         return
     about = f"job {record.id}" + ("" if record.part is None else f"+{record.part}")
@@ -68,7 +68,7 @@ def _end(record: JobRecord) -> str:
 
 
 def _failed_steps(record: JobRecord) -> Iterator[str]:
-    """The batch script's own end is that of the job."""
+    """The steps that failed, without the batch script, whose end is that of the job."""
     steps = [it for it in record.steps if it.name != BATCH and exit.of_job(it.exit)]
     for step in steps[:MOST_STEPS]:
         yield f"step {step.name} {exit.of_job(step.exit)}"

@@ -1,9 +1,9 @@
-"""How a rank or a job ended, for people."""
+"""How a rank or a job ended, in words."""
 
 import signal
 
 SHELL_CODES = {126: "the command could not be executed", 127: "the command was not found"}
-#: By 0:N, where a job ended before its script could say anything.
+#: The meaning of 0:N for a job that ended before its script could report anything.
 LAUNCH = {53: "Slurm could not open its output file or enter its folder"}
 
 
@@ -16,7 +16,7 @@ def ended(code: int) -> str:
 
 
 def of_job(text: str) -> str:
-    """``code:signal``, as Slurm writes it; empty where that says nothing."""
+    """The end of a job in words, from Slurm's ``code:signal``. Empty if that reports no failure."""
     head, _, tail = text.partition(":")
     if not (head.isdigit() and tail.isdigit()):
         return ""

@@ -1,4 +1,4 @@
-"""What the scripts of a run wrote down, and what we did. Pure."""
+"""Read and write the facts of a run: what its scripts recorded, and what Trainyard did. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,14 @@ from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.script.shape import has_launcher, tasks_of
 from spec.workload import MAX_WORKERS, Role
 
-LAST_SECOND = 10**11  # since 1970
+LAST_SECOND = 10**11  # in seconds since 1970
 
 
 @dataclass(frozen=True)
 class RankFact:
-    """One rank of the latest attempt. ``ended_ns`` is by the clock of its node, ``size`` that of
-    its log in bytes when it ended. ``code`` is -N after signal N."""
+    """A rank in the latest attempt. ``ended_ns`` is in nanoseconds since 1970, by the clock of its
+    node. ``size`` is the length of its log in bytes when it ended. ``code`` is -N after signal N,
+    and ``None`` until it ends."""
 
     node: str = ""
     started: datetime | None = None
@@ -33,12 +34,16 @@ class RankFact:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """``roles`` holds role and index of each rank; ``finished`` is with which code and when the
-    batch script ended, ``asked`` whether it was asked to, ``verdict`` the job as Slurm showed it at
-    last; ``parts`` are those of a heterogeneous job, the master's and the workers'; ``launcher``:
-    rank 0 starts the others and is no task itself; ``is_script``: its tasks start when a batch
-    script comes to that; ``inside``: for each part, how ``srun`` puts a task into its image.
-    ``stage`` is what keeps the ranks from starting, ``trouble`` what was not fetched for them."""
+    """The facts of one run.
+
+    ``roles`` has role and index of each rank. ``finished`` is the exit code of the batch script and
+    when it ended, ``asked`` whether it was asked to end, and ``verdict`` the job as Slurm showed it
+    last. ``parts`` is 2 for a heterogeneous job with a part for the master and one for the workers,
+    else 1. ``launcher``: rank 0 starts the others and is no task itself. ``is_script``: the tasks
+    are started by a batch script, at any time. ``inside`` has for each part the options of ``srun``
+    that start a task in its image. ``stage`` says what the ranks are waiting for, ``trouble`` what
+    could not be fetched for them.
+    """
 
     roles: tuple[tuple[Role, int], ...]
     run: int
@@ -63,13 +68,13 @@ class RunFacts:
 
     @property
     def number(self) -> str:
-        """Of the job that has the run, as far as it is written down."""
+        """Id of the job that has the run; empty if none is recorded yet."""
         return self.claim or self.job
 
     @property
     def is_taken(self) -> bool:
-        """Whether Slurm has, or had, a job for it: until then its submission may be refused, or has
-        to be tried again."""
+        """Whether Slurm has or had a job for the run. Until then the submission may be refused, or
+        has to be repeated."""
         return bool(self.number or self.finished or self.verdict)
 
     @property
@@ -78,7 +83,7 @@ class RunFacts:
 
 
 def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str]] = ()) -> str:
-    """What is remembered of a launch, for whoever sees nothing but its folder."""
+    """What has to be known about a launch by a process that only sees the run's folder, as JSON."""
     spec = launch.spec
     return json.dumps(
         {
@@ -96,8 +101,8 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
 
 
 def facts_of(files: Mapping[str, str]) -> RunFacts | None:
-    """``None`` where nothing was launched, or its line is torn, or makes no sense: whoever a job
-    runs as can write anything there."""
+    """The facts in the files of a run. ``None`` if nothing was launched, or the files are cut or
+    make no sense: the user of the job can write anything there."""
     try:
         report = json.loads(files["launch"])
         master, count = bool(report["master"]), _whole(report["ranks"], MAX_WORKERS + 1)
@@ -134,7 +139,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
 
 
 def _whole(value: Any, most: int = 2**31 - 1) -> int:
-    """``ValueError`` of a number that is none of ours."""
+    """The value as a number. Raises ``ValueError`` for one that cannot be ours."""
     number = int(value)
     if not -(2**31) <= number <= most:
         raise ValueError(f"{number} is out of range")
@@ -166,12 +171,12 @@ def _ranks(files: Mapping[str, str], folder: str, count: int) -> dict[int, RankF
 
 
 def signed(code: int) -> int:
-    """A shell reports a signal as 128 + N."""
+    """The exit code, as -N for signal N, which a shell reports as 128 + N."""
     return 128 - code if 128 < code <= 128 + 31 else code
 
 
 def verdict_line(job: BatchJob) -> str:
-    """The job at its end, kept where it can be read when Slurm has forgotten it."""
+    """The ended job as JSON, to be kept for when Slurm has forgotten it."""
     times = {"start": job.start, "end": job.end, "submitted": job.submitted}
     stamps = {name: at.timestamp() if at else None for name, at in times.items()}
     words = {"id": job.id, "name": job.name, "state": job.state, "nodes": job.nodes}
@@ -189,7 +194,7 @@ def verdict_of(line: str) -> BatchJob | None:
 
 
 def _at(seconds: float) -> datetime:
-    """``ValueError`` of a time that is none of ours."""
+    """A time from seconds since 1970. Raises ``ValueError`` for one that cannot be right."""
     if not 0 <= seconds < LAST_SECOND:
         raise ValueError(f"{seconds} is not a time")
     return datetime.fromtimestamp(seconds, UTC)

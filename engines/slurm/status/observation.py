@@ -1,7 +1,7 @@
-"""A job of Slurm and the facts of its run as an observation.
+"""Turn a Slurm job and the facts of its run into an observation.
 
-An end is told by what was written down, so that it reads the same whenever it is looked at; all
-else by when it was looked at.
+An end is derived from what was recorded, so that it is the same whenever it is looked at. Anything
+else has the time of the look.
 """
 
 from collections.abc import Iterator
@@ -18,9 +18,9 @@ from spec.problems.causes import Cause
 from spec.problems.time_limit import reached
 from spec.workload import Role
 
-END = 10**16  # later than any look, whose microseconds since 1970 have one digit less
+END = 10**16  # later than any look: microseconds since 1970 have one digit less
 GONE = END + 1
-BY_OTHERS = {-15, -9}  # ranks that ended so may be victims of the first that failed
+BY_OTHERS = {-15, -9}  # such ranks may have been stopped because another one failed
 REASONS = {
     "TIMEOUT": (Reason.DEADLINE_EXCEEDED, "It reached the time limit of its Slurm job."),
     "DEADLINE": (Reason.DEADLINE_EXCEEDED, "It could not end before its deadline on Slurm."),
@@ -45,8 +45,8 @@ def observe(
     *,
     earlier: BatchJob | None = None,
 ) -> Observation:
-    """``job`` is ``None`` where Slurm does not know it; ``earlier`` is its last start, where it
-    waits for another and accounting has that."""
+    """The observation of a run. ``job`` is ``None`` if Slurm does not know it. ``earlier`` is its
+    last start, if it was queued again and accounting has that."""
     last = job or facts.verdict
     if facts.finished or (last and last.is_over):
         return _end(uid, facts, last)
@@ -85,7 +85,7 @@ def _now(
 
 
 def _why_again(earlier: BatchJob | None) -> str:
-    """Why it waits once more."""
+    """Why the job was queued again."""
     state, nodes = (earlier.state, earlier.nodes) if earlier else ("", "")
     if state == "NODE_FAIL" and nodes:
         several = "[" in nodes or "," in nodes
@@ -123,7 +123,7 @@ def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]
     if code is None and job and job.state in REASONS:
         return Phase.FAILED, *REASONS[job.state]
     if code is None and job and job.state == "CANCELLED":
-        return Phase.STOPPED, Reason.NONE, ""  # by somebody on the cluster
+        return Phase.STOPPED, Reason.NONE, ""  # by someone on the cluster
     return Phase.FAILED, *_failure(facts, job)
 
 
@@ -139,7 +139,7 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
         reason = Reason.COMMAND_NOT_FOUND if fact.code == 127 else Reason.RANK_FAILED
         return reason, f"{role}-{index} (rank {rank}) {said}."
     if facts.is_script and facts.finished and facts.ranks:
-        code = facts.finished[0]  # above 128 that of a step which srun ended, not of a signal to it
+        code = facts.finished[0]  # above 128 is from a step that srun ended
         said = exit.ended(code) if code >= 0 else f"exited with code {128 - code}"
         return Reason.RANK_FAILED, f"The batch script {said}."
     said = exit.of_job(job.exit) if job else ""
@@ -153,14 +153,16 @@ def _failure(facts: RunFacts, job: BatchJob | None) -> tuple[Reason, str]:
 
 
 def first_failure(facts: RunFacts) -> tuple[int, RankFact] | None:
-    """The likely cause: the first that failed by itself, for Slurm ends the others then."""
+    """The rank that is the likely cause: the first that failed without being stopped, since Slurm
+    then stops the others."""
     failed = [(rank, fact) for rank, fact in facts.ranks.items() if fact.code]
     ordered = sorted(failed, key=lambda it: (it[1].code in BY_OTHERS, it[1].ended_ns))
     return ordered[0] if ordered else None
 
 
 def _ranks(facts: RunFacts, job: BatchJob | None, phase: Phase) -> Iterator[RankState]:
-    """Those of a job that waits again are those of the next attempt."""
+    """The state of each rank. If the job was queued again, these are the ranks of the next
+    attempt."""
     waits = bool(job and job.is_queued)
     for rank, (role, index) in enumerate(facts.roles):
         fact = RankFact() if waits else facts.ranks.get(rank, RankFact())

@@ -1,1 +1,1 @@
-"""Looking at the queue and the shared directory, once or all the time."""
+"""Look at the queue and the shared directory, once or continuously."""

@@ -1,6 +1,6 @@
-"""What accounting tells of jobs that started or ended, for the history of their workloads.
+"""Ask accounting about jobs that started or ended, for the history of their workloads.
 
-Each job is asked for by its id, once when it started and once when it ended, several in one call.
+Each job is asked for by its id, once after it started and once after it ended, many in one call.
 """
 
 from collections import deque
@@ -18,26 +18,26 @@ from engines.slurm.queue.records import JobRecord, of_text
 from engines.slurm.status.events import events_of
 from engines.slurm.watch.poll import EARLIER, Glance
 
-AT_ONCE = 50  # jobs of one call
-#: What started or ended before is history already, unless no worker ran for longer than that.
+AT_ONCE = 50  # jobs in one call
+#: Older starts and ends were recorded before, unless no worker ran for longer than this.
 RECENT = timedelta(days=1)
-LAG = timedelta(seconds=30)  # of accounting, after which the line has what the queue said
-SILENCE = timedelta(minutes=1)  # for which accounting is left alone when it did not answer
+LAG = timedelta(seconds=30)  # delay of accounting; after it the event has what the queue said
+SILENCE = timedelta(minutes=1)  # pause after accounting did not answer
 LONG_AGO = datetime.min.replace(tzinfo=UTC)
-CLOCKS = timedelta(seconds=2)  # by which two times of one start may differ
+CLOCKS = timedelta(seconds=2)  # difference allowed between two times of the same start
 
 
 @dataclass(frozen=True)
 class Wish:
-    """A job to ask accounting for, which may have its start or its end a little later than the
-    queue. ``job`` is what the queue said of it."""
+    """A job to ask accounting for, which may learn of its start or end a little later than the
+    queue. ``job`` is the job as it was in the queue."""
 
     uid: UUID
     job: BatchJob
     since: datetime
 
     def is_met(self, record: JobRecord) -> bool:
-        """Whether the record is of this start and, where it is over, tells its end."""
+        """Whether the record is of the same start and, if the job is over, has its end."""
         own = (record.id, record.name) == (self.job.id, self.job.name)
         started = record.start and self.job.start and record.start >= self.job.start - CLOCKS
         return bool(own and started and (record.is_over or not self.job.is_over))
@@ -45,7 +45,7 @@ class Wish:
 
 @dataclass
 class JobHistory:
-    """``of_all``: of jobs of other users, too."""
+    """Events of jobs that started or ended. With ``of_all`` also of other users' jobs."""
 
     transport: Transport
     of_all: bool = False
@@ -57,18 +57,20 @@ class JobHistory:
     _lock: Lock = field(default_factory=Lock)
 
     def take(self) -> list[ClusterEvent]:
-        """What is new since the last call, whose events are written down by now."""
+        """New events since the last call. A call confirms that the events of the one before were
+        stored."""
         self._taken = [self._events.popleft() for _ in range(len(self._events))]
         return list(self._taken)
 
     def take_back(self) -> None:
-        """What was taken last may not have been written down: it is told once more."""
+        """Return the last events to the queue, as they may not have been stored."""
         self._events.extendleft(reversed(self._taken))
         self._taken = []
 
     def go_on(self, glances: Iterable[Glance], at: datetime, *, gone: Iterable[UUID] = ()) -> None:
-        """Ask for what is new in these, and for what accounting did not have before; no more for
-        workloads that are ``gone``. A watch that begins waits for the last one's question."""
+        """Ask about what is new in these glances and about what accounting did not have before, but
+        not about workloads that are ``gone``. If another watch is asking, waits for it to finish.
+        """
         with self._lock:
             for glance in glances:
                 self._want(glance, at)
@@ -87,7 +89,7 @@ class JobHistory:
         if self._done.get(glance.uid) == mark:
             return
         self._done[glance.uid] = mark
-        if job.is_over and not job.end:  # not every queue tells it
+        if job.is_over and not job.end:  # not every queue has it
             job = replace(job, end=at)
         moment = job.end if job.is_over else job.start
         if moment and at - moment < RECENT:
@@ -104,7 +106,8 @@ class JobHistory:
         return answer
 
     def _tell(self, asked: Iterable[Wish], answer: list[JobRecord] | None, at: datetime) -> None:
-        """Without JSON, or after a while, it is what the queue said."""
+        """Create the events of records that are complete. Without JSON, or after some time, they
+        have what the queue said."""
         for wish in asked:
             own = [it for it in answer or () if (it.id, it.name) == (wish.job.id, wish.job.name)]
             met = any(wish.is_met(record) for record in own)

@@ -1,4 +1,4 @@
-"""One look at a cluster: the queue, what changed on its shared directory, and what both mean."""
+"""Look at a cluster once: its queue, what changed on its shared directory, and what both mean."""
 
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ from engines.slurm.queue.reader import QueueReader
 from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
 from engines.slurm.status.observation import observe
 
-#: A job may be on its way into the queue, or out of it, when it is looked for.
+#: When a job is looked for, it may be just about to enter the queue or to leave it.
 PATIENCE = timedelta(seconds=120)
 MISSED_FOR = timedelta(seconds=15)
 HEX = re.compile(r"[0-9a-f]{32}")
-EARLIER = timedelta(minutes=5)  # than our own clock a job may have been submitted by Slurm's
-#: Accounting is not searched from before that, whatever is written of when a run was created.
+EARLIER = timedelta(minutes=5)  # the clock of Slurm may be behind ours by this much
+#: Accounting is not searched further back, whatever the files say about when a run was created.
 FAR_BACK = timedelta(days=30)
 
-# The names of all workloads follow where they are others than at the last look, at $2. A directory
-# that is away has none, which says nothing of them.
+# Prints when each workload changed, and all names if workloads came or went since the last look, at
+# $2. If the directory is not available it fails, as that says nothing about the workloads.
 BELLS = r"""
 cd "$1" || exit 4
 [ -n "$2" ] || mkdir -p changed workloads || exit 4
@@ -39,8 +39,8 @@ exit 0
 
 @dataclass(frozen=True)
 class Glance:
-    """A workload as it was looked at: the job is ``None`` where Slurm does not know it; ``earlier``
-    is its last start, where it waits for another."""
+    """A workload at the time of a look. ``job`` is ``None`` if Slurm does not know it. ``earlier``
+    is its last start, if it was queued again."""
 
     uid: UUID
     facts: RunFacts
@@ -55,8 +55,8 @@ class Glance:
 
 @dataclass(frozen=True)
 class Bells:
-    """When something of each workload changed last, as the shared directory has it, and which
-    workloads are there; ``None``: the same as before."""
+    """When each workload last changed, according to the shared directory, and which workloads
+    exist; ``None`` if these are the same as before."""
 
     rung: dict[UUID, str]
     there: set[UUID] | None
@@ -65,7 +65,7 @@ class Bells:
 
 @dataclass
 class Looker:
-    """Looks at workloads of one directory. ``last`` is each as it was looked at last."""
+    """Looks at the workloads in one directory. ``last`` has the latest glance at each."""
 
     transport: Transport
     directory: str
@@ -75,8 +75,8 @@ class Looker:
     _earlier: dict[str, tuple[int, BatchJob]] = field(default_factory=dict)
 
     def bells(self, since: str = "") -> Bells:
-        """``since`` is the ``at`` of an earlier answer, after which names are told again only where
-        workloads came or went."""
+        """Which workloads changed and exist. ``since`` is the ``at`` of an earlier answer: names
+        are only listed again if workloads came or went after it."""
         answer = files.sh(self.transport, BELLS, self.directory, since)
         rung, there, at = dict[UUID, str](), set[UUID](), ""
         for line in files.checked(answer, files.unreadable(self.directory)).splitlines():
@@ -90,7 +90,8 @@ class Looker:
         return Bells(rung, there if at != since else None, at)
 
     def all(self, jobs: Sequence[BatchJob]) -> list[Glance]:
-        """Every workload that the directory has; ``jobs`` is the queue, which was just asked."""
+        """A glance at every workload in the directory. ``jobs`` is the queue, which was
+        just read."""
         at = datetime.now(UTC)
         prune = files.looking(programs.PRUNE, of_people=self._of_people)
         files.sh(self.transport, prune, self.directory)
@@ -100,7 +101,7 @@ class Looker:
         return glances
 
     def some(self, uids: Iterable[UUID], jobs: Sequence[BatchJob] | None = None) -> list[Glance]:
-        """Of these workloads; ``jobs`` is the queue, where it was just asked."""
+        """A glance at each of these workloads. ``jobs`` is the queue, if it was just read."""
         asked = set(uids)
         for uid in asked:
             self.last.pop(uid, None)
@@ -124,7 +125,7 @@ class Looker:
         )
 
     def _facts(self, folders: Sequence[str]) -> Iterator[tuple[str, RunFacts]]:
-        """Of those that say what they are."""
+        """The facts of the runs in these folders, without those that cannot be read."""
         written = files.facts(self.transport, self.directory, folders, of_people=self._of_people)
         for folder, texts in written:
             facts = facts_of(texts)
@@ -134,8 +135,8 @@ class Looker:
     def _glances(
         self, folders: Sequence[str], jobs: Iterable[BatchJob], at: datetime
     ) -> Iterator[Glance]:
-        """The facts are read after the queue: an end that the queue tells is written by then. What
-        Slurm has not taken yet is not there."""
+        """Glances at runs. The facts are read after the queue, so that an end in the queue has been
+        recorded by then. Runs that Slurm has not accepted yet are left out."""
         named = by_name(jobs)
         results: dict[str, tuple[RunFacts, BatchJob | None]] = {}
         for folder, facts in self._facts(folders):
@@ -159,10 +160,14 @@ class Looker:
     def _accounted(
         self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, tuple[RunFacts, BatchJob | None]]:
-        """What left the queue without a word is asked of accounting, for a while. What is missing
-        for the first time is as it was: the queue may have been asked before it was submitted,
-        unless that is long ago. So what was asked to stop is not kept from being stopped by whoever
-        looks only once, such as an engine that is made for one call."""
+        """Jobs that left the queue without a recorded end, as accounting has them; it is asked for
+        a while.
+
+        A job that is missing for the first time counts as unchanged: the queue may have been read
+        before it was submitted. One that was submitted long ago and asked to stop counts as gone,
+        so that a process which looks only once, such as an engine for a single call, sees that it
+        has stopped.
+        """
         lost = {
             folder: facts
             for folder, (facts, job) in results.items()
@@ -173,7 +178,8 @@ class Looker:
         asked = {it: facts for it, facts in waiting.items() if it in before}
 
         def guess(folder: str) -> BatchJob | None:
-            """For a moment it is as it was: it may be on its way into the queue or out of it."""
+            """The job as it was, for a moment: it may be about to enter the queue or to
+            leave it."""
             facts, is_first = waiting[folder], folder not in asked
             if facts.stopped and (not is_first or at - facts.created > PATIENCE):
                 return None
@@ -193,7 +199,7 @@ class Looker:
     def _missed(
         self, lost: Container[str], results: Mapping[str, object], at: datetime
     ) -> dict[str, datetime]:
-        """Since when each is missing; of those not looked at now, as far as it matters."""
+        """Since when each job has been missing, including those that are not looked at now."""
         others = {
             it: since
             for it, since in self._missing.items()
@@ -211,8 +217,8 @@ class Looker:
     def _queued_again(
         self, results: Mapping[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, BatchJob]:
-        """How the last start of each job ended that Slurm queued again, which only accounting says;
-        asked once, in one call."""
+        """How the last start ended, for each job that Slurm queued again. Only accounting knows
+        that; it is asked once for each, in one call."""
         again = {
             folder: facts
             for folder, (facts, job) in results.items()
@@ -239,14 +245,14 @@ class Looker:
 
 
 def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
-    """Accounting has a line for each start; of the job that has the run the last end counts. It may
-    go on showing a job as waiting that Slurm itself has lost, and shows a submission that was
-    refused as a job that failed, by the same name."""
+    """The last end of the run's job in accounting, which has a line for each start. Others do not
+    count: accounting may keep showing a job as waiting that Slurm has lost, and has refused
+    submissions with the same name as failed jobs."""
     own = [job for job in jobs if job.is_over and job.id == facts.number]
     return own[-1] if own else None
 
 
 def _place(folder: str) -> tuple[UUID, int]:
-    """``workloads/<hex>/runs/<run>``."""
+    """Workload and run of a folder ``workloads/<hex>/runs/<run>``."""
     _, uid, _, run = folder.split("/")
     return UUID(uid), int(run)

@@ -1,7 +1,7 @@
-"""Every workload once, then what changes: see ``Engine.watch``.
+"""Watch all workloads: every one once, then those that change. See ``Engine.watch``.
 
-A thread looks, for Slurm may take longer to answer than a watch may be silent; another one asks
-accounting, which nothing else waits for.
+One thread looks at the cluster, since Slurm may take longer to answer than a watch may be silent.
+Another one asks accounting, which nothing else has to wait for.
 """
 
 import queue
@@ -19,19 +19,19 @@ from engines.slurm.watch.history import JobHistory
 from engines.slurm.watch.poll import Bells, Glance, Looker
 from spec.phases import ENDED
 
-TICK = 0.5  # seconds: the longest silence
-#: Seconds between two looks at the queue; a slow Slurm is asked less often. All that is asked
-#: besides shall cost it no more than the queue alone would every five.
+TICK = 0.5  # seconds between two signs of life
+#: Seconds between two looks at the queue; more if Slurm is slow. All requests together should cost
+#: Slurm no more than the queue alone would every five seconds.
 INTERVAL = 5.5
 
 
 class Results(queue.SimpleQueue[list[Observation] | Exception]):
-    """What each look found, or why there are no more."""
+    """The result of each look, or the error that ends the watch."""
 
 
 class QueueWatcher:
-    """Yields what changed. ``history`` is told of every look, once its news are out; of those that
-    come while it asks, afterwards."""
+    """Yields observations of what changed. ``history`` gets every glance after that; those that
+    come while it asks accounting have to wait."""
 
     def __init__(self, looker: Looker, history: JobHistory) -> None:
         self.looker, self.history = looker, history
@@ -92,7 +92,7 @@ class QueueWatcher:
         return self._news(self.looker.all(jobs))
 
     def _changes(self) -> Iterable[Observation]:
-        """Only what rang its bell, or whose job changed, is looked at."""
+        """Observations of the workloads whose files or jobs have changed."""
         bells, jobs = self.looker.bells(self._bells.at), self.looker.queue.next(self._closing)
         states, before = states_of(jobs), self._bells
         active = {uid for uid, it in self._told.items() if it.phase not in ENDED}
@@ -120,7 +120,7 @@ class QueueWatcher:
 
 
 def states_of(jobs: Iterable[BatchJob]) -> dict[UUID, tuple[str, str]]:
-    """What of the queue is worth another look, by workload."""
+    """The state in the queue by workload: if it changes, the workload is looked at."""
     results: dict[UUID, tuple[str, str]] = {}
     for job in jobs:
         if place := run_of(job.name):

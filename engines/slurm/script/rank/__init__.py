@@ -1,1 +1,1 @@
-"""What a rank is started with: its image, its variables, its command line."""
+"""What a rank is started with: its image, variables and command line."""

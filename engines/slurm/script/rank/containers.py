@@ -1,8 +1,8 @@
-"""The image of a rank, where the cluster starts containers: by pyxis, which is a plugin of srun, or
-by apptainer, which the rank's own script calls. Pure.
+"""Start ranks in their images, on clusters that have containers: with pyxis, a plugin of srun, or
+with apptainer, which the rank's own script calls. Pure.
 
-In both the shared directory and host paths are at the paths that they have on the nodes, so that
-scripts, checkpoints and what was fetched are found where they are.
+In both cases the shared directory and host paths have the same paths as on the nodes, so that
+scripts, checkpoints and fetched data are found.
 """
 
 import shlex
@@ -20,7 +20,7 @@ NOT_USED = "is not used: {why}, so ranks run the programs of the nodes"
 
 
 def starter(launch: Launch, site: SlurmSite) -> str:
-    """What starts images for this launch; empty where it runs without."""
+    """The program that starts images for this launch; empty if it runs without."""
     chosen = site.containers or launch.site.containers
     if chosen == NO_CONTAINERS or launch.spec.batch_script or has_launcher(launch.spec):
         return ""
@@ -28,7 +28,7 @@ def starter(launch: Launch, site: SlurmSite) -> str:
 
 
 def unused(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
-    """Images that make no difference, by their places."""
+    """Problems with images that have no effect."""
     if starter(launch, site) or launch.spec.batch_script:
         return
     why = _why_not(launch, site)
@@ -46,7 +46,7 @@ def _why_not(launch: Launch, site: SlurmSite) -> str:
 
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[tuple[str, str]]:
-    """pyxis gives all tasks of a step one image, and our script its place in it."""
+    """Problems with different images: pyxis has one image for all tasks of a step."""
     master, worker = launch.spec.master, launch.spec.worker
     if starter(launch, site) == PYXIS and master and master.image != worker.image:
         text = f"with pyxis all ranks have one image; choose {worker.image or 'none'}, as workers"
@@ -54,7 +54,7 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[tuple[str, str]]:
 
 
 def of_step(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
-    """Options of ``srun``."""
+    """Options of ``srun`` that start the tasks in their image; none without pyxis or an image."""
     image = tasks.replica.image
     if not image or starter(launch, site) != PYXIS:
         return []
@@ -67,13 +67,13 @@ def of_step(launch: Launch, site: SlurmSite, tasks: Tasks) -> list[str]:
 
 
 def inside(launch: Launch, site: SlurmSite) -> list[list[str]]:
-    """The same for each part of the job; nothing where none has any."""
+    """The same options for each part of the job; empty if no part has any."""
     parts = [of_step(launch, site, tasks) for tasks in tasks_of(launch.spec)]
     return parts if any(parts) else []
 
 
 def before(launch: Launch, site: SlurmSite, pod: Pod) -> str:
-    """Words of a shell that start the image with the command behind them; empty without one."""
+    """Shell words to put before a command so that it runs in the image; empty without one."""
     replica, program = pod.replica, starter(launch, site)
     if not replica.image or program not in SHELLS:
         return ""
@@ -85,7 +85,7 @@ def before(launch: Launch, site: SlurmSite, pod: Pod) -> str:
 
 
 def is_inside(launch: Launch, site: SlurmSite) -> bool:
-    """Whether all that a rank runs is in the image: what the nodes have is not there."""
+    """Whether everything that a rank runs is in the image, without the programs of the node."""
     return starter(launch, site) == PYXIS and bool(launch.spec.worker.image)
 
 
@@ -102,7 +102,8 @@ def _for_apptainer(image: str) -> str:
 
 
 def _for_enroot(image: str) -> str:
-    """``nvcr.io/nvidia/pytorch`` is ``nvcr.io#nvidia/pytorch`` there."""
+    """The image's name for enroot, where ``nvcr.io/nvidia/pytorch`` is
+    ``nvcr.io#nvidia/pytorch``."""
     if image.startswith(FILE):
         return image.removeprefix(FILE)
     image = image.removeprefix("docker://")

@@ -1,4 +1,4 @@
-"""The variables of a rank: how the ranks meet, what the platform says, and the user's own. Pure."""
+"""The variables of a rank: for rendezvous, from the platform, and the user's own. Pure."""
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
@@ -13,11 +13,12 @@ from spec.framework import Framework
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Pod, WorkloadSpec
 
-Variables = dict[str, str]  # values are words of a shell
+Variables = dict[str, str]  # values are shell words, quoted as needed
 
 
 def pytorch(spec: WorkloadSpec) -> Variables:
-    """``env://`` for plain programs, ``PET_*`` so that a bare ``torchrun program.py`` joins too."""
+    """Variables for ``env://`` in plain programs, and ``PET_*`` so that a bare ``torchrun
+    program.py`` joins the gang too."""
     processes = spec.processes_per_pod or 1
     return {
         "WORLD_SIZE": str(spec.world_size),
@@ -50,11 +51,11 @@ def tensorflow(spec: WorkloadSpec) -> Variables:
 
 
 def mpi(spec: WorkloadSpec) -> Variables:
-    """They meet by what starts them: mpirun, which knows of the job, or srun and its PMI."""
+    """None: mpirun, which knows about the job, or srun with its PMI lets them find each other."""
     return {}
 
 
-#: Each framework whose ranks meet here by variables.
+#: The rendezvous variables of each framework that runs on Slurm.
 RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.PYTORCH: pytorch,
     Framework.XGBOOST: xgboost,
@@ -62,9 +63,9 @@ RENDEZVOUS: dict[Framework, Callable[[WorkloadSpec], Variables]] = {
     Framework.TENSORFLOW: tensorflow,
     Framework.MPI: mpi,
 }
-#: What batch and rank script set themselves.
+#: Variables that the batch script and the rank's script set.
 BY_SCRIPTS = ("RANK", "ATTEMPT", "MASTER_ADDR", "MASTER_PORT", "POD_NAME", "POD_INDEX", "NODE_NAME")
-#: Those by which a gang meets, whatever the user says.
+#: Rendezvous variables that users cannot override in a gang.
 MET_BY = {"RANK", "MASTER_ADDR", "MASTER_PORT"}
 FIELDS = {
     "metadata.name": '"$POD_NAME"',
@@ -80,7 +81,7 @@ def meeting(spec: WorkloadSpec) -> Variables:
 
 
 def defaults(launch: Launch, site: SlurmSite) -> Variables:
-    """What the platform says about the workload; a variable of the user replaces it."""
+    """Variables of the platform about the workload, which users may override."""
     handle, parts = launch.handle, tasks_of(launch.spec)
     folder = SharedFolder(site.directory, handle.workload_id)
     uid = str(handle.workload_id)
@@ -100,21 +101,23 @@ def defaults(launch: Launch, site: SlurmSite) -> Variables:
 
 
 def _threads(parts: Sequence[Tasks]) -> str:
-    """In a heterogeneous job Slurm gives all tasks the number of the last part."""
+    """OMP_NUM_THREADS. In a heterogeneous job Slurm would give all tasks the number of the last
+    part."""
     if len(parts) == 1:
         return '"${SLURM_CPUS_PER_TASK:-1}"'
     return _of_each([it.cpus for it in parts])
 
 
 def _of_each(counts: Sequence[int]) -> str:
-    """Of the one kind of tasks, or of the master and the workers."""
+    """A number that is the same for all ranks, or an expression for the master's and the
+    workers'."""
     first, last = counts[0], counts[-1]
     return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
 
 
 def own(launch: Launch, site: SlurmSite, pod: Pod, *, shown: bool) -> Iterator[tuple[str, str]]:
-    """Where the data sources are, and the user's, in their order: a value may name those before it.
-    ``shown``: to people, who see no secret."""
+    """Variables with the folders of data sources, then the user's in their order, as a value may
+    refer to earlier ones. With ``shown`` the values are for people, and secrets are masked."""
     for source in sources.of_pod(launch, pod):
         yield source.variable, word(sources.folder_of(launch, site, source))
     names = {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod)}
@@ -134,7 +137,7 @@ def own(launch: Launch, site: SlurmSite, pod: Pod, *, shown: bool) -> Iterator[t
 
 
 def known_names(launch: Launch, pod: Pod) -> set[str]:
-    """All that ``$(NAME)`` in a command may name."""
+    """All variables that ``$(NAME)`` in a command can refer to."""
     users = {variable.name for variable in pod.replica.environment_variables}
     return {*BY_SCRIPTS, *meeting(launch.spec), *_platform(), *_sources(launch, pod), *users}
 

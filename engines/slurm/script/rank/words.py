@@ -1,4 +1,4 @@
-"""Command lines and values as a shell reads them, ``$(NAME)`` as Kubernetes does. Pure."""
+"""Quote command lines and values for a shell, with ``$(NAME)`` as in Kubernetes. Pure."""
 
 import re
 import shlex
@@ -15,13 +15,13 @@ def is_name(name: str) -> bool:
 
 
 def word(text: str, names: Collection[str] = ()) -> str:
-    """A word of a command line. ``$(NAME)`` becomes the value of a known variable; an unknown one
-    stays as it is, and ``$$`` is one dollar before a parenthesis."""
+    """The text as one shell word. ``$(NAME)`` becomes the value of a variable among ``names``;
+    other names stay as they are. ``$$`` before a parenthesis becomes one dollar."""
     return "".join(_pieces(text, names)) or "''"
 
 
 def line(words: str, names: Collection[str] = ()) -> str:
-    """A command line of a spec, whose words are split as a shell splits them."""
+    """A command line of a spec, split into words as a shell does and quoted again."""
     return " ".join(word(each, names) for each in shlex.split(words))
 
 

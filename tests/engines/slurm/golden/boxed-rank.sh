@@ -2,12 +2,12 @@
 # Each task of the job is a rank, and runs this.
 cd "$(dirname "$0")" || exit 1
 export RANK=${SLURM_PROCID:-0}
-if [ $# -gt 0 ]; then # beside a rank: its number, and a program
+if [ $# -gt 0 ]; then # run a program next to a rank: $1 its number, then the program
   RANK=$1 ATTEMPT=$(cat attempt)
   shift
   beside=yes
 fi
-fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # a file with one line
+fact() { echo "$2" > ".$1.$$" && mv ".$1.$$" "$1" && : > "$BELL"; } # write a one-line file atomically
 place="$PWD/attempt-$ATTEMPT/rank-$RANK"
 if [ -z "$beside" ]; then
   (cd "attempt-$ATTEMPT" && fact "rank-$RANK.started" "$SLURMD_NODENAME $(date +%s)")
@@ -36,8 +36,8 @@ if [ -n "$beside" ]; then
   [ -n "$in_image" ] || cd "$WORK" && exec "${in_image[@]}" "$@"
   exit 127
 fi
-trap : TERM # it reaches the program as well, which may take its time
-setup() { # lines of the workload, in the shell that becomes its program; the first failure ends it
+trap : TERM # the program gets the signal too, and may take its time to end
+setup() { # run the setup commands in the shell that becomes the program; the first failure ends it
   trap 'code=$?; echo "Setup line $LINENO ended with exit code $code. The program was not started." >&2
     exit "$code"' ERR
   . "$1"
@@ -45,7 +45,7 @@ setup() { # lines of the workload, in the shell that becomes its program; the fi
 }
 run=$PWD
 (
-  if [ -n "$in_image" ]; then # its working directory, shell and files are not those of the node
+  if [ -n "$in_image" ]; then # it has another working directory, shell and files than the node
     [ ! -e "$run/setup.sh" ] ||
       in_image+=(bash -c "$(declare -f setup); setup \"\$0\"; exec \"\$@\"" "$run/setup.sh")
     program "${in_image[@]}"

@@ -19,7 +19,7 @@ TIME_LIMIT=''
 export BELL
 step() { exec srun --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=1 --gpus-per-task=1 "$@"; }
 
-# One job has this run. Another one of the same name, from a submission whose answer was lost, ends.
+# Only one job has this run. Others of the same name, from submissions without an answer, end here.
 cd "$RUN" || exit 0
 if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   other=$(cat claim)
@@ -33,16 +33,16 @@ if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   fi
 fi
 
-rm -f finished ended # of an earlier start of this job, which Slurm took back
+rm -f finished ended # from an earlier start of this job, which Slurm requeued
 echo "${SLURM_RESTART_COUNT:-0}" > restart
-follows() { # a later start of the job has the run: this node was cut off, and Slurm gave it up
+follows() { # exit if a later start of the job has the run: this node was cut off and given up
   [ "$(cat restart)" = "${SLURM_RESTART_COUNT:-0}" ] || exit 0
 }
 
-fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
+fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # write a one-line file atomically
 ends() { [ -e stop ] || [ -e limit ]; }
 
-finish() { # with an exit code; "asked" where that was asked for
+finish() { # end the run with an exit code; "asked" if its end was requested
   follows
   fact finished "$SLURM_JOB_ID $1 $(date +%s) ${ending:+asked}"
   rm -rf environment.sh keys volumes
@@ -50,19 +50,19 @@ finish() { # with an exit code; "asked" where that was asked for
   exit "$1"
 }
 
-leave_if_taken() { # Slurm may have ended the ranks itself, and then says how the job ended
+leave_if_taken() { # Slurm may have ended the ranks itself, and then reports how the job ended
   until job=$(scontrol --oneliner show job "$SLURM_JOB_ID" 2> /dev/null) || [ "$1" = 0 ]; do
-    follows # nobody answers, so the failure may be that of the network
+    follows # Slurm does not answer, so the network may have failed
     scontrol ping 2> /dev/null | grep -q ' UP' && break
     sleep 2
   done
   follows
-  if grep -q ' PreemptTime=[0-9]' <<< "$job"; then sleep infinity; fi # until it takes the nodes
+  if grep -q ' PreemptTime=[0-9]' <<< "$job"; then sleep infinity; fi # until Slurm takes the nodes
   if [ -n "$job" ] && ! grep -q ' JobState=RUNNING ' <<< "$job"; then exit "$1"; fi
   [ -z "$cancelled" ] || exit "$1"
 }
 
-end_ranks() { # SIGTERM to all of them, and what outlives the grace period is killed with the job
+end_ranks() { # send SIGTERM to all; those that outlive the grace period are killed with the job
   if ! ends; then
     cancelled=yes
     ! declare -F pass_on > /dev/null || pass_on TERM
@@ -83,7 +83,7 @@ if [ -n "$TIME_LIMIT" ]; then
 fi
 ! declare -F sample > /dev/null || sample
 
-address() { # of a node, whose name need not resolve
+address() { # the address of a node, whose name may not resolve
   local at
   at=$(scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
   echo "${at:-$1}"

@@ -3,13 +3,13 @@ BELL=/shared/trainyard/changed/00000000000040008000000000000001
 NAME=ddp-test1
 OWN=/shared/trainyard/workloads/00000000000040008000000000000001/ranks/0
 PLACE=/shared/cifar10_example
-# Everything that Trainyard needs of a batch script lies around it; the script itself is as written.
+# Sets up what Trainyard needs around a batch script, then runs the script unchanged.
 run=$(cd "$(dirname "$0")" && pwd) || exit 1
 log=$run/attempt-$ATTEMPT
-fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # a file with one line, in one step
+fact() { echo "$2" > ".$1" && mv ".$1" "$1" && : > "$BELL"; } # write a one-line file atomically
 (cd "$log" && fact rank-0.started "$SLURMD_NODENAME $(date +%s)")
 chmod 700 "$run/script.sh" "$run/rank.sh"
-# Where srun is not told otherwise, each task prints to its own file and says that it started, and
+# Unless srun has other options, each task prints to its own file and records that it started, and
 # one that fails ends the others.
 export SLURM_STDOUTMODE="$log/rank-%t.log" SLURM_OPEN_MODE=a SLURM_TASK_PROLOG="$run/rank.sh"
 export SLURM_KILL_BAD_EXIT=1
