@@ -52,6 +52,7 @@ def pristine(draft: Draft) -> bool:
 
 
 def blank() -> WorkloadDraft:
+    """The content of an empty draft: a training with one worker."""
     return WorkloadDraft(values={"numWorkers": 1})
 
 
@@ -197,4 +198,5 @@ def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> 
 
 
 def copy_source(user: User, workload: str) -> Workload | None:
+    """The workload with this id, if the user sees it; else ``None``."""
     return Workload.objects.visible_to(user).filter(pk__in=uuids([workload])).first()

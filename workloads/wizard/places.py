@@ -16,6 +16,7 @@ ELSEWHERE: dict[Path, str] = {("distributedFramework",): "framework"}
 
 
 def replica_of(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
+    """The setup of a role; ``None`` for a master that is set up as the workers are."""
     return draft.worker if role == "worker" else draft.master
 
 

@@ -31,6 +31,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @form_methods
 @login_required
 def draft_template(request: Request, pk: UUID) -> HttpResponse:
+    """Save a draft as a template, or update the template that it began from."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if draft.edits and request.POST.get("action") == "update":
         return _finish(request, draft, draft.edits)
@@ -42,6 +43,7 @@ def draft_template(request: Request, pk: UUID) -> HttpResponse:
 @form_methods
 @login_required
 def workload_template(request: Request, pk: UUID) -> HttpResponse:
+    """Save a workload's values as a template, or update the template that it began from."""
     workload = get_object_or_404(Workload.objects.visible_to(request.user), pk=pk)
     content = WorkloadDraft.model_validate(workload.draft_json)
     return _save(request, content, workload.name, workload.get_absolute_url(), _done)

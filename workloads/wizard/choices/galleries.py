@@ -151,6 +151,7 @@ def kinds(draft: WorkloadDraft) -> list[Card]:
 
 
 def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
+    """The frameworks. Those that the cluster cannot start say why."""
     for framework in Framework:
         support = cluster.capabilities.framework(framework) if cluster else None
         yield Card(

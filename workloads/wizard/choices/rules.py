@@ -30,10 +30,12 @@ def may_rule(question: Question) -> bool:
 
 
 def path_of(question: Question) -> str:
+    """The question's path as rules have it, such as ``worker.image``."""
     return ".".join(map(str, question.path))
 
 
 def is_hidden(plan: Plan, question: Question) -> bool:
+    """Whether the template hides the question."""
     ruling = plan.fields.get(path_of(question))
     return bool(ruling and ruling.hidden)
 

@@ -18,6 +18,9 @@ from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
 
 @dataclass(frozen=True)
 class Step:
+    """A step of the rail. ``errors`` counts the problems that its fields show. It is not
+    ``reachable`` until a project is chosen."""
+
     number: int
     label: str
     errors: int
@@ -112,4 +115,5 @@ def address(draft: Draft, page: int, question: Question, path: Path, number: int
 
 
 def page_address(draft: Draft, page: int) -> str:
+    """URL of a page of the draft."""
     return reverse("draft-step", args=[draft.pk, page])

@@ -73,6 +73,7 @@ class Summary:
 
 
 def of(plan: Plan) -> Summary:
+    """Build the summary of a plan."""
     summary = Summary()
     summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
     spec = plan.spec or _with_any_image(plan.document)

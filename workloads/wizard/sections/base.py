@@ -48,6 +48,7 @@ class Question(Field):
 
 
 def nothing(plan: Plan, role: str) -> Iterator[Line]:
+    """The review of a section that has no lines there."""
     yield from ()
 
 
@@ -94,5 +95,6 @@ def spec_of(plan: Plan) -> WorkloadSpec:
 
 
 def replica_of(plan: Plan, role: str) -> Replica:
+    """The setup that applies to a role. A master without one of its own has that of the workers."""
     spec = spec_of(plan)
     return spec.master if role == "master" and spec.master else spec.worker

@@ -16,6 +16,7 @@ def written(named: Values) -> str:
 
 
 def unpack(item: Values) -> Values:
+    """The cells of a variable. A credential becomes an option of the choice."""
     if isinstance(own := item.get(OWN), dict) and CREDENTIAL not in item:  # the nearest of its name
         item = {key: value for key, value in item.items() if key != OWN} | {CREDENTIAL: own}
     cells, named = variables.unpack(item), item.get(CREDENTIAL)
