@@ -56,6 +56,7 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Self:
+        """The filter in a text such as ``gpus:ge:2``. An invalid one gets a ``problem``."""
         key, _, rest = text.partition(":")
         operator, _, value = rest.partition(":")
         one = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])

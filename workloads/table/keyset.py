@@ -35,6 +35,7 @@ class Key:
 
     @classmethod
     def by(cls, field: str, *, descending: bool) -> "Key":
+        """The order by ``field``, then creation time and id."""
         return cls(tuple(dict.fromkeys((field, "created_at", "id"))), descending)
 
     @property

@@ -93,11 +93,15 @@ class Row:
 
 @lru_cache(4000)  # some 2 KB each
 def drawn(row: Row) -> SafeString:
+    """The row as HTML. Cached, because many people look at equal rows."""
     return render_to_string("workloads/_row.html", {"row": row})
 
 
 @dataclass(frozen=True)
 class Page:
+    """A page of the table. ``previous`` and ``following`` are the states of the neighboring pages,
+    if any. ``count`` is limited; ``more`` says that there are more workloads than that."""
+
     rows: list[Row]
     previous: TableState | None
     following: TableState | None
@@ -115,6 +119,7 @@ class Page:
 
 
 def page_of(state: TableState, user: User) -> Page:
+    """The page that a state describes, for a user."""
     rows = state.rows(user)
     positions, previous, following = _positions(rows, state)
     count = rows.values("pk")[: MOST_COUNTED + 1].count()

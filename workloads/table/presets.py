@@ -12,6 +12,8 @@ LABELS = {"Queued": WAITING, "Running": STARTED, "Needs attention": NEEDS_ATTENT
 
 @dataclass(frozen=True)
 class Preset:
+    """A preset: its state, and whether the table is in that state now."""
+
     label: str
     state: TableState
     current: bool

@@ -105,6 +105,7 @@ def palette(request: Request) -> HttpResponse:
 
 
 async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse:
+    """The table as a CSV file, streamed. Without a session it redirects to the sign-in page."""
     user = await request.auser()
     if not user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
