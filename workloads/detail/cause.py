@@ -129,5 +129,6 @@ def history(workload: Workload) -> list[CausePeriod]:
 
 
 def shares(cause: CausePeriod) -> list[BarShare]:
+    """The bar of nodes that each reason rules out."""
     counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
     return bar(counted, int(cause.evidence.get("total", 0)))

@@ -31,6 +31,7 @@ class RankFilter:
 
     @classmethod
     def of(cls, ranks: Sequence[Rank], query: QueryDict) -> Self:
+        """The filter in an address. An unknown phase means all."""
         phase = query.get("phase", "")
         return cls(ranks, phase if phase in {*RankPhase} else "", search_text(query))
 

@@ -41,6 +41,7 @@ def values(workload: Workload) -> list[Value]:
 
 
 def as_yaml(workload: Workload) -> str:
+    """The spec as YAML, without defaults and with hidden values masked."""
     return documents.to_yaml(_document(workload))
 
 

@@ -46,6 +46,7 @@ PARTS = {"drawer": "drawer", "workload-content": "content"}
 @login_required
 @require_safe
 def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpResponse:
+    """A workload's page with one of its tabs; for htmx only the part that the target needs."""
     workload = find_kept(request, pk)
     context = _head(workload) | {
         "tab": tab,
@@ -64,6 +65,7 @@ def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpRe
 @login_required
 @require_safe
 def workload_header(request: Request, pk: UUID) -> HttpResponse:
+    """The header alone, which open pages load again when the workload changes."""
     level = "h1" if request.GET.get("level") == "h1" else ""
     context = _head(find_kept(request, pk)) | {"level": level}
     return render(request, "workloads/detail/_head.html", context)
