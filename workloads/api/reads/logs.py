@@ -70,6 +70,7 @@ class LogQuery(Which):
 
     @property
     def is_merged(self) -> bool:
+        """Whether the answer consists of lines merged by time, not of bytes of one rank."""
         flags = self.timestamps or self.previous or self.follow
         return flags or not self.rank.isdigit() or (self.tail, self.since) != (None, None)
 

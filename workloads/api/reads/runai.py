@@ -20,14 +20,17 @@ DONE_IN_PARTS = ("totalPendingTimeSeconds", "totalRunningTimeSeconds")
 
 
 def asks(request: HttpRequest) -> bool:
+    """Whether the request comes from NVIDIA's Python client."""
     return request.headers.get("User-Agent", "").startswith(AGENT)
 
 
 def read(answer: Wire, workload: Workload) -> JsonResponse:
+    """The answer about one workload, in the client's form."""
     return _json(_shaped(answer.model_dump(by_alias=True), workload))
 
 
 def listed(answer: Wire, page: list[Workload]) -> JsonResponse:
+    """The answer with a page of workloads, in the client's form."""
     whole = answer.model_dump(by_alias=True)
     pairs = zip(whole["workloads"], page, strict=True)
     return _json(whole | {"workloads": [_shaped(one, workload) for one, workload in pairs]})

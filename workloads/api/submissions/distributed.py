@@ -264,6 +264,7 @@ def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) 
 
 
 def act(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:
+    """Apply an action to a workload. Raises ``ApiError`` 409 if its phase does not allow it."""
     try:
         verb(workload, by=by)
     except services.NotPossible as error:

@@ -91,6 +91,7 @@ class TemplateCalls:
         return TemplateOut.of(self.find(pk, user))
 
     def create(self, body: OnePodTemplateIn, user: User) -> TemplateOut:
+        """Create a template. Raises ``ApiError`` 400 with every problem."""
         place, wrong = place_named(body.meta, user)
         setup = _given(body)
         draft, more = self._draft(setup, user)
@@ -108,10 +109,13 @@ class TemplateCalls:
         return self.read(template.pk, user)
 
     def update(self, pk: UUID, body: OnePodTemplateChange, user: User) -> TemplateOut:
+        """Replace the setup, if any of it is given. Raises ``ApiError`` 404 or 400."""
         template, setup = self.find(pk, user), _given(body)
         return self._put(template, body, setup if setup else None, user)
 
     def patch(self, pk: UUID, body: OnePodTemplatePatch, user: User) -> TemplateOut:
+        """Merge the given fields into the setup, then clear some. Raises ``ApiError`` 404
+        or 400."""
         template = self.find(pk, user)
         given, old = _given(body), setup_of(template.draft)
         if given.get(SAME) and "master" not in given:
@@ -122,6 +126,7 @@ class TemplateCalls:
         return self._put(template, body, setup, user)
 
     def delete(self, pk: UUID, user: User) -> None:
+        """Delete a template. Raises ``ApiError`` 404, or 409 if it is in use."""
         template = self.find(pk, user)
         with judged("", assets.AssetInUse):
             assets.delete(TEMPLATE, template, by=user)

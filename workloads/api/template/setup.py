@@ -24,6 +24,7 @@ WORKERS_ONLY = "workers_only"
 
 
 def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
+    """The draft for a setup, which may lack any field."""
     spec, master = dict(mapping(setup.get("spec"))), setup.get("master")
     if not kind.is_gang:
         document = documents.one_pod_from_wire(spec, kind)
