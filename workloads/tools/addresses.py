@@ -12,6 +12,7 @@ HEX = 32
 
 
 def host_of(workload_id: UUID, slug: str) -> str:
+    """The host of a tool, below the domain of all tools."""
     return f"{slug}-{workload_id.hex}.{settings.TOOLS_DOMAIN}"
 
 

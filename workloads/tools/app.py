@@ -37,6 +37,7 @@ class Refused(Exception):
 
 
 async def tools(scope: Scope, receive: Receive, send: Send) -> None:
+    """Serve a request to a tool's address: exchange a code for a cookie, or pass the request on."""
     host = value_of(scope["headers"], b"host").decode("latin-1")
     where = addresses.tool_at(host)
     if scope["type"] == "websocket":

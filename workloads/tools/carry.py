@@ -84,6 +84,7 @@ async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send
 
 
 async def websocket(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
+    """Carry a websocket to the tool until one side closes it."""
     await receive()  # the browser's request to connect
     headers = to_the_tool(scope["headers"], scheme=scope["scheme"])
     host = value_of(scope["headers"], b"host").decode("latin-1")

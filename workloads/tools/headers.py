@@ -60,6 +60,7 @@ def to_the_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def value_of(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
+    """The value of the first such header; empty if there is none."""
     return next((value for name, value in headers if name.lower() == wanted), b"")
 
 

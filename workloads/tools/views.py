@@ -33,6 +33,7 @@ UNREACHABLE = (
 @login_required
 @require_safe
 def tool_list(request: Request, pk: UUID) -> HttpResponse:
+    """The tools of a workload: who may open each, and why one cannot be opened now."""
     workload = find(request, pk)
     rows = [
         (
