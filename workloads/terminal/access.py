@@ -107,4 +107,5 @@ def leave(visit: Visit, why: str) -> None:
 
 
 def not_running(rank: Rank) -> str:
+    """Says that the rank is not running; empty if it is."""
     return "" if rank.phase == RankPhase.RUNNING else f"{rank.name} is {rank.phase}."

@@ -74,6 +74,7 @@ def why_over(forward: Forward, user: User | None) -> str:
 
 
 def leave(forward: Forward) -> None:
+    """Close the connection, and no longer count it among the user's."""
     forward.stream.close()
     slots.give_back(forward.name, forward.slot)
 

@@ -37,6 +37,7 @@ SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash --norc; 
 
 
 def around(argv: Sequence[str]) -> list[str]:
+    """The command that runs ``argv`` with pipes instead of a terminal."""
     return ["/bin/sh", "-c", SCRIPT, "sh", *argv]
 
 
@@ -48,6 +49,7 @@ class Encoder:
         self._left = b""
 
     def take(self, data: bytes) -> bytes:
+        """The lines to send for ``data``, together with what was held back."""
         whole = self._left + data
         size = len(whole) - len(whole) % 3
         self._left = whole[size:]
@@ -56,5 +58,6 @@ class Encoder:
         )
 
     def end(self) -> bytes:
+        """What was held back, and the end of the input."""
         rest, self._left = self._left, b""
         return (b64encode(rest) + b"\n" if rest else b"") + END_OF_INPUT

@@ -26,6 +26,7 @@ BEARER = "Bearer "
 
 
 def is_end_of_input(text: str) -> bool:
+    """Whether a message says that the program will send no more."""
     with suppress(ValueError):
         return bool(loads(text) == {"eof": True})
     return False
@@ -52,6 +53,7 @@ class ByToken:
         await self.base_send({"type": f"{ANSWERS}.body", "body": body})
 
     def rank(self) -> int:
+        """The rank in the query: 0 by default, -1 if it is not a number."""
         number = whole_number(self.given("rank") or "0")
         return -1 if number is None else number  # no rank has this number
 
@@ -63,6 +65,7 @@ class ByToken:
         return tokens.owner(value.removeprefix(BEARER)) if value.startswith(BEARER) else None
 
     def given(self, name: str) -> str:
+        """The first value of a query parameter; empty if it is missing."""
         return "".join(self.all_given(name)[:1])
 
     def all_given(self, name: str) -> list[str]:

@@ -135,6 +135,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
                 await self.finish(why)
 
     async def finish(self, why: str, code: int | None = None) -> None:
+        """Send the reason and the exit code, then close."""
         self.why = why
         await self.send(text_data=json.dumps({"ended": why, "exitCode": code}))
         await self.close()
