@@ -77,10 +77,13 @@ class FailureClass:
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
 
     def weight_of(self, text: str) -> Weight:
+        """The weight of a line of this class."""
         is_weak = any(re.search(one, text) for one in self.gives_way)
         return min(self.weight, Weight.PLAIN) if is_weak else self.weight
 
     def is_within(self, frames: str, text: str) -> bool:
+        """Whether an exception with these frames is of this class, although its text alone
+        is not."""
         return any(re.search(one, f"{frames}\n{text}") for one in self.within)
 
     def says_so(self, message: str) -> bool:

@@ -36,6 +36,8 @@ class DecisiveLine:
 
 @dataclass(frozen=True)
 class Diagnosis:
+    """A failure class and the line that shows it."""
+
     failure: FailureClass
     line: DecisiveLine
 
