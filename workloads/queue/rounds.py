@@ -38,6 +38,8 @@ class DecisionRow:
 
 @dataclass(frozen=True)
 class AdmissionRound:
+    """The decisions of one round."""
+
     at: datetime
     rows: list[DecisionRow]
 
@@ -68,6 +70,8 @@ class DecisionFilter:
 def page_of(
     cluster: Cluster, user: User, chosen: DecisionFilter, number: str | None
 ) -> Page[AdmissionDecision]:
+    """A page of decisions in a cluster, newest first. An invalid page number means the first or
+    last."""
     rows = chosen.apply(visible_in(cluster, user)).for_page()
     return Paginator(rows, A_PAGE).get_page(number)
 
