@@ -21,6 +21,7 @@ REQUIRED = {
 @csrf_exempt  # the credentials are in the request, not in a cookie
 @require_POST
 def create_token_by_form(request: HttpRequest) -> HttpResponse:
+    """Answer with a token as OAuth 2 does, or with an error as the API does."""
     try:
         granted = grant_for(request, _read(request))
     except ApiError as error:
