@@ -58,6 +58,9 @@ exit 0
 
 @dataclass
 class LogReader:
+    """Reads the logs of one directory. ``of_people``: its workloads belong to people on the
+    cluster."""
+
     transport: Transport
     directory: str
     of_people: bool = False

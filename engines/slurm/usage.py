@@ -72,6 +72,7 @@ class StepSampler:
         return {uid for uid, (_, samples) in self._latest.items() if samples}
 
     def read(self, uid: UUID, run: int, after: datetime | None) -> list[UsageSample]:
+        """The latest samples of a run, if they are later than ``after``."""
         of_run, samples = self._latest.get(uid, (run, []))
         return [it for it in samples if of_run == run and (after is None or it.at > after)]
 
@@ -139,6 +140,7 @@ class StepSampler:
 
 
 def is_running(glance: Glance) -> bool:
+    """Whether the ranks of the run have started and not ended."""
     facts, job = glance.facts, glance.job
     return bool(job and job.state == "RUNNING" and facts.attempt >= 0 and not facts.finished)
 

@@ -80,8 +80,8 @@ class Checks:
     def _trial(self) -> tuple[Finding, ...]:
         if time.monotonic() > self._until:
             self._tried = tuple(findings(self.transport, self.site))
-            # The exit code of a prologue is not a reason to try again soon: it may be like this for
-            # good.
+            # A working prologue may always end with an error code, so that is no reason to try
+            # again soon.
             levels = (it.level for it in self._tried if it.name != PROLOGUE)
             worst = max(levels, key=list(KEPT_SECONDS).index)
             self._until = time.monotonic() + KEPT_SECONDS[worst]
@@ -89,6 +89,8 @@ class Checks:
 
 
 def connection(host: str, report: Report) -> Iterator[Finding]:
+    """Findings about the connection: our user, Slurm's programs and version, and whether it
+    answers."""
     yield Finding(CONNECTION, SIGNED_IN, Level.OK, f"{report.get('user', ['?'])[0]} on {host}")
     for program in report.get("lacks", ()):
         text = f"{program} is not found there. Install it, or enter the folder of Slurm's programs."
@@ -114,6 +116,7 @@ def connection(host: str, report: Report) -> Iterator[Finding]:
 
 
 def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
+    """The finding about whether Trainyard can write to the shared directory."""
     said = report.get("directory", [""])[0]
     if said == "yes":
         yield Finding(SHARED, site.directory, Level.OK, "Trainyard can write there")
@@ -123,6 +126,7 @@ def directory(site: SlurmSite, report: Report) -> Iterator[Finding]:
 
 
 def accounting(report: Report) -> Iterator[Finding]:
+    """The finding about whether Slurm keeps ended jobs."""
     config = config_of(report)
     kept = "slurmdbd" in config.get("AccountingStorageType", "")
     if kept and "silent" in report:
@@ -229,5 +233,6 @@ def privacy(site: SlurmSite, report: Report) -> Iterator[Finding]:
 
 
 def config_of(report: Report) -> dict[str, str]:
+    """Slurm's settings, from a report."""
     rows = (line.partition("=") for line in report.get("config", ()))
     return {name.strip(): value.strip() for name, sign, value in rows if sign}

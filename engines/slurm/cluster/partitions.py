@@ -18,6 +18,7 @@ NO_LIMIT = {"", "UNLIMITED", "INFINITE", "(null)", "ALL"}
 
 
 def partitions(text: str, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
+    """The partitions in the output of ``scontrol``, with the shapes of their ``nodes``."""
     there = list(nodes)
     return tuple(_partitions(text, there))
 

@@ -69,6 +69,7 @@ exit 0
 
 
 def findings(transport: Transport, site: SlurmSite) -> Iterator[Finding]:
+    """Run the trial job, wait for it, and yield what it shows."""
     prologue = site.prologue.replace("\r\n", "\n") + "\n"
     words = site.directory, site.partition, site.account, NAME
     result = files.sh(transport, TRIAL, *words, stdin=prologue.encode())

@@ -74,6 +74,7 @@ def _job(row: Sequence[str], *, reason: str, exit: str = "") -> BatchJob:
 
 
 def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
+    """The jobs, grouped by name."""
     results: dict[str, list[BatchJob]] = {}
     for job in jobs:
         results.setdefault(job.name, []).append(job)

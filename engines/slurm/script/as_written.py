@@ -60,6 +60,7 @@ def start(launch: Launch, site: SlurmSite, text: str) -> str:
 
 
 def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
+    """The file that sets the variables for a batch script. With ``shown`` secrets are masked."""
     platform = defaults(launch, site)
     lines = [f"export {name}={platform[name]}" for name in PLATFORM]
     pod = launch.spec.pods[0]

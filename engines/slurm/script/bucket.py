@@ -53,6 +53,7 @@ class Bucket:
             query["continuation-token"] = token
 
     def save(self, key: str, size: int, place: Path) -> None:
+        """Download an object of ``size`` bytes, and try again if the connection breaks."""
         place.parent.mkdir(parents=True, exist_ok=True)
         for left in reversed(range(TRIES)):
             try:
@@ -64,6 +65,8 @@ class Bucket:
                     raise
 
     def open(self, key: str, query: "dict[str, str]") -> HTTPResponse:
+        """Get an object, or for an empty key the bucket itself. Tries again if the service is busy,
+        or says that the bucket is in another region."""
         for left in reversed(range(TRIES)):
             try:
                 call = self.request(key, query)
@@ -114,6 +117,7 @@ def quoted(text: str) -> str:
 
 
 def copy(answer: HTTPResponse, file: BinaryIO, size: int) -> None:
+    """Write the answer to the file. Raises ``HTTPException`` unless it has ``size`` bytes."""
     shutil.copyfileobj(answer, file, 1024 * 1024)
     if file.tell() != size:
         raise HTTPException(f"it ended after {file.tell()} of {size} bytes")

@@ -41,6 +41,7 @@ def _of_part(launch: Launch, site: SlurmSite, tasks: Tasks) -> Iterator[Option]:
 
 
 def per_task(tasks: Tasks) -> Iterator[Option]:
+    """What each task requests."""
     yield "cpus-per-task", str(tasks.cpus)
     if tasks.memory_per_cpu is not None:
         yield "mem-per-cpu", f"{tasks.memory_per_cpu}M"
@@ -78,6 +79,8 @@ def account(launch: Launch, site: SlurmSite) -> str:
 
 
 def partitions(launch: Launch, site: SlurmSite) -> list[str]:
+    """Partitions that the job may use: those among its node pools, else the site's; none for
+    Slurm's default."""
     labels = [_label(launch, name) for name in launch.spec.node_pools]
     named = [key.removeprefix(PARTITION) for key, _ in labels if key.startswith(PARTITION)]
     return named or ([site.partition] if site.partition else [])

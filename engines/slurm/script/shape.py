@@ -28,6 +28,7 @@ class Tasks:
 
     @property
     def cpus(self) -> int:
+        """CPUs of each task, from the limit if there is one."""
         cores = self.compute.cpu_core_limit or self.compute.cpu_core_request
         return math.ceil(cores / self.slots) or 1
 
@@ -44,6 +45,7 @@ class Tasks:
 
     @property
     def memory(self) -> int:
+        """MiB of each task; 0 if it does not request any."""
         return (self.memory_per_cpu or 0) * self.cpus
 
     @property

@@ -60,6 +60,7 @@ def sources(launch: Launch) -> list[FetchedSource]:
 
 
 def of_pod(launch: Launch, pod: Pod) -> list[FetchedSource]:
+    """The data sources that a pod reads."""
     own = set(_items(pod.replica))
     return [source for source in sources(launch) if source.item in own]
 
@@ -69,6 +70,7 @@ def _items(replica: Replica) -> tuple[Git | S3, ...]:
 
 
 def folder_of(launch: Launch, site: SlurmSite, source: FetchedSource) -> str:
+    """The folder that a data source is fetched to."""
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     return f"{folder.run(launch.run)}/volumes/{source.number}"
 

@@ -8,6 +8,7 @@ LAUNCH = {53: "Slurm could not open its output file or enter its folder"}
 
 
 def ended(code: int) -> str:
+    """The end of a rank in words. A negative ``code`` is a signal."""
     if code < 0:
         return f"was ended by signal {-code}{_name(-code)}"
     if code in SHELL_CODES:

@@ -184,6 +184,7 @@ def verdict_line(job: BatchJob) -> str:
 
 
 def verdict_of(line: str) -> BatchJob | None:
+    """The job in a line of :func:`verdict_line`; ``None`` if it cannot be read."""
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
         report = json.loads(line)
         times = {name: report.pop(name) for name in ("start", "end", "submitted")}

@@ -130,4 +130,5 @@ def states_of(jobs: Iterable[BatchJob]) -> dict[UUID, tuple[str, str]]:
 
 
 def gone_from(before: Observation) -> Observation:
+    """The observation that a workload is no longer on the cluster."""
     return Observation(before.workload_id, before.run, GONE, None, datetime.now(UTC))

@@ -76,6 +76,7 @@ FIELDS = {
 
 
 def meeting(spec: WorkloadSpec) -> Variables:
+    """The rendezvous variables of the workload's framework; none without one."""
     framework = spec.distributed_framework
     return RENDEZVOUS[framework](spec) if framework else {}
 

@@ -31,7 +31,7 @@ bring() { # fetch what the ranks read; it can be stopped as they can
   return "$code"
 }
 
-# Only one job has this run. Others of the same name, from submissions without an answer, end here.
+# Only one job has this run. Another of the same name, whose submission got no answer, ends here.
 cd "$RUN" || exit 0
 if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   other=$(cat claim)

@@ -26,11 +26,11 @@ TIME_LIMIT=''
 export BELL
 step() { exec bash "$RUN/start.sh"; }
 
-# Slurm's --signal=B:… and scancel --batch signal this shell, while the script waits for the signal.
+# Slurm's --signal=B:… and scancel --batch signal this shell, which passes it on to the script.
 pass_on() { [ -z "$step" ] || kill -s "$1" -- "$step" 2> /dev/null; }
 for name in HUP INT QUIT USR1 USR2; do trap "pass_on $name" "$name"; done
 
-# Only one job has this run. Others of the same name, from submissions without an answer, end here.
+# Only one job has this run. Another of the same name, whose submission got no answer, ends here.
 cd "$RUN" || exit 0
 if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   other=$(cat claim)

@@ -24,7 +24,7 @@ TIME_LIMIT=3000
 export BELL
 step() { exec srun --kill-on-bad-exit=1 --wait=0 --export=ALL --distribution=block --cpus-per-task=4 --gpus-per-task=1 "$@"; }
 
-# Only one job has this run. Others of the same name, from submissions without an answer, end here.
+# Only one job has this run. Another of the same name, whose submission got no answer, ends here.
 cd "$RUN" || exit 0
 if ! (set -o noclobber; echo "$SLURM_JOB_ID" > claim) 2> /dev/null; then
   other=$(cat claim)
