@@ -46,9 +46,8 @@ def router_of(kind: WorkloadKind) -> Router:
     def create(
         request: ApiRequest, body: OnePodIn, asked: Query[DryRun]
     ) -> Status[DryRunOut] | Status[OnePodOut]:
-        """Submit a workload of one pod. 400 lists every invalid field. With ``dryRun=true`` nothing
-        is submitted; the answer is 200 and says what is invalid, and whether the workload would
-        start."""
+        """400 lists every invalid field. With ``dryRun=true`` nothing is submitted: the answer is
+        200, with what is invalid and whether the workload would start."""
         return _create(body, kind, by=request.user, rehearses=asked.dry_run)
 
     _add_batch(router, kind)
@@ -60,8 +59,7 @@ def router_of(kind: WorkloadKind) -> Router:
 
     @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
-        """Delete the workload. If it runs, it is killed. Logs, metrics and events are kept for a
-        time."""
+        """Delete the workload, even if it runs. Logs, metrics and events are kept for a time."""
         workload = find_kind(request, workload_id, kind)
         return act(services.delete, workload, request.user, "is being deleted")
 
