@@ -8,9 +8,11 @@ import pytest
 from projects.models import Project
 from tests.factories import CredentialFactory
 from tests.workloads.wizard.browser import Wizard
+from workloads.wizard.choices import credentials
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 GIT, S3 = "worker-storage-git", "worker-storage-s3"
+SECRET = "worker-storage-secretVolume"
 
 
 def offered(page: str, name: str) -> list[str]:
@@ -51,6 +53,16 @@ def test_each_offers_the_types_that_open_it_and_stores_the_name(opened: Wizard) 
     assert git.credential.asset_id
     opened.press("save", **{f"{GIT}-0-credential": ""})
     assert "credential" not in storage(opened)["git"][0]
+
+
+@pytest.mark.parametrize("most", [2, 100])
+def test_a_secret_volume_offers_generic_secrets_however_many_there_are(
+    opened: Wizard, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(credentials, "MOST", most)
+    opened.press(f"add:{SECRET}", **{f"{GIT}-0-repository": "https://example.com/x.git"})
+    names = [it.partition(" (")[0] for it in offered(opened.page, f"{SECRET}-0-credential")]
+    assert names == ["None", "accesskey", "genericsecret", "password", "sshkey"]
 
 
 def test_the_id_stays_as_long_as_the_choice(opened: Wizard, project: Project) -> None:

@@ -76,7 +76,7 @@ class Credentials:
     def _of(self, *kinds: CredentialKind) -> list[Option]:
         """Name and description of the credentials of these types; the nearest scope wins a name."""
         words: dict[str, str] = {}
-        for row in self._with_keys:
+        for row in self._valid if CredentialKind.GENERIC in kinds else self._with_keys:
             if row.spec.kind in kinds and not self._issue(row):
                 words.setdefault(row.name, in_words(row))
         return list(words.items())
@@ -88,6 +88,14 @@ class Credentials:
         if self.project is None or not self.are_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
         return that_open([*KEYS], usable(self.project, self.by))
+
+    @cached_property
+    def _valid(self) -> list[Credential]:
+        """All valid credentials, in the same order. There may be a thousand, but a Secret volume
+        has no other way to choose one."""
+        if self.project is None or not self.are_many:
+            return self._with_keys
+        return that_open([*CredentialKind], usable(self.project, self.by))
 
     def bars(self, credential: Credential) -> str:
         """Why a variable cannot use the credential here, or an empty text if it can."""
