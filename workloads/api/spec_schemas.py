@@ -1,7 +1,7 @@
 """JSON schemas of ``spec`` and ``masterSpec``, generated from the models of the spec.
 
 They only describe requests and answers. Requests are validated by the spec itself, in
-``spec.documents``.
+``spec.formats.documents``.
 """
 
 from typing import Any

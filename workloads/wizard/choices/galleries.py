@@ -29,7 +29,7 @@ PLACES = ("cluster", "department", "project")
 class Card:
     """A choice. ``why_not`` says why it cannot be made; it is empty if it can. ``facts`` are
     triples of icon, name and value, ``chips`` pairs of text and tone. ``meter`` has the GPUs held,
-    the quota, and both in words."""
+    the quota, and what is free in words."""
 
     value: str
     title: str
