@@ -108,8 +108,7 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @get_or_post
 def copy(request: Request, pk: UUID) -> HttpResponse:
-    """Open a new draft with the workload's values in the wizard, which also restores a
-    deleted one."""
+    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored."""
     workload = find_kept(request, pk)
     if request.method != "POST":
         name = "the same name if it is free" if workload.deleted_at else "a new name"

@@ -42,7 +42,7 @@ class Visit:
 
 
 def why_none(workload: Workload) -> str:
-    """Why the workload has no terminal now; empty if one can be opened."""
+    """Why no terminal can be opened now; empty where one can."""
     if not workload.cluster.capabilities.terminal:
         return f"The cluster {workload.cluster.name} does not support terminals."
     if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):

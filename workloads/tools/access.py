@@ -35,8 +35,7 @@ def tools(workload: Workload) -> tuple[Tool, ...]:
 
 
 def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
-    """The workload and the tool, if the user may open it; else ``None``. The tool's own rule may
-    admit users who do not see the workload."""
+    """A tool that is open to this person. The tool's own rule may let in whoever it names."""
     present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
     workload = present.filter(pk=workload_id).first()
     served = tools(workload) if workload else ()
@@ -63,7 +62,6 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 
 
 def audience(workload: Workload, tool: Tool) -> str:
-    """Who may open the tool, in words."""
     rule = tool.connection
     if rule.authorization_type is Access.EVERYONE:
         return Access.EVERYONE.label

@@ -73,11 +73,10 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
 
 @require_safe
 def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
-    """Tell an ingress controller whether a request to a tool is allowed: 200 if so.
+    """Asked by an ingress controller about each request to a tool: 200 lets it through.
 
-    A code in the visitor's address is exchanged for a cookie of the tool's host, which the
-    controller passes on. Visitors without access, and all while the tool does not run, get a 401
-    and are sent to ``tool_signin``.
+    A code in the visitor's address becomes a cookie of the tool's own host, which the controller
+    passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
     """
     if _comes_from_elsewhere(request):
         return HttpResponse(status=403)
@@ -127,7 +126,7 @@ def _closed(
 
 
 def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Refuse access: users who see the workload learn who may open the tool, others get a 404."""
+    """Who sees the workload is told whose the tool is; others find nothing."""
     workload = find(request, pk)
     tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
     if tool is None:

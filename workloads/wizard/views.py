@@ -27,12 +27,9 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin a draft and open it.
-
-    The query says how: ``?kind=``, ``?project=``, ``?template=`` (with ``&edit`` to change that
-    template), ``?copy=`` of a workload (with ``&change=`` to apply a repair), ``?yaml`` to paste
-    one, or ``?rules`` for a new template.
-    """
+    """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
+    ``?project=``, as a ``?copy=``, with ``?yaml`` where one is pasted, or with ``?rules`` a
+    template."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])

@@ -46,7 +46,7 @@ def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabiliti
 
 
 def accounts(transport: Transport) -> tuple[SlurmAccount, ...]:
-    """The accounts that Slurm shows to our user; none if accounting is off."""
+    """All of which Slurm tells our user; none where accounting is off."""
     report = lines(files.sh(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
     bounds = limits(report.get("limit", ()))
