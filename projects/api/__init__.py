@@ -1,1 +1,1 @@
-"""Projects and departments by REST."""
+"""REST: projects, departments, and the roles of people in them."""

@@ -1,4 +1,4 @@
-"""REST: who has which role where, in Run:ai's words, for those who may manage users."""
+"""REST: who has which role where, with Run:ai's names, for those who may manage users."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -46,8 +46,8 @@ FIELDS: Fields = {
 
 
 class AccessRuleOut(Wire):
-    """``createdAt`` is when the audit log has it; of a rule that it has not, since when there are
-    both the user and the project."""
+    """``createdAt`` is taken from the audit log. If that has no entry, it is when the later of user
+    and project was created."""
 
     id: int
     subject_id: str
@@ -151,13 +151,13 @@ def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> Acces
 
 @router.get("/authorization/access-rules/count", response=Count)
 def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of roles that match the filters."""
     return Count(count=len(narrowing.rules(request.user)))
 
 
 @router.get("/authorization/access-rules/{int:rule_id}", response=AccessRuleOut)
 def get_access_rule(request: ApiRequest, rule_id: int) -> AccessRuleOut:
-    """One of them."""
+    """One role of a user, by its id."""
     access.require(request.user, "users.read")
     return next(_shown([find(rule_id)]))
 
@@ -189,7 +189,7 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
 
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
 def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
-    """Take the role away. The account keeps an administrator."""
+    """Take a role away. The account always keeps an administrator: 409 for the last one."""
     access.require(request.user, "users.update")
     take(find(rule_id), request.user)
     return Status(204, None)
@@ -201,8 +201,8 @@ def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
     operation_id="change_many_access_rules",
 )
 def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
-    """Take several away; each succeeds or fails on its own. ``validate_delete`` only says which
-    there are."""
+    """Take several roles away; each succeeds or fails on its own. ``validate_delete`` changes
+    nothing and only says which exist."""
     access.require(request.user, "users.update")
     result = AccessRulesDeleted(succeeded=[], failed=[])
     for number in body.ids:

@@ -1,4 +1,4 @@
-"""REST: departments, for administrators, with their quotas and what is held of them."""
+"""REST: departments, for administrators, with their quotas and what their projects hold."""
 
 from datetime import datetime
 from typing import Any
@@ -137,7 +137,7 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
 
 @router.get("/org-unit/departments/count", response=Count, by_alias=True)
 def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of departments that match the filters."""
     _check(request, "departments.read")
     return Count(count=narrowing.rows().count())
 
@@ -172,7 +172,7 @@ def update_department(
 
 @router.delete("/org-unit/departments/{int:department_id}", response={204: None})
 def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
-    """Remove it with its assets and webhooks. 409 while it has projects."""
+    """Delete a department with its assets and webhooks. 409 while it has projects."""
     department = _department(request, department_id)
     with judged(REFUSED, departments.DepartmentHasProjects):
         departments.delete_department(department, by=request.user)
@@ -185,7 +185,7 @@ def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
 def replace_department_resources(
     request: ApiRequest, department_id: int, body: Body[One]
 ) -> DepartmentOut:
-    """Its quotas, all three: a missing one becomes the sum of its projects' quotas."""
+    """Replace all three quotas: a missing one becomes the sum of the projects' quotas."""
     given = NONE_OF_ITS_OWN | _quotas(body)
     return _change(request, department_id, DepartmentChange(resources=body), given)
 
@@ -196,7 +196,7 @@ def replace_department_resources(
 def change_department_resources(
     request: ApiRequest, department_id: int, body: Body[One]
 ) -> DepartmentOut:
-    """Its quotas: a missing one does not change."""
+    """Change the given quotas. Missing ones do not change."""
     given = _quotas(body)
     return _change(request, department_id, DepartmentChange(resources=body), given)
 

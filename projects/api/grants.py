@@ -1,7 +1,7 @@
-"""Who has which role where, as rules that have numbers.
+"""Roles of users as numbered rules.
 
-A role of the account is the user's own column, and that of a project is a membership. Both have
-their place in the numbers: what is even is a membership, what is odd a user.
+A role in the account is a column of the user, one in a project is a membership. Both get numbers
+from their ids: even for memberships, odd for users.
 """
 
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ SUBJECTS = "only users have roles here; use user"
 
 @dataclass(frozen=True)
 class AccessRule:
-    """A role of the whole account, or of a ``project``."""
+    """A role in the whole account, or in a ``project``."""
 
     id: int
     user: User
@@ -56,7 +56,8 @@ class AccessRuleIn(SubjectIn, ScopeIn):
 
 
 def rules(people: Q, members: Q) -> Iterator[AccessRule]:
-    """By user, that of the account first. ``people`` and ``members`` narrow the two tables."""
+    """All rules by user, that of the account first. ``people`` and ``members`` narrow the two
+    tables."""
     of_account = User.objects.filter(people, role=access.ADMINISTRATOR.name)
     held = [AccessRule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in of_account]
     of_projects = Membership.objects.filter(members).select_related("user", "project")
@@ -65,7 +66,7 @@ def rules(people: Q, members: Q) -> Iterator[AccessRule]:
 
 
 def find(number: int) -> AccessRule:
-    """``ApiError`` 404 where there is none."""
+    """The rule with this number. Raises ``ApiError`` 404 if there is none."""
     pk, is_of_account = divmod(number, 2)
     none = Q(pk__in=[])
     people, members = (Q(pk=pk), none) if is_of_account else (none, Q(pk=pk))
@@ -76,7 +77,7 @@ def find(number: int) -> AccessRule:
 
 
 def give(body: AccessRuleIn, by: User) -> AccessRule:
-    """The rule that is asked for; ``ApiError`` tells all that is wrong with it."""
+    """Create a rule. Raises ``ApiError``: 400 with every problem, or 409 if it exists."""
     access.require(by, "users.update")
     user, project, wrong = _read(body)
     if wrong or user is None:
@@ -92,7 +93,7 @@ def give(body: AccessRuleIn, by: User) -> AccessRule:
 
 
 def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]:
-    """Whom it is about and where, and all that is wrong with it."""
+    """The user and project of a request, and every problem with it."""
     wrong = []
     if body.subject_type != "user":
         wrong.append(Issue(field="subjectType", details=SUBJECTS, rule="options"))
@@ -118,7 +119,7 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
 
 
 def take(rule: AccessRule, by: User) -> None:
-    """``ApiError`` 409 where it has to stay."""
+    """Delete a rule. Raises ``ApiError`` 409 if it has to stay."""
     access.require(by, "users.update")
     if rule.project is not None:
         services.remove_member(rule.project, rule.user, by=by)
@@ -127,7 +128,7 @@ def take(rule: AccessRule, by: User) -> None:
 
 
 def _put(user: User, role: AccessRole, by: User) -> None:
-    """The role of the user's column."""
+    """Set the user's role in the account."""
     names = ("email", "first_name", "last_name")
     kept = {name: getattr(user, name) for name in names}
     try:
@@ -142,7 +143,7 @@ def _role(number: int) -> AccessRole | None:
 
 
 def number_of(role: AccessRole) -> int:
-    """As the list of roles has it."""
+    """The role's number in the list of roles."""
     return access.ROLES.index(role) + 1
 
 
@@ -151,10 +152,10 @@ def _kind(role: AccessRole) -> str:
 
 
 def scope_of(rule: AccessRule) -> tuple[str, str]:
-    """Its kind and ID."""
+    """Type and id of the rule's scope."""
     return _kind(rule.role), str(rule.project.pk if rule.project else TENANT)
 
 
 def cluster_of(rule: AccessRule) -> UUID | None:
-    """Of its project; the account has none."""
+    """The cluster of the rule's project; ``None`` for the account."""
     return rule.project.cluster_id if rule.project else None

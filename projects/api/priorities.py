@@ -14,7 +14,7 @@ FIELDS: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
 
 
 class RankOut(Wire):
-    """Of two projects the one of the higher ``value`` goes first."""
+    """The project with the higher ``value`` goes first."""
 
     name: str
     value: int
@@ -27,7 +27,7 @@ class RankList(Wire):
 
 @router.get("/org-unit/priorities", response=RankList)
 def list_project_ranks(request: ApiRequest, listing: Query[WholeListing]) -> RankList:
-    """The ranks that a project can have, the last first."""
+    """The ranks that a project can have, the lowest first."""
     default = Project._meta.get_field("rank").get_default()
     every = (
         RankOut(name=rank.value, value=rank.place, is_default=rank.value == default)

@@ -54,8 +54,8 @@ class ProjectStatus(Wire):
 
 
 class ProjectOut(Wire):
-    """``resources`` are what ``PUT`` takes; ``gpu``, ``cpu`` and ``memory`` tell besides what
-    workloads hold, CPU in cores and memory in bytes."""
+    """``resources`` are as in a request. ``gpu``, ``cpu`` and ``memory`` also have what workloads
+    hold, CPU in cores and memory in bytes."""
 
     id: str
     name: str
@@ -158,7 +158,7 @@ def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> Projec
 
 @router.get("/org-unit/projects/count", response=Count, by_alias=True)
 def count_projects(request: ApiRequest, narrowing: Query[ProjectNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of projects that match the filters."""
     return Count(count=narrowing.rows(request.user).count())
 
 
@@ -184,25 +184,25 @@ def get_project(request: ApiRequest, project_id: int) -> ProjectOut:
 
 @router.put("/org-unit/projects/{int:project_id}", response=ProjectOut, by_alias=True)
 def update_project(request: ApiRequest, project_id: int, body: ProjectChange) -> ProjectOut:
-    """Change the given fields. A smaller quota ends nothing that runs."""
+    """Change the given fields. A smaller quota does not end what runs."""
     return _change(request, project_id, body)
 
 
 @router.put("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
 def replace_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
-    """Its quotas, all of them: a missing one becomes 0 GPUs, and no limit of CPU and memory."""
+    """Replace all quotas: a missing one becomes 0 GPUs, and no limit of CPU and memory."""
     return _change(request, project_id, ProjectChange(resources=body))
 
 
 @router.patch("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
 def change_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
-    """Its quotas: a missing one does not change."""
+    """Change the given quotas. Missing ones do not change."""
     return _change(request, project_id, ProjectChange(resources=body), whole=False)
 
 
 @router.delete("/org-unit/projects/{int:project_id}", response={204: None})
 def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
-    """Remove it with its assets, webhooks and what is kept of deleted workloads. 409 while it has
+    """Delete a project with its assets, webhooks and deleted workloads. 409 while it has
     workloads."""
     project = _project(request, project_id)
     with judged(REFUSED, services.HasWorkloads):
@@ -233,7 +233,7 @@ def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = 
 def _given(
     body: ProjectChange, cluster: Cluster, *, whole: bool = True, over_quota: bool | None = None
 ) -> dict[str, Any]:
-    """What the verbs take, of what is given. ``ApiError`` 400 names what cannot be."""
+    """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     names = ("name", "description", "over_quota", "rank", "default_node_pools")
     given = {key: value for key in names if (value := getattr(body, key)) is not None}
     wrong = [*_unsupported(body)]

@@ -16,7 +16,7 @@ WHOLE = "quotas are for entire clusters; leave it out, or give the default node 
 ONE_LIMIT = "must be null, or equal to deserved where overQuota is false"
 NO_WEIGHT = "must be null: what is over quota is not shared by weight"
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
-#: Run:ai writes one of them in two ways.
+#: Run:ai spells one of them in two ways.
 Unit = Annotated[
     Literal["B", "MB", "MiB", "GB"],
     BeforeValidator(lambda it: "MiB" if it == "Mib" else it),
@@ -25,7 +25,7 @@ Unit = Annotated[
 
 
 class QuotaOut(Wire):
-    """``deserved`` is the quota, ``limit`` is never exceeded; null means unlimited."""
+    """``deserved`` is the quota, and ``limit`` is never exceeded. Null means unlimited."""
 
     deserved: float | None
     limit: float | None
@@ -45,8 +45,8 @@ class PoolRef(Closed):
 
 
 class Deserved(Closed):
-    """Null means no quota of its own. ``limit`` is equal to ``deserved`` without over quota, else
-    null; ``overQuotaWeight`` is always null."""
+    """Null means no quota of its own. Without over quota ``limit`` equals ``deserved``, else it is
+    null. ``overQuotaWeight`` is always null."""
 
     deserved: Amount | None = None
     limit: Amount | None = None
@@ -76,7 +76,7 @@ class OrgResources(Closed):
     priority: ProjectRank | None = None
 
     def values(self) -> dict[str, Any]:
-        """What was given, as the verbs take it."""
+        """The quotas that were given, by their names in the services."""
         quotas = {
             "gpu_quota": self.gpu and self.gpu.deserved,
             "cpu_quota": self.cpu and self.cpu.deserved,
@@ -89,7 +89,7 @@ class OrgResources(Closed):
         return {name for name in self.model_fields_set if getattr(self, name) is not None}
 
     def unsaid(self, *, over_quota: bool | None) -> list[Issue]:
-        """What it says that Trainyard cannot keep."""
+        """Problems with values that Trainyard does not support."""
         wrong = []
         if self.node_pool and not self.node_pool.is_default:
             wrong.append(Issue(field="resources.0.nodePool", details=WHOLE))
@@ -121,7 +121,8 @@ class DefaultPoolOut(Wire):
 
 
 class OrgResourcesOut(Wire):
-    """What can be sent back; null means no quota of its own. ``priority`` is a project's."""
+    """The quotas as a request has them. Null means no quota of its own. ``priority`` is a
+    project's."""
 
     node_pool: DefaultPoolOut = DefaultPoolOut()
     gpu: DeservedOut
@@ -146,7 +147,7 @@ class OrgResourcesOut(Wire):
 
 
 class TotalResources(Wire):
-    """Of all node pools: GPUs, CPU cores, MB of memory."""
+    """The quotas over all node pools: GPUs, CPU cores, and memory in MB."""
 
     gpu_quota: float
     cpu_quota: float | None

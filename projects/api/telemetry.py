@@ -1,4 +1,4 @@
-"""REST: what projects and departments deserve and hold now."""
+"""REST: the quotas of projects and departments, and what they hold now."""
 
 from collections.abc import Callable, Iterable
 from uuid import UUID
@@ -15,7 +15,7 @@ from projects.quotas import Demand, Quota, quota_of, usage_of
 
 router = Router(tags=["Projects"])
 
-#: In Run:ai's words: GPUs, CPU in cores, memory in bytes.
+#: Run:ai's metrics: GPUs, CPU in cores, memory in bytes.
 QUOTAS: dict[str, Callable[[Quota], float | None]] = {
     "GPU_QUOTA": lambda quota: quota.gpus,
     "CPU_QUOTA": lambda quota: quota.cpu,
@@ -52,8 +52,8 @@ class OrgTelemetryQuery(Parameters):
     operation_id="read_projects_telemetry",
 )
 def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> Telemetry:
-    """A sum over the projects that you can see, or one for each group. A quota without a bound is
-    left out."""
+    """The sum over the projects that you can see, or one for each group. Unlimited quotas are left
+    out."""
     asked.check(GROUPS)
     rows = Project.objects.visible_to(request.user).for_list()
     if asked.cluster_id:
@@ -76,7 +76,8 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
     operation_id="read_departments_telemetry",
 )
 def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> Telemetry:
-    """The same over all departments, which have no ``ProjectId``."""
+    """The sum over all departments, or one for each group, which cannot be ``ProjectId``. Unlimited
+    quotas are left out."""
     with judged("The departments cannot be read."):
         access.require(request.user, "departments.read")
     asked.check(GROUPS[:2])
