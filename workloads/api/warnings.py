@@ -11,8 +11,7 @@ from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """A field that has no effect on this cluster, or names something that does not exist there yet,
-    and why."""
+    """Something that makes no difference on this cluster, or is still to be created, and why."""
 
     field: str
     details: str
@@ -29,7 +28,7 @@ def warnings_of(workload: Workload) -> list[WarningOut]:
     computed again."""
     if workload.warnings is not None:
         return [WarningOut.of(problem) for problem in workload.warnings]
-    with suppress(SpecError):  # the spec is from an older version and cannot run again
+    with suppress(SpecError):  # it was written under other rules, and does not run again
         if workload.cluster.definition.warnings:
             problems = warnings(workload.cluster, workload.handle, workload.spec)
             return [WarningOut.of(problem) for problem in problems]

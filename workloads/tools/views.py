@@ -22,7 +22,7 @@ from workloads.tools.access import Grant
 from workloads.tools.app import CODE, set_cookie
 from workloads.tools.headers import COOKIE
 
-#: Ports that are open to everyone who reaches them, so that no code is needed.
+#: Whoever reaches these ports is in: no code is handed over there.
 PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
 UNREACHABLE = (
     "Each tool has its own address, and your browser could not find it. Set a domain for "
