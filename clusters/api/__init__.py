@@ -1,1 +1,1 @@
-"""Clusters and nodes by REST."""
+"""REST: clusters, their nodes, node pools and storage classes."""

@@ -1,4 +1,4 @@
-"""REST: clusters. Whoever works on one may read it; the rest is for administrators."""
+"""REST: clusters. Everyone who works on one may read it; the rest is for administrators."""
 
 from uuid import UUID
 

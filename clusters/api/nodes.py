@@ -1,4 +1,4 @@
-"""REST: nodes, in Run:ai's words."""
+"""REST: nodes, with Run:ai's names."""
 
 from collections import defaultdict
 from datetime import datetime
@@ -36,7 +36,7 @@ class GpuInfo(Wire):
 
 
 class Amounts(Wire):
-    """GPUs, cores and bytes; null if unknown."""
+    """Numbers of GPUs and CPU cores, and bytes of memory; null if unknown."""
 
     gpu: float | None
     cpu: float | None
@@ -44,7 +44,8 @@ class Amounts(Wire):
 
 
 class NodeOut(Wire):
-    """``createdAt`` is when its cluster was added, ``updatedAt`` when that was last looked at."""
+    """``createdAt`` is when the node's cluster was added, ``updatedAt`` when it was last
+    checked."""
 
     id: str
     name: str
@@ -131,5 +132,5 @@ def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
 
 @router.get("/nodes/count", response=Count, by_alias=True)
 def count_nodes(request: ApiRequest, narrowing: Query[NodeNarrowing]) -> Count:
-    """How many match the filters."""
+    """The number of nodes that match the filters."""
     return Count(count=narrowing.rows(request.user).count())

@@ -1,4 +1,4 @@
-"""REST: node pools, in Run:ai's words."""
+"""REST: node pools, with Run:ai's names."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -34,7 +34,7 @@ ANY = "*"
 
 
 class PoolOut(Wire):
-    """The pool ``default`` has ``*`` as its label: all nodes that are in no other pool."""
+    """The pool ``default`` has the label ``*``. It has all nodes that are in no other pool."""
 
     id: str
     tenant_id: int = TENANT
@@ -98,7 +98,7 @@ class PoolLabel(Closed):
 
 
 class PoolLabelChange(PoolLabel):
-    label_key: str | None = None  # type: ignore[assignment]  # what is missing does not change
+    label_key: str | None = None  # type: ignore[assignment]  # missing ones do not change
     label_value: str | None = None  # type: ignore[assignment]
 
     @property
@@ -130,25 +130,25 @@ class PoolListing(PagesIfAsked, SortedIfAsked, PoolNarrowing):
 
 @router.get("/node-pools", response=PoolList, by_alias=True)
 def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
-    """Node pools of the clusters that you can see, the pool default included."""
+    """Node pools of the clusters that you can see, including the pools ``default``."""
     return PoolList(nodepools=listing.cut(ordered(listing.rows(request.user), listing, FIELDS)))
 
 
 @router.get("/node-pools/count", response=Count, by_alias=True)
 def count_pools(request: ApiRequest, narrowing: Query[PoolNarrowing]) -> Count:
-    """How many there are, the pools default included."""
+    """The number of node pools that match the filters, including the pools ``default``."""
     return Count(count=len(narrowing.rows(request.user)))
 
 
 @router.get("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def get_pool(request: ApiRequest, pool_id: int) -> PoolOut:
-    """One node pool. The pool default is in the list only."""
+    """One node pool. A pool ``default`` is only in the list."""
     return _out(_pool(request, pool_id))
 
 
 @router.post("/node-pools", response={201: PoolOut}, by_alias=True)
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
-    """A pool of the nodes with this label."""
+    """Create a pool of the nodes with a label."""
     cluster = cluster_of(request, body.cluster_id)
     with judged(CANNOT):
         pool = pools.create_pool(cluster, by=request.user, name=body.name, **body.label)
@@ -157,7 +157,7 @@ def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
 
 @router.put("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
-    """Take the nodes with another label. The name stays."""
+    """Change the pool's label, and so its nodes. The name stays."""
     pool = _pool(request, pool_id)
     with judged(CANNOT):
         pools.update_pool(pool, by=request.user, **body.label)
@@ -166,7 +166,7 @@ def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
 
 @router.patch("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> PoolOut:
-    """The same, with what is given of key and value."""
+    """Change the key or the value of the pool's label, whichever is given."""
     pool = _pool(request, pool_id)
     label = {"label_key": pool.label_key, "label_value": pool.label_value} | body.label
     with judged(CANNOT):
@@ -176,7 +176,8 @@ def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> Poo
 
 @router.delete("/node-pools/{int:pool_id}", response={204: None})
 def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
-    """Its nodes go to the pool default. 409 while workloads or projects use it."""
+    """Delete a pool. Its nodes move to the pool ``default``. 409 while workloads or projects use
+    it."""
     pool = _pool(request, pool_id)
     with judged(CANNOT, pools.InUse):
         pools.delete_pool(pool, by=request.user)

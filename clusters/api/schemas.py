@@ -1,4 +1,4 @@
-"""What the API says of clusters and of looks at them, and what it takes. No kubeconfig goes out."""
+"""Requests and answers about clusters and connection tests. Kubeconfigs are never returned."""
 
 from copy import copy
 from datetime import datetime
@@ -67,7 +67,7 @@ class ClusterOut(Wire):
 
 
 def _described(schema: dict[str, Any]) -> None:
-    """The description has the fields of every kind."""
+    """Add the fields of every kind of cluster to the schema."""
     for kind in addable():
         fields = kind.wire.model_json_schema(by_alias=True)["properties"] if kind.wire else {}
         schema["properties"] |= fields
@@ -75,8 +75,8 @@ def _described(schema: dict[str, Any]) -> None:
 
 
 class ConnectingIn(BaseModel):
-    """How to reach a cluster: what its kind needs. ``kind`` is one of Trainyard's kinds of cluster;
-    without it the usual one is meant."""
+    """How to reach a cluster, with the fields that its kind needs. ``kind`` is one of Trainyard's
+    kinds of cluster; if it is missing, Kubernetes."""
 
     model_config = ConfigDict(
         alias_generator=to_camel,
@@ -93,13 +93,13 @@ class ClusterIn(ConnectingIn):
 
 
 class ClusterChange(ConnectingIn):
-    """Missing fields do not change, the connection included."""
+    """Missing fields do not change, and neither does the connection."""
 
     name: str = ""
 
 
 class TestIn(ConnectingIn):
-    """A saved cluster, by ``clusterId`` alone, or a connection that is not saved yet."""
+    """A saved cluster, by ``clusterId`` alone, or a connection that has not been saved yet."""
 
     cluster_id: UUID | None = None
 
@@ -144,7 +144,7 @@ class TestOut(Wire):
 
 
 def kind_in(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
-    """The kind that is meant; 400 where there is none of that name to connect."""
+    """The kind of cluster. Raises ``ApiError`` 400 if clusters of this kind cannot be added."""
     kind = cluster.definition if cluster else addable_kind(body.kind)
     if kind is None or body.kind not in {"", kind.slug}:
         names = ", ".join(it.slug for it in addable())
@@ -153,7 +153,8 @@ def kind_in(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
 
 
 def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
-    """What the kind needs, as it was given; 400 names what cannot be read."""
+    """The fields that the kind needs. Raises ``ApiError`` 400 with every one that cannot be
+    read."""
     if kind.wire is None:
         raise ApiError(409, f"{kind.label}: this kind of cluster has no settings.")
     try:
@@ -169,8 +170,8 @@ def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
 def secret_of(
     given: Connecting, cluster: Cluster, *, name: str, editing: bool = False
 ) -> ConnectionSecret | None:
-    """What opens the cluster, ``None`` for what it has. ``ValidationError`` tells all that is wrong
-    with the secret, the name and the settings at once."""
+    """The secret of the connection; ``None`` keeps the stored one. Raises ``ValidationError`` with
+    every problem of secret, name and settings."""
     secrets: list[ConnectionSecret | None] = []
     tried, settings = copy(cluster), given.settings(cluster.definition)
     judge_all(

@@ -1,4 +1,4 @@
-"""REST: the storage classes of a cluster, as it told them when a worker looked last."""
+"""REST: the storage classes of a cluster, as of its last check."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -23,7 +23,7 @@ class StorageClassQuery(WholeListing):
 
 
 class StorageClassOut(Schema):
-    """Run:ai has these words with underscores."""
+    """Run:ai has these names with underscores."""
 
     cluster_id: UUID
     storage_class_name: str
@@ -35,7 +35,7 @@ class StorageClassList(Schema):
 
 @router.get("/storage-classes", response=StorageClassList)
 def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassList:
-    """What a volume of a workload there can be made of. Empty where the cluster has none."""
+    """Storage classes for volumes of workloads in a cluster. Empty if it has none."""
     cluster = cluster_of(request, asked.cluster_id)
     items = [
         StorageClassOut(cluster_id=cluster.pk, storage_class_name=name)
@@ -66,7 +66,7 @@ class StorageClassDetailsList(Wire):
     url_name="storage-class-details",
 )
 def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassDetailsList:
-    """The same, with which of them a claim has that names none."""
+    """Storage classes for volumes of workloads in a cluster, and which of them is the default."""
     cluster = cluster_of(request, asked.cluster_id)
     default = cluster.capabilities.default_storage_class
     items = [

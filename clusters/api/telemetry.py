@@ -1,4 +1,4 @@
-"""REST: the nodes of one cluster, and what nodes have and hold now."""
+"""REST: the nodes of one cluster, and sums of what nodes have and hold now."""
 
 from collections.abc import Callable, Iterator
 from uuid import UUID
@@ -27,7 +27,7 @@ def _free_gpus(row: NodeRow) -> float | None:
     return row.node.gpu_count - row.held.gpus if row.held else None
 
 
-#: By Run:ai's word, what a node counts for it; ``None`` where nobody knows.
+#: What a node counts for each of Run:ai's metrics; ``None`` if unknown.
 COUNTED: dict[str, Callable[[NodeRow], float | None]] = {
     "READY_GPU_NODES": lambda row: float(row.node.ready and row.node.gpu_count > 0),
     "READY_GPUS": lambda row: row.node.gpu_count if row.node.ready else 0,
@@ -53,8 +53,8 @@ class NodeTelemetryQuery(Parameters):
     "/nodes/telemetry", response=Telemetry, by_alias=True, operation_id="read_nodes_telemetry"
 )
 def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Telemetry:
-    """A sum over the nodes of the clusters that you can see, or one for each group. What no cluster
-    reports is left out."""
+    """The sum over the nodes of the clusters that you can see, or one for each group. Metrics that
+    no cluster reports are left out."""
     refuse_others([asked.telemetry_type], COUNTED)
     check_groups(asked.group_by, GROUPS)
     clusters = Cluster.objects.visible_to(request.user)
