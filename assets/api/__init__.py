@@ -1,1 +1,1 @@
-"""Assets by REST: one implementation for every kind that says how it is put on the wire."""
+"""REST: assets, with one implementation for every kind that has a form in JSON."""

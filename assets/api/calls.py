@@ -1,4 +1,4 @@
-"""What the calls do, whatever the kind of asset: read, create, change and delete by its verbs."""
+"""The calls about assets, for any kind: read, create, change and delete."""
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ META = ("name", "description")
 
 @dataclass(frozen=True)
 class Calls:
-    """The calls of one path, for ``its`` type, or where there is none for all types of the kind."""
+    """The calls of one path: for ``its`` type, or without one for all types of the kind."""
 
     kind: AssetKind[Any]
     wire: AssetWire
@@ -131,7 +131,7 @@ class Calls:
         return self.type.read(filled(spec), asset)
 
     def _supported(self, meta: AssetMetaChange, wrong: list[Issue]) -> dict[str, Any]:
-        """The columns of ``meta.workloadSupportedTypes``."""
+        """The columns for ``meta.workloadSupportedTypes``. Adds problems with it to ``wrong``."""
         if self.wire.supported is None or meta.workload_supported_types is None:
             return {}
         types = meta.workload_supported_types.model_dump(by_alias=True, exclude_none=True)
@@ -140,7 +140,7 @@ class Calls:
         return given.columns
 
     def _unsaid(self, meta: AssetMetaChange) -> list[Issue]:
-        """What Run:ai has and Trainyard has not."""
+        """Problems with fields of Run:ai that Trainyard does not support."""
         never = ("auto_delete",) if self.kind.personal else ("private", "auto_delete")
         wrong = [_not_here(name) for name in never if getattr(meta, name)]
         if self.wire.supported is None and meta.workload_supported_types is not None:
@@ -149,7 +149,8 @@ class Calls:
 
     @contextmanager
     def _judged(self, wrong: list[Issue], place: Callable[[Path], Path]) -> Iterator[None]:
-        """What a verb refuses, with what else is wrong; then nothing of it stays."""
+        """Report the problems of a change together with ``wrong``, which were found before. If
+        there are any, the change is rolled back."""
         try:
             with judged(""), transaction.atomic():
                 yield
@@ -166,20 +167,20 @@ class Calls:
 
 
 def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
-    """Of one type or another, by what its document says of it."""
+    """The type of an asset, according to its document."""
     word = mapping(getattr(asset, kind.column)).get("kind")
     return next((its for its in wire.types if word in its.of), wire.types[0])
 
 
 def _issue(problem: Problem, place: Callable[[Path], Path]) -> Issue:
-    """Of a verb, which has the paths of the document."""
+    """A problem of a service, whose path is that of the document, as an issue of the request."""
     in_meta = problem.path[:1] in {(name,) for name in META}
     path = ("meta", *problem.path) if in_meta else ("spec", *place(problem.path))
     return Issue(field=".".join(map(str, path)), details=problem.message, rule=problem.rule)
 
 
 def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:
-    """Of the request's own paths."""
+    """Problems as issues; their paths are those of the request."""
     at = within or ("spec",)
     return [
         Issue(field=".".join(map(str, (*at, *it.path))), details=it.message, rule=it.rule)

@@ -1,4 +1,4 @@
-"""The paths of the calls: of each kind of asset, and of each of its types."""
+"""REST: the paths of the calls about assets, for each kind and each of its types."""
 
 from typing import Any
 from uuid import UUID
@@ -21,7 +21,7 @@ ROOT = "/asset"
 
 
 def router_of(kind: AssetKind[A]) -> Router:
-    """The calls of one kind; none where the kind does not say how it is put on the wire."""
+    """The router with the calls of one kind; empty if the kind has no form in JSON."""
     router = Router(tags=[kind.title], by_alias=True, exclude_unset=True)
     if (wire := kind.wire) is None:
         return router
@@ -46,7 +46,7 @@ def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
         summary=f"List {nouns}",
     )
     def list_assets(request: ApiRequest, listing: Query[AssetListing]) -> AssetList:
-        """Those that you can see. ``usageInfo=true`` adds what uses each, ``statusInfo=true``
+        """Assets that you can see. ``usageInfo=true`` adds what uses each, ``statusInfo=true``
         whether it can be used in its cluster, ``complyToProject`` whether in a project."""
         return calls.listed(listing, request.user)
 
@@ -56,8 +56,8 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
 
     @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
-        """``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be used in its
-        cluster, ``complyToProject`` whether in a project."""
+        """One asset. ``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be
+        used in its cluster, ``complyToProject`` whether in a project."""
         return calls.read(asset_id, request.user, asked)
 
 
@@ -70,7 +70,7 @@ def _new(router: Router, path: str, calls: Calls, thing: str) -> None:
         openapi_extra=_described(calls.type.schema()),
     )
     def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
-        """400 lists every invalid field."""
+        """Create an asset. 400 lists every invalid field."""
         return Status(201, calls.create(body, request.user))
 
 
@@ -85,26 +85,26 @@ def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
         openapi_extra=_described(calls.type.schema()),
     )
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
-        """Missing fields of ``meta`` do not change; ``spec`` replaces the whole one. Existing
-        workloads keep their values."""
+        """Change an asset. Missing fields of ``meta`` do not change; ``spec`` is replaced as a
+        whole. Existing workloads keep their values."""
         return calls.update(asset_id, body, request.user)
 
     @router.delete(
         one, response={204: None}, operation_id=f"delete{name}", summary=f"Delete {thing}"
     )
     def delete(request: ApiRequest, asset_id: UUID) -> Status[None]:
-        """409 while something uses it that needs it."""
+        """Delete an asset. 409 while something uses it and needs it."""
         calls.delete(asset_id, request.user)
         return Status(204, None)
 
 
 def _described(spec: dict[str, Any]) -> dict[str, Any]:
-    """What a request's ``spec`` holds, added to what all kinds have."""
+    """The schema of a request's ``spec``, as an addition to the operation."""
     content = {"application/json": {"schema": {"properties": {"spec": spec}}}}
     return {"requestBody": {"content": content}}
 
 
 def _name(path: str) -> str:
-    """``/asset/datasource/host-path`` as a part of an operation's id."""
+    """The path, such as ``/asset/datasource/host-path``, as part of an operation's id."""
     words = path.replace("/", "_").replace("-", "_")
-    return words.replace("_api_", "_")  # which generators take for the end of a name
+    return words.replace("_api_", "_")  # generators cut names there

@@ -1,4 +1,4 @@
-"""What the calls of all kinds of assets accept and answer. Names are those of Run:ai's objects."""
+"""Requests and answers about assets of any kind. Names are those of Run:ai's objects."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -20,7 +20,7 @@ Number = Annotated[int, Field(ge=0, lt=10**18)]
 
 
 class AssetScope(StrEnum):
-    """``tenant`` is the account: all clusters."""
+    """``tenant`` is the whole account, with all clusters."""
 
     TENANT = "tenant"
     CLUSTER = "cluster"
@@ -28,11 +28,11 @@ class AssetScope(StrEnum):
     PROJECT = "project"
 
 
-#: The words of REST for where an asset belongs.
+#: Our scope for each scope in REST.
 SCOPES: dict[str, str] = {it.value: it.value for it in AssetScope} | {"tenant": Scope.ACCOUNT.value}
 SCOPE_WORDS = {column: word for word, column in SCOPES.items()}
 IDS = ("cluster_id", "department_id", "project_id")
-#: What lists are filtered and sorted by.
+#: The fields by which lists are filtered and sorted.
 FIELDS: Fields = {
     "id": ("id", ID),
     "name": ("name", TEXT),
@@ -53,7 +53,7 @@ class ReplicaType(StrEnum):
 
 
 class SupportedTypes(Closed):
-    """Only environments have them."""
+    """The types of workloads that can use an environment. Other assets do not have it."""
 
     workspace: bool | None = None
     training: bool | None = None
@@ -63,8 +63,8 @@ class SupportedTypes(Closed):
 
 
 class AssetMetaChange(Closed):
-    """Missing fields do not change. A ``private`` credential is yours alone, and of the scope
-    ``tenant``; other assets are not private. ``autoDelete`` is always false here."""
+    """Missing fields do not change. A ``private`` credential is only yours, and its scope is
+    ``tenant``; other assets cannot be private. ``autoDelete`` is always false."""
 
     name: str | None = None
     description: str | None = None
@@ -74,7 +74,7 @@ class AssetMetaChange(Closed):
 
 
 class AssetMetaIn(AssetMetaChange):
-    """Of the ids the one that ``scope`` names is required."""
+    """The id that ``scope`` needs is required, such as ``projectId``."""
 
     name: str
     scope: AssetScope
@@ -84,14 +84,14 @@ class AssetMetaIn(AssetMetaChange):
 
 
 class AssetIn(Closed):
-    """``spec`` is checked by the asset itself, field by field."""
+    """``spec`` is validated field by field."""
 
     meta: AssetMetaIn
     spec: dict[str, Any]
 
 
 class AssetChange(Closed):
-    """``spec``, where it is given, replaces the whole one."""
+    """``spec``, if given, replaces the whole one."""
 
     meta: AssetMetaChange = AssetMetaChange()
     spec: dict[str, Any] | None = None
@@ -115,7 +115,8 @@ class AssetMeta(Wire):
 
 
 class AssetStatusWord(StrEnum):
-    """Without a cluster, as an asset of the whole account, there is none."""
+    """Whether an asset can be used in its cluster. "No status" if it belongs to no cluster, like an
+    asset of the whole account."""
 
     ISSUES = "Issues found"
     NO_ISSUES = "No issues found"
@@ -123,7 +124,7 @@ class AssetStatusWord(StrEnum):
 
 
 class AssetStatus(Wire):
-    """Whether it can be used in its cluster; ``message`` says why not."""
+    """Whether the asset can be used in its cluster; ``message`` says why not."""
 
     status: AssetStatusWord
     message: str = ""
@@ -142,7 +143,7 @@ class ComplianceReason(Wire):
 
 
 class AssetCompliance(Wire):
-    """Whether a workload of the project can use it, and why not."""
+    """Whether a workload of the project can use the asset, and if not, why."""
 
     imposed: bool = False
     compliance: bool
@@ -150,10 +151,10 @@ class AssetCompliance(Wire):
 
 
 class AssetOut(Wire):
-    """``usedBy`` is there where ``usageInfo`` asks for it: the workloads, templates and
-    data sources that you can see; ``status`` where ``statusInfo`` does, and ``compliance``
-    where ``complyToProject`` names a project, for a workload of ``complyToWorkloadType`` where that
-    is given."""
+    """``usedBy`` is present if ``usageInfo`` asks for it: the workloads, templates and data sources
+    that you can see. ``status`` is present with ``statusInfo``, and ``compliance`` if
+    ``complyToProject`` names a project; for a workload of ``complyToWorkloadType``, if that is
+    given."""
 
     meta: AssetMeta
     spec: dict[str, Any]
@@ -190,8 +191,9 @@ class AssetList(Wire):
 
 
 class AssetListing(Pages, Sorted, Filtered):
-    """``name``, ``scope`` and the ids are as ``filterBy`` with ``==``. With ``includeDescendants``,
-    which takes no ``scope``, an id finds all that belongs below it, too."""
+    """``name``, ``scope`` and the ids have the same effect as ``filterBy`` with ``==``. With
+    ``includeDescendants``, which cannot be combined with ``scope``, an id also finds everything
+    below it."""
 
     name: str | None = None
     scope: AssetScope | None = None
@@ -207,7 +209,7 @@ class AssetListing(Pages, Sorted, Filtered):
 
     @property
     def condition(self) -> Q:
-        """What is asked for, of the columns and of what is below."""
+        """The condition that was asked for, including descendants."""
         if not self.include_descendants or self.department_id is None:
             return Q(**self.columns)
         columns = {key: it for key, it in self.columns.items() if key != "department_id"}
@@ -216,7 +218,7 @@ class AssetListing(Pages, Sorted, Filtered):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """What of the columns is asked for."""
+        """The values that were asked for, by column."""
         given = {name: getattr(self, name) for name in ("name", *IDS)}
         if self.scope is not None:
             given["scope"] = SCOPES[self.scope]
