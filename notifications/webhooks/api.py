@@ -69,8 +69,8 @@ def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> Webhoo
 
 @router.post("/webhooks", response={201: WebhookSecret}, by_alias=True)
 def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret]:
-    """An address that gets a message when workloads change. The secret that signs the messages is
-    in this answer and never shown again."""
+    """Create a webhook: an address that gets a message when workloads change. The secret that signs
+    the messages is in this answer and never shown again."""
     place, wrong = place_in(body, request.user)
     if place is None:
         raise refused_for(REFUSED, wrong)
@@ -88,7 +88,7 @@ def get_webhook(request: ApiRequest, webhook_id: UUID) -> WebhookOut:
 
 @router.put("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
 def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -> WebhookOut:
-    """Change the given fields. Where it belongs stays."""
+    """Change the given fields. The scope cannot be changed."""
     webhook = _webhook(request, webhook_id)
     names = ("name", "url", "events", "enabled")
     given = {
@@ -101,7 +101,7 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
 
 @router.delete("/webhooks/{webhook_id}", response={204: None})
 def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
-    """Remove it with its deliveries. What is not sent yet is not sent."""
+    """Delete a webhook with its deliveries. Messages that were not sent yet are not sent."""
     webhook = _webhook(request, webhook_id)
     with judged(REFUSED):
         services.delete(webhook, by=request.user)
@@ -110,7 +110,7 @@ def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
 
 @router.post("/webhooks/{webhook_id}/secret", response=WebhookSecret, by_alias=True)
 def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret:
-    """A new secret. For 24 hours messages are signed with the old one as well."""
+    """Create a new secret. For 24 hours messages are also signed with the old one."""
     webhook = _webhook(request, webhook_id)
     with judged(REFUSED):
         services.renew_secret(webhook, by=request.user)
@@ -130,7 +130,7 @@ def test_webhook(request: ApiRequest, webhook_id: UUID) -> Status[DeliveryDetail
 def list_deliveries(
     request: ApiRequest, webhook_id: UUID, listing: Query[DeliveryListing]
 ) -> DeliveryList:
-    """What was sent to it, or will be. ``filterBy`` and ``sortBy`` take ``type``, ``subject``,
+    """Messages that were or will be sent. ``filterBy`` and ``sortBy`` take ``type``, ``subject``,
     ``state``, ``statusCode`` and the times."""
     rows = narrow(_webhook(request, webhook_id).deliveries.all(), listing.filter_by, OF_DELIVERIES)
     if listing.search:

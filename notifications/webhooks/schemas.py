@@ -1,4 +1,4 @@
-"""What REST says of webhooks and their deliveries."""
+"""Requests and answers about webhooks and their deliveries."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -13,7 +13,8 @@ EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
 
 
 class WebhookChange(Closed):
-    """Missing fields do not change. ``enabled`` true begins anew with what happens from then on."""
+    """Missing fields do not change. If ``enabled`` is set to true, messages begin with what happens
+    then."""
 
     name: str = ""
     url: str = ""
@@ -22,7 +23,8 @@ class WebhookChange(Closed):
 
 
 class WebhookIn(WebhookChange):
-    """Of the ids the one that ``scope`` names is required. ``events`` are all unless given."""
+    """The id that ``scope`` needs is required, such as ``projectId``. Without ``events`` all are
+    meant."""
 
     name: str
     url: str
@@ -34,8 +36,8 @@ class WebhookIn(WebhookChange):
 
 
 class WebhookStatus(Wire):
-    """``failures`` since the last success, the first of them at ``failingSince``. ``endedBecause``
-    says why Trainyard turned it off."""
+    """``failures`` counts those since the last success, of which the first was at ``failingSince``.
+    ``endedBecause`` says why Trainyard turned the webhook off."""
 
     failures: int
     failing_since: datetime | None
@@ -63,7 +65,7 @@ class WebhookOut(Wire):
 
 
 class WebhookSecret(WebhookOut):
-    """The only answer that has the ``secret``."""
+    """The only answer that contains the ``secret``."""
 
     secret: str
 
@@ -122,7 +124,7 @@ class DeliveryOut(Wire):
 
 
 class DeliveryAttempt(Wire):
-    """One time that it was sent, and the first KB of what was answered."""
+    """An attempt to send the message, and the first KB of the answer."""
 
     at: datetime
     status_code: int | None
@@ -132,7 +134,7 @@ class DeliveryAttempt(Wire):
 
 
 class DeliveryDetail(DeliveryOut):
-    """With what is sent, the first KB of what was answered last, and its latest 20 attempts, the
+    """A delivery with the message, the first KB of the last answer, and the latest 20 attempts,
     oldest first."""
 
     body: str

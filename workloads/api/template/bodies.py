@@ -65,25 +65,25 @@ class DistributedTemplateIn(DistributedSetupIn):
 
 
 class OnePodTemplateChange(OnePodSetupIn):
-    """The setup, where any part of it is given, replaces the whole one."""
+    """If any part of the setup is given, it replaces the whole setup."""
 
     meta: TemplateMetaChange = TemplateMetaChange()
 
 
 class DistributedTemplateChange(DistributedSetupIn):
-    """The setup, where any part of it is given, replaces the whole one."""
+    """If any part of the setup is given, it replaces the whole setup."""
 
     meta: TemplateMetaChange = TemplateMetaChange()
 
 
 class OnePodTemplatePatch(OnePodTemplateChange):
-    """What is given goes over what there is: objects field by field, anything else as a whole."""
+    """Given values are merged into the template: objects field by field, others as a whole."""
 
     fields_to_clear: list[FieldPath] | None = Field(None, max_length=MOST_CLEARED)
 
 
 class DistributedTemplatePatch(DistributedTemplateChange):
-    """What is given goes over what there is: objects field by field, anything else as a whole."""
+    """Given values are merged into the template: objects field by field, others as a whole."""
 
     fields_to_clear: list[FieldPath] | None = Field(None, max_length=MOST_CLEARED)
 
