@@ -63,7 +63,8 @@ class JobHistory:
         return list(self._taken)
 
     def take_back(self) -> None:
-        """Return the last events to the queue, as they may not have been stored."""
+        """Let the next call of :meth:`take` return the last events again, as they may not have been
+        stored."""
         self._events.extendleft(reversed(self._taken))
         self._taken = []
 
