@@ -63,6 +63,9 @@ def test_a_secret_volume_offers_generic_secrets_however_many_there_are(
     opened.press(f"add:{SECRET}", **{f"{GIT}-0-repository": "https://example.com/x.git"})
     names = [it.partition(" (")[0] for it in offered(opened.page, f"{SECRET}-0-credential")]
     assert names == ["None", "accesskey", "genericsecret", "password", "sshkey"]
+    opened.press("save", **{f"{SECRET}-0-credential": "genericsecret"}).open(opened.at(2))
+    assert "genericsecret (Generic secret" in opened.page
+    assert "genericsecret (cannot be used here)" not in opened.page
 
 
 def test_the_id_stays_as_long_as_the_choice(opened: Wizard, project: Project) -> None:
