@@ -5,8 +5,9 @@ programs that act for someone. ``/device/``: a command line that signs in by a c
 
 from django.urls import path
 
+from accounts.devices.views import device
 from accounts.http import permission_required
-from accounts.views import device, groups, keys, settings, users
+from accounts.views import groups, keys, settings, users
 from audit import views as audit
 
 urlpatterns = [
@@ -20,7 +21,7 @@ urlpatterns = [
     path("access-keys/", keys.listing, name="access-key-list"),
     path("access-keys/new/", keys.create, name="access-key-create"),
     path("access-keys/<int:pk>/delete/", keys.delete, name="access-key-delete"),
-    path("device/", device.device, name="device"),
+    path("device/", device, name="device"),
     path("settings/", settings.edit, name="settings"),
     path("audit/", permission_required("audit.read")(audit.listing), name="audit-list"),
 ]
