@@ -10,7 +10,7 @@ from config.health import health_notice, healthz
 from config.rest.api import api, nowhere
 from config.rest.reference import api_reference
 from config.rest.refusals import broken
-from core.styleguide.views import styleguide
+from core.styleguide import styleguide
 
 #: REST views by operation name, for calls that Run:ai also serves under another path, such as v2.
 called = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}

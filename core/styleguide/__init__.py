@@ -1,1 +1,0 @@
-"""The style guide: every component with made-up values."""
