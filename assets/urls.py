@@ -5,10 +5,10 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from assets.base import AssetKind
+from assets.gallery import edit, single
 from assets.gallery import views as gallery
 from assets.kinds import KINDS
 from assets.versions import views as versions
-from assets.views import edit, single
 
 
 def pages(kind: AssetKind[Any]) -> list[URLPattern]:
