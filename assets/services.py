@@ -16,19 +16,12 @@ from assets.links import tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
+from core.deletion import deleting
 from projects.scopes import Place
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems
 
 LONGEST_NAME = 63
-
-
-class AssetInUse(Exception):
-    """The asset cannot be deleted: ``users`` names what uses it."""
-
-    def __init__(self, asset: Asset, users: list[str]) -> None:
-        self.users = users
-        super().__init__(f"{asset.name} is used by {', '.join(users)}.")
 
 
 def create(
@@ -106,15 +99,19 @@ def duplicate(
 
 
 def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
-    """Delete an asset; workloads keep its values. ``AssetInUse`` if the kind cannot be deleted in
+    """Delete an asset; workloads keep its values. ``InUse`` if the kind cannot be deleted in
     use."""
     check_editable(kind, asset, by, "assets.delete")
-    with transaction.atomic():
-        if kind.stays_while_used and (users := _users(kind, asset)):
-            raise AssetInUse(asset, users)
+    with deleting(asset, lambda: obstacle_to_delete(kind, asset)):
         audit.record(by, "delete", asset, before=_facts(kind, asset))
         history.forget(kind, asset)
         asset.delete()
+
+
+def obstacle_to_delete(kind: AssetKind[A], asset: A) -> str:
+    """Why it cannot be deleted now, in words; empty if it can."""
+    users = _users(kind, asset) if kind.stays_while_used else []
+    return f"{asset} is used by {', '.join(users)}." if users else ""
 
 
 def _users(kind: AssetKind[A], asset: A) -> list[str]:

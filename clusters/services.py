@@ -7,7 +7,6 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError
 from django.utils import timezone
 
 from accounts import access
@@ -20,6 +19,7 @@ from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
 from core.broker import enqueue
+from core.deletion import deleting
 from core.rest.verdicts import judge_all
 from core.words import some
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
@@ -29,10 +29,6 @@ from engines.queues import Wanted
 QUOTAS = "Quotas"  # area of findings about queues
 WORKLOADS = "Workloads"  # area of findings about what workloads wait for; reported by workloads
 LOOKED_AT = ("state", "state_message", "findings_json", "checked_at")  # updated by a check
-
-
-class HasProjects(Exception):
-    """The cluster cannot be deleted; the message says why."""
 
 
 def ensure_local() -> Cluster:
@@ -179,16 +175,11 @@ def ask(cluster: Cluster) -> None:
 
 
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
-    """Delete a cluster with its nodes and node pools. ``HasProjects`` if it has projects."""
+    """Delete a cluster with its nodes and node pools. ``InUse`` if it has projects."""
     access.require(by, "clusters.delete", *cluster.scope_keys)
-    if obstacle := obstacle_to_delete(cluster):
-        raise HasProjects(obstacle)
-    try:
-        with transaction.atomic():
-            audit.record(by, "delete", cluster, before=_facts(cluster))
-            cluster.delete()
-    except ProtectedError as error:
-        raise HasProjects(f"{cluster} just got a project. Try again.") from error
+    with deleting(cluster, lambda: obstacle_to_delete(cluster)):
+        audit.record(by, "delete", cluster, before=_facts(cluster))
+        cluster.delete()
 
 
 def obstacle_to_delete(cluster: Cluster) -> str:

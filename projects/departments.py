@@ -6,21 +6,17 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.db import transaction
-from django.db.models import ProtectedError
 
 from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
+from core.deletion import deleting
 from core.rest.verdicts import unless_taken
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked, quota_of_department, usage_of
-
-
-class DepartmentHasProjects(Exception):
-    """The department has projects and cannot be deleted; the message names some."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +109,11 @@ def update_department(
 
 
 def delete_department(department: Department, *, by: User) -> None:
-    """Delete a department with its assets. ``DepartmentHasProjects`` if it has projects."""
+    """Delete a department with its assets. ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
-    try:
-        with transaction.atomic():
-            audit.record(by, "delete", department, before=audit.facts(department))
-            department.delete()
-    except ProtectedError as error:
-        raise DepartmentHasProjects(obstacle_to_delete(department)) from error
+    with deleting(department, lambda: obstacle_to_delete(department)):
+        audit.record(by, "delete", department, before=audit.facts(department))
+        department.delete()
 
 
 def obstacle_to_delete(department: Department) -> str:

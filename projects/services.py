@@ -5,21 +5,17 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
-from django.db.models import ProtectedError
 
 from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
+from core.deletion import deleting
 from core.rest.verdicts import judge_all, unless_taken
 from core.words import some
 from projects import queues
 from projects.models import Department, Project
 from projects.ranks import ProjectRank
-
-
-class HasWorkloads(Exception):
-    """The project has workloads and cannot be deleted; the message names some."""
 
 
 def create_project(
@@ -92,17 +88,12 @@ def update_project(
 
 
 def delete_project(project: Project, *, by: User) -> None:
-    """Delete a project with its assets and what is kept of deleted workloads. ``HasWorkloads`` if
-    it has any others."""
+    """Delete a project with its assets and what is kept of deleted workloads. ``InUse`` if it has
+    any others."""
     access.require(by, "projects.delete", *project.scope_keys)
-    with transaction.atomic():
-        if obstacle := obstacle_to_delete(project):
-            raise HasWorkloads(obstacle)
+    with deleting(project, lambda: obstacle_to_delete(project)):
         audit.record(by, "delete", project, before=_facts(project))
-        try:
-            project.delete()
-        except ProtectedError as error:
-            raise HasWorkloads(f"{project} just got a workload. Try again.") from error
+        project.delete()
         queues.ask(project.cluster)
 
 

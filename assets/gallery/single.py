@@ -16,6 +16,7 @@ from assets.gallery.cards import NOT_VALID, cards
 from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
+from core.deletion import InUse
 from core.web.http import render_partial
 from core.web.pages import done, in_drawer, question_page
 
@@ -67,7 +68,7 @@ def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     if request.method == "POST":
         try:
             services.delete(kind, asset, by=request.user)
-        except services.AssetInUse as error:
+        except InUse as error:
             refusal = f"{error} Delete or change those first."
         else:
             messages.success(request, f"The {kind.noun} {asset.name} was deleted.")

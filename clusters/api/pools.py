@@ -179,7 +179,7 @@ def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
     """Delete a pool. Its nodes move to the pool ``default``. 409 while workloads or projects use
     it."""
     pool = _pool(request, pool_id)
-    with judged(CANNOT, pools.InUse):
+    with judged(CANNOT):
         pools.delete_pool(pool, by=request.user)
     return Status(204, None)
 

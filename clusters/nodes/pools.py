@@ -9,14 +9,11 @@ from audit import services as audit
 from clusters import services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
+from core.deletion import deleting
 from core.rest.verdicts import unless_taken
 from core.words import some
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
-
-
-class InUse(Exception):
-    """The pool cannot be deleted, because workloads or projects use it; the message names some."""
 
 
 def create_pool(
@@ -45,10 +42,8 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
     """Delete a pool; its nodes move to the default pool. ``InUse`` if a workload that may run, or a
     project, uses it."""
     access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
-    if obstacle := obstacle_to_delete(pool):
-        raise InUse(obstacle)
     cluster = pool.cluster
-    with transaction.atomic():
+    with deleting(pool, lambda: obstacle_to_delete(pool)):
         audit.record(by, "delete", pool, before=audit.facts(pool))
         pool.delete()
         store.sort(cluster)

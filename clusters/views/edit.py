@@ -16,6 +16,7 @@ from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm
 from clusters.models import Cluster, ConnectionTest
 from clusters.views.findings import shown_test
+from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
 from core.web.pages import done, question_page
@@ -86,7 +87,7 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
     if request.method == "POST":
         try:
             services.delete_cluster(cluster, by=request.user)
-        except services.HasProjects as error:
+        except InUse as error:
             refusal = str(error)
         else:
             messages.success(request, f"The cluster {cluster} was removed.")

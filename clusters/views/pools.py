@@ -12,7 +12,8 @@ from django.views.decorators.http import require_http_methods
 from accounts.http import Request, permission_required
 from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
-from clusters.nodes.pools import InUse, create_pool, delete_pool, obstacle_to_delete, update_pool
+from clusters.nodes.pools import create_pool, delete_pool, obstacle_to_delete, update_pool
+from core.deletion import InUse
 from core.forms.form import judged
 from core.web.pages import done, form_page, question_page
 

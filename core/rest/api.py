@@ -22,6 +22,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
+from core.deletion import InUse
 from core.rest import correlation
 from core.rest.verdicts import texts_of
 
@@ -145,14 +146,14 @@ def too_large() -> ApiError:
 
 
 @contextmanager
-def judged(refusal: str, *conflicts: type[Exception]) -> Iterator[None]:
-    """Translate the exceptions of a verb: 403, 409 for ``conflicts`` and taken names, else 400 with
-    ``refusal`` and the wrong fields."""
+def judged(refusal: str) -> Iterator[None]:
+    """Translate the exceptions of a verb: 403, 409 for what is in use and taken names, else 400
+    with ``refusal`` and the wrong fields."""
     try:
         yield
     except PermissionDenied as error:
         raise ApiError(403, str(error)) from error
-    except conflicts as error:
+    except InUse as error:
         raise ApiError(409, str(error)) from error
     except ValidationError as error:
         raise refused_for(refusal, issues_of(error)) from error

@@ -8,6 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, permission_required
+from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
 from core.web.pages import done, form_page, question_page
@@ -78,7 +79,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             departments.delete_department(department, by=request.user)
-        except departments.DepartmentHasProjects as error:
+        except InUse as error:
             refusal = str(error)
         else:
             messages.success(request, f"The department {department} was deleted.")

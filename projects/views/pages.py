@@ -11,6 +11,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, permission_required
 from clusters.models import Cluster
+from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
 from core.web.pages import came_from, chosen, done, form_page, in_drawer, question_page
@@ -127,7 +128,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     if request.method == "POST":
         try:
             services.delete_project(project, by=request.user)
-        except services.HasWorkloads as error:
+        except InUse as error:
             refusal = str(error)
         else:
             messages.success(request, f"The project {project} was deleted.")

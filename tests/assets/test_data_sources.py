@@ -12,6 +12,7 @@ from assets.data_source.form import KINDS
 from assets.data_source.kind import DATA_SOURCE
 from assets.models import DataSource
 from assets.template.kind import TEMPLATE
+from core.deletion import InUse
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
@@ -157,7 +158,7 @@ def test_a_workload_mounts_the_data_sources_that_were_chosen(user: User, project
     assert workload.origins_json["worker.storage"] == "data source share, code"
     links = {(it.role, it.kind, it.asset_id) for it in workload.assets.all()}
     assert links == {("worker", "data-source", share.pk), ("worker", "data-source", code.pk)}
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(DATA_SOURCE, share, by=user)
 
 

@@ -22,6 +22,7 @@ from assets.urls import pages
 from assets.wire import AssetWire, WireType
 from config import urls
 from config.rest.api import api
+from core.deletion import InUse
 from core.rest.api import ApiError, note_strays, refuse_strays
 from projects.models import Project
 from projects.scopes import Place
@@ -119,7 +120,7 @@ def test_a_template_remembers_it_and_shows_it(
     assert template.assets.get().asset_id == ration.pk
     (card,) = signed_in(user).get("/templates/").context["cards"]
     assert (FOURTH.icon, "Ration", "small") in card["facts"]
-    with pytest.raises(services.AssetInUse, match="template base"):
+    with pytest.raises(InUse, match="template base"):
         services.delete(FOURTH, ration, by=user)
 
 

@@ -11,6 +11,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.data_source.kind import DATA_SOURCE
 from assets.models import Credential
+from core.deletion import InUse
 from engines.base import EngineRefused
 from projects.models import Project
 from projects.scopes import Place
@@ -146,7 +147,7 @@ def test_a_workload_takes_the_own_value_of_who_submits_it(
     assert launch_of(workload).secrets == {credential.pk: {"token": HIDDEN}}
     theirs = submit(draft(project, {"name": "hub"}).model_copy(update={"name": "b"}), by=bob)
     assert HIDDEN not in str(launch_of(theirs).secrets), "bob has the one of the project"
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, credential, by=ada)
     workload.created_by = bob
     with pytest.raises(EngineRefused, match="hub no longer has a value for token"):

@@ -41,6 +41,7 @@ NO_VERBS = {
     "accounts.tokens.key_of": "notes when a key was used last",
     "assets.services.check_editable": "reads",
     "assets.services.free_name": "reads",
+    "assets.services.obstacle_to_delete": "reads",
     "clusters.connection_tests.is_late": "reads",
     "clusters.connection_tests.keep": "what was typed, for an hour, until the form is sent again",
     "clusters.connection_tests.prune": "Trainyard forgets old tests",

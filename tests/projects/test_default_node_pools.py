@@ -9,7 +9,8 @@ from django.test import Client
 from accounts.models import User
 from audit.models import AuditEntry
 from clusters.models import Cluster, NodePool
-from clusters.nodes.pools import InUse, delete_pool, obstacle_to_delete
+from clusters.nodes.pools import delete_pool, obstacle_to_delete
+from core.deletion import InUse
 from projects.models import Project
 from projects.services import create_project, update_project
 from spec.formats import documents

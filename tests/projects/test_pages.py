@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.db.models import QuerySet
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
 from projects.models import Project
-from projects.services import HasWorkloads, delete_project, update_project
+from projects.services import update_project
 from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
 from tests.projects.posts import project_form
 from tests.web import DRAWER, HTMX, signed_in
@@ -222,17 +221,6 @@ def test_the_list_of_projects_takes_a_fixed_number_of_queries(
     with django_assert_max_num_queries(8):
         part = administrator.get("/projects/?q=team", **HTMX).content.decode()
     assert "<html" not in part
-
-
-def test_a_workload_that_comes_at_the_last_moment_keeps_its_project(
-    administrator: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    workload = WorkloadFactory(running=True)
-    monkeypatch.setattr(QuerySet, "values_list", lambda *args, **kwargs: [])
-    with pytest.raises(HasWorkloads, match="just got a workload"):
-        delete_project(workload.project, by=UserFactory(administrator=True))
-    monkeypatch.undo()
-    assert Project.objects.filter(pk=workload.project.pk).exists()
 
 
 def test_a_bad_department_hides_nothing_else_that_is_wrong(administrator: Client) -> None:

@@ -12,6 +12,7 @@ from assets.credential.kind import CREDENTIAL
 from assets.environment import variables
 from assets.models import Credential
 from core.database.fields import encrypt
+from core.deletion import InUse
 from engines.base import EngineRefused
 from engines.kubernetes.labels import labels, secret_name
 from engines.kubernetes.manifests.job import manifests
@@ -72,7 +73,7 @@ def test_a_workload_names_the_credential_and_is_linked_to_it(
     assert variable.credential is not None
     assert (variable.credential.asset_id, variable.credential.name) == (hub.pk, "hub")
     assert [(it.kind, it.asset_id) for it in workload.assets.all()] == [("credential", hub.pk)]
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, hub, by=user)
 
 

@@ -9,6 +9,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.models import Credential
 from clusters.models import Connection
+from core.deletion import InUse
 from engines.base import EngineRefused
 from projects.models import Project
 from spec.draft import WorkloadDraft
@@ -71,7 +72,7 @@ def test_a_workload_names_the_credential_of_its_data_source_and_gets_todays_valu
     forge.entered = {"Password": "newer"}
     forge.save()
     assert launch_of(workload).secrets[forge.pk]["Password"] == "newer"
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, forge, by=user)
     forge.secret_values.filter(key="Password").delete()
     with pytest.raises(EngineRefused, match="forge no longer has a value for Password"):

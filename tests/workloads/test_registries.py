@@ -11,6 +11,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.models import Credential
 from clusters.models import Connection
+from core.deletion import InUse
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.labels import labels, pull_secret_name
 from engines.kubernetes.manifests.job import manifests, masked
@@ -121,7 +122,7 @@ def test_a_registry_is_named_next_to_those_that_are_applied(user: User, project:
     assert hosts == {"nvcr.io", "registry.example.com"}
     secrets, pods = made(workload)
     assert pods == [[{"name": secrets[0]["metadata"]["name"]}]] * len(pods)
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, other, by=user)
 
 
@@ -227,6 +228,6 @@ def test_the_registry_that_is_applied_names_the_workload_that_uses_it(
     submit(draft(project), by=user)
     web = signed_in(user)
     assert "Used by 1 workload" in web.get("/credentials/").content.decode()
-    with pytest.raises(services.AssetInUse, match="workload train"):
+    with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, ours, by=user)
     services.delete(CREDENTIAL, other, by=user)

@@ -1,0 +1,93 @@
+"""Rows that others need are kept, and verbs, pages and REST say so in the same words."""
+
+from collections.abc import Callable
+
+import pytest
+
+from accounts.models import User
+from audit.models import AuditEntry
+from core.deletion import InUse
+from projects.models import Project
+from projects.services import delete_project
+from spec.formats import documents
+from tests.caller import Caller
+from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
+from tests.web import signed_in
+from workloads.models import Workload
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def boss() -> User:
+    return UserFactory.create(administrator=True)
+
+
+@pytest.fixture
+def project() -> Project:
+    return ProjectFactory.create(name="vision", cluster=ClusterFactory.create(name="kept"))
+
+
+def project_in_use(project: Project) -> tuple[str, str, str]:
+    WorkloadFactory.create(running=True, name="mnist", project=project)
+    words = "vision has workloads: mnist. Delete them first."
+    return f"/projects/{project.pk}/", f"/org-unit/projects/{project.pk}", words
+
+
+def department_in_use(project: Project) -> tuple[str, str, str]:
+    words = f"{project.department} has projects: vision. Delete them or move them first."
+    pk = project.department_id
+    return f"/departments/{pk}/", f"/org-unit/departments/{pk}", words
+
+
+def cluster_in_use(project: Project) -> tuple[str, str, str]:
+    type(project.cluster).objects.update(kind="kubernetes")  # the local one stays for good
+    words = "kept has projects: vision. Delete them first."
+    return project.cluster.get_absolute_url(), f"/clusters/{project.cluster_id}", words
+
+
+def node_pool_in_use(project: Project) -> tuple[str, str, str]:
+    pool = project.cluster.pools.create(name="fast", label_key="gpu", label_value="a100")
+    workload = WorkloadFactory.create(running=True, name="mnist", project=project)
+    spec = documents.dump(workload.spec) | {"nodePools": ["fast"]}
+    Workload.objects.filter(pk=workload.pk).update(spec_json=spec)
+    words = "Workloads use fast: mnist. Delete them first."
+    page = f"{project.cluster.get_absolute_url()}node-pools/{pool.pk}/"
+    return page, f"/node-pools/{pool.pk}", words
+
+
+@pytest.mark.parametrize(
+    "rows", [project_in_use, department_in_use, cluster_in_use, node_pool_in_use]
+)
+def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
+    boss: User, project: Project, rows: Callable[[Project], tuple[str, str, str]]
+) -> None:
+    page, path, words = rows(project)
+    browser = signed_in(boss)
+    question = browser.get(f"{page}delete/")
+    assert (question.status_code, question.context["refusal"]) == (200, words)
+    answer = browser.post(f"{page}delete/")
+    assert (answer.status_code, answer.context["refusal"]) == (422, words)
+    status, body = Caller(boss)("DELETE", path)
+    assert (status, body["message"]) == (409, words)
+    assert browser.get(f"{page}delete/").status_code == 200, "it is still there"
+
+
+@pytest.mark.parametrize(
+    ("later", "words"),
+    [
+        ("vision has workloads: mnist.", "vision has workloads: mnist."),
+        ("", "vision was in use a moment ago. Try again."),
+    ],
+)
+def test_a_workload_that_comes_after_the_obstacle_was_asked_keeps_its_project(
+    boss: User, project: Project, monkeypatch: pytest.MonkeyPatch, later: str, words: str
+) -> None:
+    WorkloadFactory.create(running=True, project=project)
+    obstacles = iter(["", later])
+    monkeypatch.setattr("projects.services.obstacle_to_delete", lambda project: next(obstacles))
+    with pytest.raises(InUse) as refused:
+        delete_project(project, by=boss)
+    assert str(refused.value) == words
+    assert Project.objects.filter(pk=project.pk).exists()
+    assert not AuditEntry.objects.filter(verb="delete").exists()
