@@ -17,6 +17,7 @@ from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
 from core.deletion import deleting
+from core.words import some
 from projects.scopes import Place
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems
@@ -110,8 +111,8 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
 
 def obstacle_to_delete(kind: AssetKind[A], asset: A) -> str:
     """Why it cannot be deleted now, in words; empty if it can."""
-    users = _users(kind, asset) if kind.stays_while_used else []
-    return f"{asset} is used by {', '.join(users)}." if users else ""
+    users = some(_users(kind, asset) if kind.stays_while_used else [])
+    return f"{asset} is used by {users}. Delete or change those first." if users else ""
 
 
 def _users(kind: AssetKind[A], asset: A) -> list[str]:

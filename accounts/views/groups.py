@@ -14,7 +14,7 @@ from accounts.http import Request, permission_required
 from accounts.models import UserGroup
 from core.forms.form import Form, judged
 from core.web.http import render_partial
-from core.web.pages import done, form_page, question_page
+from core.web.pages import deletion_page, done, form_page
 from core.web.query import search_text
 
 GROUPS_A_PAGE = 50
@@ -62,16 +62,13 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @permission_required("groups.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
     group = get_object_or_404(UserGroup, pk=pk)
-    if request.method == "POST":
-        groups.delete_group(group, by=request.user)
-        messages.success(request, f"The group {group} was deleted.")
-        return done(request, reverse("group-list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {group}?",
+        group,
+        "group",
+        lambda: groups.delete_group(group, by=request.user),
         text="Members lose access to tools that are open to this group. A group from the "
         "identity provider comes back when a member signs in.",
-        submit="Delete group",
         crumb=("Groups", reverse("group-list")),
     )
 

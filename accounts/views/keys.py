@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
@@ -16,7 +15,7 @@ from accounts.models import AccessKey
 from core.forms.form import judged
 from core.rest import curl
 from core.web.http import render_partial
-from core.web.pages import done, form_page, question_page
+from core.web.pages import deletion_page, form_page
 
 CRUMB = "Access keys"
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -58,15 +57,12 @@ def create(request: Request) -> HttpResponse:
 @login_required
 def delete(request: Request, pk: int) -> HttpResponse:
     key = get_object_or_404(request.user.access_keys, pk=pk)
-    if request.method == "POST":
-        tokens.delete_key(key, by=request.user)
-        messages.success(request, f"The access key {key} was deleted.")
-        return done(request, reverse("access-key-list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {key}?",
+        key,
+        "access key",
+        lambda: tokens.delete_key(key, by=request.user),
         text="Programs that use it lose access immediately.",
-        submit="Delete access key",
         crumb=(CRUMB, reverse("access-key-list")),
     )
 

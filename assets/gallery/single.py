@@ -2,7 +2,6 @@
 
 from uuid import UUID
 
-from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
@@ -16,9 +15,8 @@ from assets.gallery.cards import NOT_VALID, cards
 from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
-from core.deletion import InUse
 from core.web.http import render_partial
-from core.web.pages import done, in_drawer, question_page
+from core.web.pages import deletion_page, in_drawer
 
 MOST_USERS = 20
 
@@ -61,25 +59,17 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
-    """Ask (GET), then delete (POST). In use: 422 and who uses it."""
+    """Ask (GET), then delete (POST). In use: who uses it, and 422."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     services.check_editable(kind, asset, request.user, "assets.delete")
-    refusal = ""
-    if request.method == "POST":
-        try:
-            services.delete(kind, asset, by=request.user)
-        except InUse as error:
-            refusal = f"{error} Delete or change those first."
-        else:
-            messages.success(request, f"The {kind.noun} {asset.name} was deleted.")
-            return done(request, kind.address("list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {asset.name}?",
+        asset,
+        kind.noun,
+        lambda: services.delete(kind, asset, by=request.user),
         text=f"The {kind.noun} is removed from the gallery. This cannot be undone. "
         + ("" if kind.stays_while_used else "Workloads that use it keep their own copy."),
-        submit=f"Delete {kind.noun}",
         crumb=(kind.title, kind.address("list")),
         back=kind.address("detail", pk),
-        refusal=refusal,
+        obstacle=services.obstacle_to_delete(kind, asset),
     )

@@ -16,10 +16,9 @@ from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm
 from clusters.models import Cluster, ConnectionTest
 from clusters.views.findings import shown_test
-from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
-from core.web.pages import done, question_page
+from core.web.pages import deletion_page
 from core.web.query import uuid_of
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -83,24 +82,16 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("clusters.delete")
 def delete(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
-    refusal = services.obstacle_to_delete(cluster)
-    if request.method == "POST":
-        try:
-            services.delete_cluster(cluster, by=request.user)
-        except InUse as error:
-            refusal = str(error)
-        else:
-            messages.success(request, f"The cluster {cluster} was removed.")
-            return done(request, reverse("cluster-list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {cluster}?",
+        cluster,
+        "cluster",
+        lambda: services.delete_cluster(cluster, by=request.user),
         text="It is removed from Trainyard with its node pools, departments, assets (credentials "
         "among them) and webhooks. Nothing is deleted on the cluster itself.",
-        submit="Delete cluster",
         crumb=("Clusters", reverse("cluster-list")),
         back=cluster.get_absolute_url(),
-        refusal=refusal,
+        obstacle=services.obstacle_to_delete(cluster),
     )
 
 

@@ -13,9 +13,8 @@ from accounts.http import Request, permission_required
 from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
 from clusters.nodes.pools import create_pool, delete_pool, obstacle_to_delete, update_pool
-from core.deletion import InUse
 from core.forms.form import judged
-from core.web.pages import done, form_page, question_page
+from core.web.pages import deletion_page, done, form_page
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -54,23 +53,17 @@ def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
 @permission_required("nodepools.delete")
 def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
     row = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
-    refusal = obstacle_to_delete(row)
-    if request.method == "POST":
-        try:
-            delete_pool(row, by=request.user)
-        except InUse as error:
-            refusal = str(error)
-        else:
-            messages.success(request, f"The node pool {row} was deleted.")
-            return done(request, address_of(row.cluster))
-    return question_page(
+    home = address_of(row.cluster)
+    return deletion_page(
         request,
-        title=f"Delete {row}?",
+        row,
+        "node pool",
+        lambda: delete_pool(row, by=request.user),
         text="Its nodes move to the default pool. Nothing changes on the nodes themselves.",
-        submit="Delete node pool",
         crumb=(row.cluster.name, row.cluster.get_absolute_url()),
-        back=address_of(row.cluster),
-        refusal=refusal,
+        back=home,
+        home=home,
+        obstacle=obstacle_to_delete(row),
     )
 
 

@@ -1,14 +1,18 @@
-"""Pages that many packages share: a form, and a confirmation. Both fit the drawer and a
-full page."""
+"""Pages that many packages share: a form, a confirmation, and that of deleting. They fit the drawer
+and a full page."""
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlencode
 
+from django.contrib import messages
+from django.db.models import Model
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import trigger_client_event
 
+from core.deletion import InUse
 from core.forms.form import Form
 from core.web.http import HtmxRequest, render_partial
 
@@ -71,6 +75,40 @@ def question_page(
     }
     status = 422 if refusal and request.method == "POST" else 200
     return render_partial(request, "question_page.html", "question", context, status=status)
+
+
+def deletion_page(
+    request: HtmxRequest,
+    row: Model,
+    noun: str,
+    delete: Callable[[], None],
+    *,
+    text: str,
+    crumb: Crumb,
+    back: str = "",
+    home: str = "",
+    obstacle: str = "",
+) -> HttpResponse:
+    """Ask whether to delete ``row`` (GET), then ``delete`` it (POST) and go ``home``, by default
+    where ``crumb`` leads. An ``obstacle`` is shown instead of the question."""
+    name = str(row)
+    if request.method == "POST":
+        try:
+            delete()
+        except InUse as error:
+            obstacle = str(error)
+        else:
+            messages.success(request, f"The {noun} {name} was deleted.")
+            return done(request, home or crumb[1])
+    return question_page(
+        request,
+        title=f"Delete {name}?",
+        text=text,
+        submit=f"Delete {noun}",
+        crumb=crumb,
+        back=back,
+        refusal=obstacle,
+    )
 
 
 def came_from(request: HtmxRequest) -> str:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.http import Request, permission_required
 from core.forms.form import Form, judged
 from core.web.http import render_partial
-from core.web.pages import done, form_page, in_drawer, question_page
+from core.web.pages import deletion_page, done, form_page, in_drawer, question_page
 from core.web.query import search_text
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import events, services
@@ -85,16 +85,14 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("webhooks.delete")
 def delete(request: Request, pk: UUID) -> HttpResponse:
     webhook = _webhook(request, pk)
-    if request.method == "POST":
-        services.delete(webhook, by=request.user)
-        messages.success(request, f"The webhook {webhook} was deleted.")
-        return redirect("webhook-list")
-    return _question(
+    return deletion_page(
         request,
         webhook,
-        title=f"Delete {webhook}?",
+        "webhook",
+        lambda: services.delete(webhook, by=request.user),
         text="Its deliveries are deleted too. Messages that wait are not sent.",
-        submit="Delete webhook",
+        crumb=(CRUMB, reverse("webhook-list")),
+        back=webhook.get_absolute_url(),
     )
 
 
@@ -105,13 +103,14 @@ def renew_secret(request: Request, pk: UUID) -> HttpResponse:
     if request.method == "POST":
         services.renew_secret(webhook, by=request.user)
         return _secret(request, webhook)
-    return _question(
+    return question_page(
         request,
-        webhook,
         title=f"New secret for {webhook}?",
         text="For 24 hours messages are signed with the old secret as well. Change it in the "
         "receiver before then.",
         submit="Create new secret",
+        crumb=(CRUMB, reverse("webhook-list")),
+        back=webhook.get_absolute_url(),
     )
 
 
@@ -171,17 +170,4 @@ def _form(request: Request, form: Form, title: str, submit: str, back: str) -> H
         fields="components/inputs.html",
         crumb=(CRUMB, reverse("webhook-list")),
         back=back,
-    )
-
-
-def _question(
-    request: Request, webhook: Webhook, *, title: str, text: str, submit: str
-) -> HttpResponse:
-    return question_page(
-        request,
-        title=title,
-        text=text,
-        submit=submit,
-        crumb=(CRUMB, reverse("webhook-list")),
-        back=webhook.get_absolute_url(),
     )

@@ -8,10 +8,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, permission_required
-from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
-from core.web.pages import done, form_page, question_page
+from core.web.pages import deletion_page, done, form_page
 from core.web.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_of
@@ -75,22 +74,14 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @permission_required("departments.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
     department = get_object_or_404(Department, pk=pk)
-    refusal = departments.obstacle_to_delete(department)
-    if request.method == "POST":
-        try:
-            departments.delete_department(department, by=request.user)
-        except InUse as error:
-            refusal = str(error)
-        else:
-            messages.success(request, f"The department {department} was deleted.")
-            return done(request, reverse("department-list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {department}?",
+        department,
+        "department",
+        lambda: departments.delete_department(department, by=request.user),
         text="Its assets, credentials among them, and its webhooks are deleted too.",
-        submit="Delete department",
         crumb=("Departments", reverse("department-list")),
-        refusal=refusal,
+        obstacle=departments.obstacle_to_delete(department),
     )
 
 

@@ -11,10 +11,9 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, permission_required
 from clusters.models import Cluster
-from core.deletion import InUse
 from core.forms.form import judged
 from core.web.http import render_partial
-from core.web.pages import came_from, chosen, done, form_page, in_drawer, question_page
+from core.web.pages import came_from, chosen, deletion_page, done, form_page, in_drawer
 from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank, initial_of_project
@@ -124,24 +123,16 @@ def edit(request: Request, pk: int) -> HttpResponse:
 @permission_required("projects.delete")
 def delete(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
-    refusal = services.obstacle_to_delete(project)
-    if request.method == "POST":
-        try:
-            services.delete_project(project, by=request.user)
-        except InUse as error:
-            refusal = str(error)
-        else:
-            messages.success(request, f"The project {project} was deleted.")
-            return done(request, reverse("project-list"))
-    return question_page(
+    return deletion_page(
         request,
-        title=f"Delete {project}?",
+        project,
+        "project",
+        lambda: services.delete_project(project, by=request.user),
         text="Its assets, credentials among them, its webhooks and what is kept of its deleted "
         "workloads are deleted too. Members keep their accounts.",
-        submit="Delete project",
         crumb=("Projects", reverse("project-list")),
         back=project.get_absolute_url(),
-        refusal=refusal,
+        obstacle=services.obstacle_to_delete(project),
     )
 
 

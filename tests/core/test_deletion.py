@@ -5,13 +5,20 @@ from collections.abc import Callable
 import pytest
 
 from accounts.models import User
+from assets.compute.kind import COMPUTE
 from audit.models import AuditEntry
 from core.deletion import InUse
 from projects.models import Project
 from projects.services import delete_project
 from spec.formats import documents
 from tests.caller import Caller
-from tests.factories import ClusterFactory, ProjectFactory, UserFactory, WorkloadFactory
+from tests.factories import (
+    ClusterFactory,
+    ComputeResourceFactory,
+    ProjectFactory,
+    UserFactory,
+    WorkloadFactory,
+)
 from tests.web import signed_in
 from workloads.models import Workload
 
@@ -56,8 +63,20 @@ def node_pool_in_use(project: Project) -> tuple[str, str, str]:
     return page, f"/node-pools/{pool.pk}", words
 
 
+def asset_in_use(project: Project) -> tuple[str, str, str]:
+    compute = ComputeResourceFactory.create(home=project, name="small")
+    for name in ("a", "b", "c", "d"):
+        workload = WorkloadFactory.create(running=True, name=name, project=project)
+        workload.assets.create(role="worker", kind=COMPUTE.slug, asset_id=compute.pk)
+    words = (
+        "small is used by workload a, workload b, workload c and others. "
+        "Delete or change those first."
+    )
+    return COMPUTE.address("detail", compute.pk), f"/asset/compute/{compute.pk}", words
+
+
 @pytest.mark.parametrize(
-    "rows", [project_in_use, department_in_use, cluster_in_use, node_pool_in_use]
+    "rows", [project_in_use, department_in_use, cluster_in_use, node_pool_in_use, asset_in_use]
 )
 def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
     boss: User, project: Project, rows: Callable[[Project], tuple[str, str, str]]
