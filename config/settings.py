@@ -19,7 +19,6 @@ SECRET_KEY, *SECRET_KEY_FALLBACKS = secret_keys(HOME)  # the old ones still decr
 ALLOWED_HOSTS = env_list("ALLOWED_HOSTS", "127.0.0.1,localhost,[::1]")
 CSRF_TRUSTED_ORIGINS = env_list("CSRF_TRUSTED_ORIGINS")
 ROOT_URLCONF = "config.urls"
-ASGI_APPLICATION = "config.asgi.application"
 X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 HTTPS = env_bool("HTTPS", default=False)  # a proxy in front speaks it
