@@ -11,7 +11,7 @@ from typing import Any
 from engines.base import Capabilities, Claim, FrameworkSupport
 from engines.findings import Finding, Level
 from engines.nodes import Gpu
-from engines.partitions import NodeShape, Partition, SlurmAccount
+from engines.partitions import BillingAccount, NodeShape, Partition
 from spec.framework import Framework
 
 
@@ -37,7 +37,7 @@ def capabilities_of(data: Any) -> Capabilities | None:
             plain_jobs=data.get("plain_jobs", False),
             claims=_claims(data.get("claims")),
             config_maps=_names(data.get("config_maps")),
-            accounts=tuple(SlurmAccount(**row) for row in data.get("accounts", ())),
+            accounts=tuple(BillingAccount(**row) for row in data.get("accounts", ())),
             containers=data.get("containers", ""),
         )
     except (AttributeError, KeyError, TypeError, ValueError):

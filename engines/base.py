@@ -20,7 +20,7 @@ from uuid import UUID
 from engines.findings import Finding
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
-from engines.partitions import Partition, SlurmAccount
+from engines.partitions import BillingAccount, Partition
 from engines.queues import Wanted
 from engines.session import Session
 from spec.framework import Framework
@@ -197,7 +197,7 @@ class Capabilities:
     plain_jobs: bool = False  # single pods run as batch/v1 Jobs, see ``Site``
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None if unknown
     config_maps: tuple[str, ...] | None = None  # each as namespace/name; None if unknown
-    accounts: tuple[SlurmAccount, ...] = ()
+    accounts: tuple[BillingAccount, ...] = ()
     containers: str = ""  # what starts images where ranks are otherwise programs of the nodes
 
     def framework(self, framework: Framework) -> FrameworkSupport:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class NodeShape:
     """``count`` nodes that are alike, whether or not they are up: cores, MiB of memory, GPUs, of
-    one model as far as Slurm is told."""
+    one model as far as the scheduler is told."""
 
     count: int
     cpus: int
@@ -35,7 +35,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class SlurmAccount:
+class BillingAccount:
     """Whom jobs are charged to. ``limits`` is what they may use together, in words; empty where
     there are none. ``is_default``: who names none is charged to this one."""
 

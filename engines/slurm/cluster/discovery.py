@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from engines.base import Capabilities, FrameworkSupport
 from engines.nodes import NodeInfo
-from engines.partitions import Partition, SlurmAccount
+from engines.partitions import BillingAccount, Partition
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster.accounts import LIMITS, limits
@@ -45,12 +45,12 @@ def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabiliti
     )
 
 
-def accounts(transport: Transport) -> tuple[SlurmAccount, ...]:
+def accounts(transport: Transport) -> tuple[BillingAccount, ...]:
     """All of which Slurm tells our user; none where accounting is off."""
     report = lines(files.sh(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
     bounds = limits(report.get("limit", ()))
-    return tuple(SlurmAccount(name, said, name == default) for name, said in bounds.items())
+    return tuple(BillingAccount(name, said, name == default) for name, said in bounds.items())
 
 
 def containers(transport: Transport) -> str:

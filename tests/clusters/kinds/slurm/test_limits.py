@@ -7,7 +7,7 @@ import pytest
 from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Capabilities
-from engines.partitions import NodeShape, Partition, SlurmAccount
+from engines.partitions import BillingAccount, NodeShape, Partition
 from spec.problems.errors import place_of
 from tests.engines.contract import launch
 from tests.factories import ProjectFactory, UserFactory
@@ -42,7 +42,10 @@ def test_the_partition_of_the_cluster_bounds_its_workloads() -> None:
 def test_the_page_of_a_project_shows_what_slurm_lets_it_use(
     settings: dict[str, str], said: str
 ) -> None:
-    accounts = (SlurmAccount("vision", "6 GPUs at once", is_default=True), SlurmAccount("speech"))
+    accounts = (
+        BillingAccount("vision", "6 GPUs at once", is_default=True),
+        BillingAccount("speech"),
+    )
     offer = Capabilities((), queues=True, accounts=accounts)
     boss = UserFactory(administrator=True)
     project = ProjectFactory()
