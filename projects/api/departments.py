@@ -10,9 +10,10 @@ from ninja import Body, Query, Router, Status
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found
+from core.rest.filters import Filtered, Sorted, narrow, order
 from projects import departments
+from projects.api import org_units
 from projects.api.resources import (
     One,
     OrgResources,
@@ -27,17 +28,6 @@ from projects.models import Department
 router = Router(tags=["Departments"])
 REFUSED = "The department cannot be saved."
 NONE_OF_ITS_OWN = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
-
-
-FIELDS: Fields = {
-    "id": ("pk", NUMBER),
-    "name": ("name", TEXT),
-    "clusterId": ("cluster_id", ID),
-    "totalGpuQuota": ("gpu_quota", NUMBER),
-    "createdAt": ("created_at", DATE),
-    "updatedAt": ("updated_at", DATE),
-}
-NOT_HERE = "is not supported here; leave it out"
 
 
 class DepartmentChange(Closed):
@@ -62,9 +52,8 @@ class DepartmentChange(Closed):
             "nodeTypes": self.node_types,
             "overtimeData": self.overtime_data,
         }
-        wrong = [Issue(field=name, details=NOT_HERE) for name, value in names.items() if value]
         allowed = self.over_quota if "over_quota" in self.model_fields_set else over_quota
-        return wrong + [it for one in self.resources for it in one.unsaid(over_quota=allowed)]
+        return org_units.unsupported(names) + org_units.unsaid(self.resources, over_quota=allowed)
 
 
 class DepartmentIn(DepartmentChange):
@@ -117,7 +106,7 @@ class DepartmentList(Wire):
 
 class DepartmentNarrowing(Filtered):
     def rows(self) -> QuerySet[Department]:
-        rows = narrow(Department.objects.all(), self.filter_by, FIELDS)
+        rows = narrow(Department.objects.all(), self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows
 
 
@@ -130,7 +119,7 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
     """All departments. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``totalGpuQuota`` and the times."""
     _check(request, "departments.read")
-    page, following = listing.cut(order(listing.rows(), listing, FIELDS))
+    page, following = listing.cut(order(listing.rows(), listing, org_units.FIELDS))
     shown = [DepartmentOut.of(share) for share in shares_of(page)]
     return DepartmentList(departments=shown, next=following)
 
@@ -147,10 +136,8 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
     """Create a department on a cluster. It has no projects yet; new projects choose their
     department."""
     _check(request, "departments.create")
-    cluster = Cluster.objects.filter(pk=body.cluster_id).first()
-    if cluster is None:
-        raise refused_for(REFUSED, [Issue(field="clusterId", details="Cluster not found.")])
-    _refuse(body.unsaid(over_quota=body.over_quota))
+    cluster = org_units.cluster_of_new(Cluster.objects.all(), body.cluster_id, REFUSED)
+    org_units.refuse(REFUSED, body.unsaid(over_quota=body.over_quota))
     with judged(REFUSED):
         department = departments.create_department(by=request.user, cluster=cluster, **_given(body))
     return Status(201, _shown(department))
@@ -212,17 +199,12 @@ def _quotas(resources: list[OrgResources]) -> dict[str, Any]:
     return resources[0].values() if resources else {}
 
 
-def _refuse(wrong: list[Issue]) -> None:
-    if wrong:
-        raise refused_for(REFUSED, wrong)
-
-
 def _change(
     request: ApiRequest, pk: int, body: DepartmentChange, given: dict[str, Any]
 ) -> DepartmentOut:
     department = _department(request, pk)
     kept = {key: getattr(department, key) for key in ("name", "over_quota", *NONE_OF_ITS_OWN)}
-    _refuse(body.unsaid(over_quota=department.over_quota))
+    org_units.refuse(REFUSED, body.unsaid(over_quota=department.over_quota))
     with judged(REFUSED):
         departments.update_department(department, by=request.user, **kept | given)
     return _shown(department)

@@ -11,10 +11,11 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found, refused_for
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found
+from core.rest.filters import NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
 from core.web.query import whole_number
 from projects import services
+from projects.api import org_units
 from projects.api.resources import (
     One,
     OrgResources,
@@ -29,17 +30,11 @@ from projects.ranks import ProjectRank
 
 router = Router(tags=["Projects"])
 REFUSED = "The project cannot be saved."
-NOT_HERE = "is not supported here; leave it out"
 FIELDS: Fields = {
-    "id": ("pk", NUMBER),
-    "name": ("name", TEXT),
-    "clusterId": ("cluster_id", ID),
+    **org_units.FIELDS,
     "departmentId": ("department_id", NUMBER),
     "parentId": ("department_id", NUMBER),
     "parentName": ("department__name", TEXT),
-    "totalGpuQuota": ("gpu_quota", NUMBER),
-    "createdAt": ("created_at", DATE),
-    "updatedAt": ("updated_at", DATE),
 }
 
 
@@ -167,9 +162,8 @@ def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
     """Create a project on a cluster. 400 lists every invalid field."""
     with judged(REFUSED):
         access.require(request.user, "projects.create")
-    cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
-    if cluster is None:
-        raise refused_for(REFUSED, [Issue(field="clusterId", details="Cluster not found.")])
+    visible = Cluster.objects.visible_to(request.user)
+    cluster = org_units.cluster_of_new(visible, body.cluster_id, REFUSED)
     given = _given(body, cluster)
     with judged(REFUSED):
         project = services.create_project(by=request.user, cluster=cluster, **given)
@@ -236,7 +230,7 @@ def _given(
     """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     names = ("name", "description", "over_quota", "rank", "default_node_pools")
     given = {key: value for key in names if (value := getattr(body, key)) is not None}
-    wrong = [*_unsupported(body)]
+    wrong = _unsupported(body)
     if body.parent_id is not None:
         department = _department(cluster, body.parent_id)
         given["department"] = department.name if department else ""
@@ -250,10 +244,8 @@ def _given(
     if body.resources is not None:
         allowed = over_quota if body.over_quota is None else body.over_quota
         given |= _quotas(body.resources, whole=whole)
-        for one in body.resources:
-            wrong += one.unsaid(over_quota=allowed)
-    if wrong:
-        raise refused_for(REFUSED, wrong)
+        wrong += org_units.unsaid(body.resources, over_quota=allowed)
+    org_units.refuse(REFUSED, wrong)
     return given
 
 
@@ -264,7 +256,7 @@ def _unsupported(body: ProjectChange) -> list[Issue]:
         "requestedNamespace": body.requested_namespace,
         "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
     }
-    return [Issue(field=name, details=NOT_HERE) for name, value in names.items() if value]
+    return org_units.unsupported(names)
 
 
 def _quotas(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
