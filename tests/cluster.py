@@ -8,8 +8,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.discovery import kinds_here, served
 from engines.kubernetes.cluster.queues import API, QUEUES
-from engines.kubernetes.jobs import WORKLOAD
-from engines.kubernetes.labels import INSTALLATION
+from engines.kubernetes.labels import INSTALLATION, WORKLOAD
 from engines.kubernetes.objects import NAMESPACES
 from engines.kubernetes.watch.watcher import PODS
 from tests.product import Trainyard

@@ -22,7 +22,7 @@ import psutil
 from bench.kubernetes.place import IMAGE, BenchSite, kubectl
 from bench.report import Measurement, percentile
 from engines.base import Handle
-from engines.kubernetes.jobs import job_name
+from engines.kubernetes.names import job_name
 from tests.rest import Rest
 from tests.waiting import wait_for
 

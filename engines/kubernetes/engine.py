@@ -25,19 +25,14 @@ from engines.kubernetes.cluster import checks, discovery, queues
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
-from engines.kubernetes.jobs import (
-    JobKind,
-    is_suspended,
-    job_name,
-    run_of,
-    suspension,
-)
-from engines.kubernetes.labels import is_of
+from engines.kubernetes.jobs import JobKind, is_suspended, suspension
+from engines.kubernetes.labels import is_of, run_of
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.manifests.job import IMAGES, manifests, masked
 from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.tools import object_of
+from engines.kubernetes.names import job_name
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.submission import Submitter

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from engines.base import ClusterEvent, EngineError
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import GAVE_UP, suspension
+from engines.kubernetes.jobs import suspension
+from engines.kubernetes.labels import GAVE_UP
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.watch.snapshot import Snapshot
 

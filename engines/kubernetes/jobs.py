@@ -1,20 +1,11 @@
-"""The kinds of job that Trainyard creates, and the labels by which it finds its own."""
+"""The kinds of job that Trainyard creates, and what they have in common."""
 
 from dataclasses import dataclass, replace
-from uuid import UUID
 
-from engines.base import Handle, Manifest
+from engines.base import Manifest
 from spec.framework import Framework
-from spec.values.names import object_name
 from spec.workload import Role, WorkloadSpec
 
-WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
-RUN, NAME, SUBMITTED_BY = "trainyard.io/run", "trainyard.io/name", "trainyard.io/submitted-by"
-GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good
-JOB_NAME = "training.kubeflow.org/job-name"  # on everything that an operator creates for a job
-REPLICA_TYPE = "training.kubeflow.org/replica-type"
-REPLICA_INDEX = "training.kubeflow.org/replica-index"
-JOB_ROLE = "training.kubeflow.org/job-role"  # on pods of an MPIJob, instead of the replica type
 GPU = "nvidia.com/gpu"
 KAI, KAI_GROUP = "kai-scheduler", "scheduling.run.ai"  # the scheduler, and the group of its API
 OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
@@ -135,25 +126,7 @@ def backoff_limit(job: Manifest) -> int:
     return int((spec.get("runPolicy") or {}).get("backoffLimit") or spec.get("backoffLimit") or 0)
 
 
-def job_name(handle: Handle) -> str:
-    """The job's name: at most 49 characters, so that ``-worker-511`` still makes a DNS label."""
-    return object_name(handle.name, handle.workload_id)
-
-
-def workload_of(labels: dict[str, str]) -> UUID | None:
-    """The workload of an object; ``None`` if it only looks like ours."""
-    try:
-        return UUID(labels[WORKLOAD])
-    except (KeyError, ValueError):
-        return None
-
-
 def is_pod_of(pod: Manifest, job: Manifest) -> bool:
     """Whether the pod belongs to this job, not to the earlier run's Job of the same name."""
     owners = pod["metadata"].get("ownerReferences") or ()
     return not owners or any(one["uid"] == job["metadata"]["uid"] for one in owners)
-
-
-def run_of(job: Manifest) -> int:
-    text = (job["metadata"].get("annotations") or {}).get(RUN, "")
-    return int(text) if text.isdigit() else 1

@@ -1,19 +1,49 @@
-"""The names of our objects, and the labels and annotations by which we find them."""
+"""The labels and annotations by which we find our objects, and those that Kubeflow's operators set.
 
-from hashlib import sha256
+KAI's are in ``manifests/pod/scheduling.py``.
+"""
+
+from uuid import UUID
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.jobs import NAME, PROJECT, RUN, SUBMITTED_BY, WORKLOAD, job_name
-from spec.workload import Role
+from engines.kubernetes.names import namespace_of
 
-EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when the workload stops
+WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
 INSTALLATION = "trainyard.io/installation"  # label: which Trainyard owns it, if there are several
+EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when the workload stops
 QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
-HEAD = 54  # longest start of a name that leaves room for the tail in a label value
+TOOL = "trainyard.io/tool"  # label of what leads to a tool
+FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
+USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
+RUN, NAME = "trainyard.io/run", "trainyard.io/name"  # annotations
+SUBMITTED_BY = "trainyard.io/submitted-by"
+GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good
+JOB_NAME = "training.kubeflow.org/job-name"  # on everything that an operator creates for a job
+REPLICA_TYPE = "training.kubeflow.org/replica-type"
+REPLICA_INDEX = "training.kubeflow.org/replica-index"
+JOB_ROLE = "training.kubeflow.org/job-role"  # on pods of an MPIJob, instead of the replica type
 
 
-def namespace_of(project: str, prefix: str) -> str:
-    return f"{prefix}{project}"
+def labels(launch: Launch) -> dict[str, str]:
+    return {WORKLOAD: str(launch.handle.workload_id), PROJECT: launch.handle.project}
+
+
+def annotations(launch: Launch) -> dict[str, str]:
+    notes = {RUN: str(launch.run), NAME: launch.handle.name}
+    return notes | ({SUBMITTED_BY: launch.submitted_by} if launch.submitted_by else {})
+
+
+def workload_of(labels: dict[str, str]) -> UUID | None:
+    """The workload of an object; ``None`` if it only looks like ours."""
+    try:
+        return UUID(labels[WORKLOAD])
+    except (KeyError, ValueError):
+        return None
+
+
+def run_of(job: Manifest) -> int:
+    text = (job["metadata"].get("annotations") or {}).get(RUN, "")
+    return int(text) if text.isdigit() else 1
 
 
 def is_of(prefix: str, job: Manifest, installation: str = "") -> bool:
@@ -34,59 +64,3 @@ def is_of_another(item: Manifest, installation: str) -> bool:
 
 def mark(installation: str) -> dict[str, str]:
     return {INSTALLATION: installation} if installation else {}
-
-
-def project_queue(project: str, prefix: str) -> str:
-    """The name of a project's queue, and the value of the label by which KAI finds it."""
-    return _queue("project", project, prefix)
-
-
-def department_queue(department: str, prefix: str) -> str:
-    return _queue("department", department, prefix)
-
-
-def queues_of(prefix: str) -> str:
-    """The label value of this prefix's queues: a hash, because a prefix may end in a hyphen and a
-    label value must not."""
-    return _tail(prefix)
-
-
-def _queue(kind: str, name: str, prefix: str) -> str:
-    """A queue's name. Queues are cluster-wide: a department may be named like a project, and prefix
-    plus name may read like another pair. The hashed tail tells them apart."""
-    return f"{prefix}{name}"[:HEAD].rstrip("-") + f"-{_tail(kind, prefix, name)}"
-
-
-def _tail(*parts: str) -> str:
-    return sha256("/".join(parts).encode()).hexdigest()[:8]
-
-
-def labels(launch: Launch) -> dict[str, str]:
-    return {WORKLOAD: str(launch.handle.workload_id), PROJECT: launch.handle.project}
-
-
-def annotations(launch: Launch) -> dict[str, str]:
-    notes = {RUN: str(launch.run), NAME: launch.handle.name}
-    return notes | ({SUBMITTED_BY: launch.submitted_by} if launch.submitted_by else {})
-
-
-def secret_name(launch: Launch) -> str:
-    return f"{job_name(launch.handle)}-env"
-
-
-def pull_secret_name(launch: Launch) -> str:
-    return f"{job_name(launch.handle)}-pull"
-
-
-def claim_name(launch: Launch, source: Role, number: int) -> str:
-    return f"{job_name(launch.handle)}-{source}-volume-{number}"
-
-
-def source_of(launch: Launch, role: Role) -> Role:
-    """The role whose part of the spec a replica uses: a master may inherit the workers'."""
-    return role if launch.spec.master else Role.WORKER
-
-
-def without_empty(document: Manifest) -> Manifest:
-    """Drop empty values. ``False`` and ``0`` are statements, and stay."""
-    return {key: value for key, value in document.items() if value not in (None, "", [], {})}

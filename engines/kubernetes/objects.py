@@ -7,10 +7,17 @@ from typing import Any
 
 from engines.base import EngineRefused, EngineUnavailable, Handle, Manifest
 from engines.kubernetes.client.api import Api, Conflict, Denied
-from engines.kubernetes.jobs import WORKLOAD, job_name
-from engines.kubernetes.labels import EPHEMERAL, INSTALLATION, is_of_another, mark
+from engines.kubernetes.labels import (
+    EPHEMERAL,
+    FIELD,
+    INSTALLATION,
+    TOOL,
+    WORKLOAD,
+    is_of_another,
+    mark,
+)
 from engines.kubernetes.manifests.pod.pulls import TYPE as PULLS
-from engines.kubernetes.manifests.tools import FIELD, TOOL
+from engines.kubernetes.names import job_name
 from spec.parts.environment import ConnectionType
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind

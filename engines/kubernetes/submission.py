@@ -8,7 +8,8 @@ from dataclasses import replace
 from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manifest
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
-from engines.kubernetes.jobs import PLAIN, RUN, SINGLE, JobKind, job_for, run_of
+from engines.kubernetes.jobs import PLAIN, SINGLE, JobKind, job_for
+from engines.kubernetes.labels import RUN, run_of
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.status.conditions import was_resumed
 from engines.kubernetes.watch.lookup import Lookup

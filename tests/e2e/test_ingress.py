@@ -13,7 +13,7 @@ from websockets.exceptions import InvalidStatus, InvalidURI
 from websockets.sync.client import connect
 from websockets.typing import Origin
 
-from engines.kubernetes.manifests.tools import TOOL
+from engines.kubernetes.labels import TOOL
 from tests.cluster import SHELL_IMAGE, RealCluster
 from tests.ingress import NGINX, controller, host_of, upstream
 from tests.product import PASSWORD, Trainyard

@@ -14,8 +14,9 @@ from assets.models import Credential
 from core.database.fields import encrypt
 from core.deletion import InUse
 from engines.base import EngineRefused
-from engines.kubernetes.labels import labels, secret_name
+from engines.kubernetes.labels import labels
 from engines.kubernetes.manifests.job import manifests
+from engines.kubernetes.names import secret_name
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory

@@ -13,8 +13,9 @@ from assets.models import Credential
 from clusters.models import Connection
 from core.deletion import InUse
 from engines.base import EngineRefused, Manifest
-from engines.kubernetes.labels import labels, pull_secret_name
+from engines.kubernetes.labels import labels
 from engines.kubernetes.manifests.job import manifests, masked
+from engines.kubernetes.names import pull_secret_name
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory

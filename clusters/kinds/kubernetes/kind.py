@@ -15,8 +15,8 @@ from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import KAI, SINGLE
-from engines.kubernetes.labels import namespace_of
 from engines.kubernetes.manifests import unsupported
+from engines.kubernetes.names import namespace_of
 from spec.parts.environment import ConnectionType
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import some
 from engines.base import Claim, Launch
-from engines.kubernetes.labels import namespace_of
+from engines.kubernetes.names import namespace_of
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, path_of
 from spec.tools import tools_of

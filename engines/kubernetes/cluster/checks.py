@@ -12,8 +12,9 @@ from engines.kubernetes.cluster import discovery
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
 from engines.kubernetes.cluster.reviews import refused
-from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS, PROJECT
-from engines.kubernetes.labels import INSTALLATION, is_of_another, namespace_of
+from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS
+from engines.kubernetes.labels import INSTALLATION, PROJECT, is_of_another
+from engines.kubernetes.names import namespace_of
 from engines.kubernetes.objects import NAMESPACES, taken
 from spec.framework import Framework
 

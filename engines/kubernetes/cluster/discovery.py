@@ -14,16 +14,8 @@ from engines.base import (
 from engines.kubernetes.client.api import Api, Denied, NotFound
 from engines.kubernetes.cluster import queues, reviews
 from engines.kubernetes.cluster.rbac import PLAIN_JOBS
-from engines.kubernetes.jobs import (
-    JOB_NAME,
-    KAI,
-    KAI_GROUP,
-    KINDS,
-    PLAIN,
-    PYTORCH,
-    WORKLOAD,
-    JobKind,
-)
+from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN, PYTORCH, JobKind
+from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
 
 TOPOLOGIES = "kai.scheduler/v1alpha1"

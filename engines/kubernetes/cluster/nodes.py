@@ -9,7 +9,8 @@ from threading import Lock
 
 from engines.base import EngineError, EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import GPU, WORKLOAD
+from engines.kubernetes.jobs import GPU
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.pod.requests import amount, asked, total
 from engines.kubernetes.status.conditions import condition
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo, Taint

@@ -10,15 +10,8 @@ from typing import Any
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import KAI_GROUP
-from engines.kubernetes.labels import (
-    INSTALLATION,
-    QUEUES_OF,
-    department_queue,
-    is_of_another,
-    mark,
-    project_queue,
-    queues_of,
-)
+from engines.kubernetes.labels import INSTALLATION, QUEUES_OF, is_of_another, mark
+from engines.kubernetes.names import department_queue, project_queue, queues_of
 from engines.queues import Queue, Wanted
 
 API = f"{KAI_GROUP}/v2"

@@ -18,7 +18,7 @@ from urllib3.exceptions import HTTPError
 
 from engines.base import EngineError, Manifest, UsageSample
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.pod.requests import amount
 from engines.kubernetes.status.job import JobView
 

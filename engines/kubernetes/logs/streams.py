@@ -12,7 +12,7 @@ from uuid import UUID
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import run_of
+from engines.kubernetes.labels import run_of
 from engines.kubernetes.logs.ahead import Ahead
 from engines.kubernetes.logs.away import Away
 from engines.kubernetes.logs.follower import Follower

@@ -4,17 +4,8 @@ from copy import deepcopy
 
 from engines.base import Launch, Manifest, refuse
 from engines.kubernetes import labels
-from engines.kubernetes.jobs import (
-    MPI,
-    PROJECT,
-    PYTORCH,
-    SINGLE,
-    TENSORFLOW,
-    JobKind,
-    job_for,
-    job_name,
-)
-from engines.kubernetes.labels import namespace_of, without_empty
+from engines.kubernetes.jobs import MPI, PYTORCH, SINGLE, TENSORFLOW, JobKind, job_for
+from engines.kubernetes.labels import PROJECT
 from engines.kubernetes.manifests.pod import scheduling
 from engines.kubernetes.manifests.pod.container import container, pod_security
 from engines.kubernetes.manifests.pod.env import processes, secret
@@ -23,6 +14,8 @@ from engines.kubernetes.manifests.pod.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.pod.volumes import claims, mounts
 from engines.kubernetes.manifests.tools import exposed
 from engines.kubernetes.manifests.unsupported import complaints
+from engines.kubernetes.manifests.values import without_empty
+from engines.kubernetes.names import job_name, namespace_of
 from spec.values.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 

@@ -4,24 +4,24 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.jobs import (
+from engines.kubernetes.jobs import MPI, JobKind
+from engines.kubernetes.labels import (
+    FIELD,
     JOB_ROLE,
-    MPI,
     REPLICA_INDEX,
     REPLICA_TYPE,
+    TOOL,
     WORKLOAD,
-    JobKind,
-    job_name,
+    labels,
 )
-from engines.kubernetes.labels import labels, without_empty
+from engines.kubernetes.manifests.values import without_empty
+from engines.kubernetes.names import job_name
 from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem, path_of
 from spec.tools import Tool, tools_of
 from spec.values.names import object_name
 from spec.workload import Role
 
-TOOL = "trainyard.io/tool"  # label
-FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
 NGINX = "nginx.ingress.kubernetes.io"
 PATIENCE = "3600"  # seconds that a websocket may be silent
 

@@ -9,7 +9,8 @@ from uuid import UUID
 
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import jobs
-from engines.kubernetes.jobs import GAVE_UP, JobKind, run_of, workload_of
+from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.labels import GAVE_UP, run_of, workload_of
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
 from engines.kubernetes.status.conditions import began, completed, condition, holds, moment

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engines.base import Manifest, RankState
-from engines.kubernetes.jobs import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE, JobKind
+from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler

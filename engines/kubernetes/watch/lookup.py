@@ -3,8 +3,9 @@
 from engines.base import EngineRefused, Handle, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import kinds_here
-from engines.kubernetes.jobs import PROJECT, WORKLOAD, JobKind, job_name, kind_of
-from engines.kubernetes.labels import namespace_of
+from engines.kubernetes.jobs import JobKind, kind_of
+from engines.kubernetes.labels import PROJECT, WORKLOAD
+from engines.kubernetes.names import job_name, namespace_of
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.watch.reflector import Collection, PagedList

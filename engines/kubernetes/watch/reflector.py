@@ -12,7 +12,8 @@ from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineError, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Gone, events
-from engines.kubernetes.jobs import WORKLOAD, JobKind
+from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.status.job import version
 
 PATIENCE = 10.0  # seconds without a connection until a watch gives up

@@ -14,7 +14,8 @@ from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavail
 from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import kinds_here, served
-from engines.kubernetes.jobs import KAI_GROUP, PLAIN, JobKind, workload_of
+from engines.kubernetes.jobs import KAI_GROUP, PLAIN, JobKind
+from engines.kubernetes.labels import workload_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
     EVENTS,

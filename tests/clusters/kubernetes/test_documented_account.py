@@ -13,8 +13,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.rbac import NAMESPACE
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import PROJECT
-from engines.kubernetes.labels import INSTALLATION
+from engines.kubernetes.labels import INSTALLATION, PROJECT
 from tests.account import BINDINGS, ROLES, SPACE
 from tests.clusters.kubernetes.conftest import KUBECONFIG
 from tests.waiting import wait_for

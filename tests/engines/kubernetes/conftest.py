@@ -16,7 +16,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import PROJECT, WORKLOAD
+from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.watch.watcher import PODS
 from spec.parts.scheduling import PriorityClass
 from spec.workload import Architecture

@@ -6,7 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD, JobKind
+from engines.kubernetes.jobs import PYTORCH, JobKind
+from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.status.job import JobView
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -4,7 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PYTORCH, RUN, WORKLOAD
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.status.job import JobView
 from tests.engines.kubernetes.objects import START
 

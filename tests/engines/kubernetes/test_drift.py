@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from engines.base import Launch, Observation
-from engines.kubernetes.jobs import PYTORCH, job_name
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.names import job_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

@@ -11,9 +11,10 @@ from engines.base import Launch, Observation
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.hopeless import HopelessJobs, fetches
-from engines.kubernetes.jobs import GAVE_UP, PROJECT, PYTORCH, job_name
-from engines.kubernetes.labels import is_of
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.labels import GAVE_UP, PROJECT, is_of
 from engines.kubernetes.manifests.pod.fetchers import Images
+from engines.kubernetes.names import job_name
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.kubernetes.watch.watcher import PODS

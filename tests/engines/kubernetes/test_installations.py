@@ -6,8 +6,7 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Conflict, Denied
-from engines.kubernetes.jobs import PROJECT
-from engines.kubernetes.labels import INSTALLATION, is_of
+from engines.kubernetes.labels import INSTALLATION, PROJECT, is_of
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import TRIES, claim_namespace
 from tests.engines.kubernetes.cases import case

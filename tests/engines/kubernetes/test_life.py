@@ -9,7 +9,8 @@ from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.nodes import allocations
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import PYTORCH, job_name
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.names import job_name
 from engines.kubernetes.watch.reflector import Reflector
 from spec.framework import Framework
 from spec.parts.compute import Compute

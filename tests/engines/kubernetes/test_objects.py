@@ -9,9 +9,9 @@ import pytest
 
 from engines.base import EngineUnavailable, Launch
 from engines.kubernetes import objects
-from engines.kubernetes.jobs import MPI, PYTORCH, job_name
-from engines.kubernetes.labels import secret_name
+from engines.kubernetes.jobs import MPI, PYTORCH
 from engines.kubernetes.manifests.pod.volumes import claims
+from engines.kubernetes.names import job_name, secret_name
 from spec.data.storage import Storage
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase

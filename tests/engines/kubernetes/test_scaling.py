@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.kubernetes.jobs import job_name
+from engines.kubernetes.names import job_name
 from spec.phases import Phase
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import SPACE, KubernetesRig

@@ -13,8 +13,8 @@ import pytest
 
 from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, Site
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import PLAIN, SINGLE, job_name
-from engines.kubernetes.labels import pull_secret_name, secret_name
+from engines.kubernetes.jobs import PLAIN, SINGLE
+from engines.kubernetes.names import job_name, pull_secret_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.formats import documents
 from spec.kind import WorkloadKind

@@ -6,8 +6,8 @@ import pytest
 
 from engines.base import Launch
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import job_name
 from engines.kubernetes.manifests.pod.fetchers import Images
+from engines.kubernetes.names import job_name
 from spec.data.storage import Git, Storage
 from spec.framework import Framework
 from spec.phases import Phase, Reason

@@ -4,7 +4,8 @@ from copy import deepcopy
 from typing import Any
 from uuid import UUID, uuid4
 
-from engines.kubernetes.jobs import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.labels import REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
 from engines.kubernetes.watch.reflector import Collection
 
 AT = "2026-01-01T00:00:00Z"

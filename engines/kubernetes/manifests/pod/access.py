@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.labels import secret_name, source_of
+from engines.kubernetes.manifests.values import source_of
+from engines.kubernetes.names import secret_name
 from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
 from spec.data.storage import S3, Git, Storage
 from spec.values.variable import NamedCredential

@@ -4,8 +4,8 @@ import shlex
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import GPU, MPI, JobKind
-from engines.kubernetes.labels import without_empty
 from engines.kubernetes.manifests.pod.env import variables
+from engines.kubernetes.manifests.values import without_empty
 from spec.parts.compute import Compute
 from spec.parts.environment import Security
 from spec.parts.probes import Probe

@@ -4,9 +4,11 @@ from base64 import b64encode
 from collections.abc import Iterator
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.jobs import MPI, PYTORCH, REPLICA_INDEX, JobKind, job_name
-from engines.kubernetes.labels import labels, secret_name, source_of
+from engines.kubernetes.jobs import MPI, PYTORCH, JobKind
+from engines.kubernetes.labels import REPLICA_INDEX, labels
 from engines.kubernetes.manifests.pod import access
+from engines.kubernetes.manifests.values import source_of
+from engines.kubernetes.names import job_name, secret_name
 from spec.values.variable import EnvironmentVariable, looks_secret
 from spec.workload import Replica, Role, WorkloadSpec
 

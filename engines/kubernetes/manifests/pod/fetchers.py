@@ -6,10 +6,11 @@ Values from users reach the scripts only as variables, never as part of their te
 from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.labels import without_empty
+from engines.kubernetes.labels import USERS
 from engines.kubernetes.manifests.pod.access import SSH_KEY, SecretKeys, of_bucket, of_git
 from engines.kubernetes.manifests.pod.container import container_security, resources
 from engines.kubernetes.manifests.pod.env import Variable, from_secret
+from engines.kubernetes.manifests.values import without_empty
 from spec.data.credential import CredentialKind, opens
 from spec.data.storage import S3, Git
 from spec.workload import Replica, Role
@@ -17,7 +18,6 @@ from spec.workload import Replica, Role
 FETCHER = "fetch-"  # start of these containers' names
 KEYS = "/etc/trainyard-git"  # where the Secret with an ssh key is mounted
 HOME = "/etc/trainyard-home"  # where ssh writes, because the image may be read-only
-USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
 
 #: Starts from an empty folder, because an interrupted try leaves pieces. The folder belongs to
 #: root, so git, run by another user, does not trust the repository it finds there and has to be

@@ -4,7 +4,8 @@ import json
 from base64 import b64encode
 
 from engines.base import Launch, Manifest, Registry
-from engines.kubernetes.labels import labels, pull_secret_name
+from engines.kubernetes.labels import labels
+from engines.kubernetes.names import pull_secret_name
 from spec.values.registry import server_of
 from spec.workload import Replica
 

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.jobs import WORKLOAD
-from engines.kubernetes.labels import EPHEMERAL, claim_name, labels, source_of, without_empty
+from engines.kubernetes.labels import EPHEMERAL, WORKLOAD, labels
 from engines.kubernetes.manifests.pod import access
 from engines.kubernetes.manifests.pod.env import HOME
+from engines.kubernetes.manifests.values import source_of, without_empty
+from engines.kubernetes.names import claim_name
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import AccessModes, Propagation, Pvc, Storage
 from spec.workload import Replica, Role

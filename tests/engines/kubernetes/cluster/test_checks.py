@@ -19,8 +19,7 @@ from engines.kubernetes.cluster.checks import (
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import PROJECT
-from engines.kubernetes.labels import INSTALLATION
+from engines.kubernetes.labels import INSTALLATION, PROJECT
 from engines.kubernetes.objects import NAMESPACES
 from tests.engines.kubernetes.answering import Answering, answering
 

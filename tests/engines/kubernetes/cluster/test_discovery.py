@@ -13,7 +13,8 @@ from engines.kubernetes.cluster.discovery import (
     kinds_here,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
-from engines.kubernetes.jobs import JOB_NAME, PLAIN, WORKLOAD
+from engines.kubernetes.jobs import PLAIN
+from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
 
 

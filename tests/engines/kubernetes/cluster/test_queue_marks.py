@@ -8,7 +8,8 @@ import pytest
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.queues import keep
-from engines.kubernetes.labels import INSTALLATION, department_queue, project_queue
+from engines.kubernetes.labels import INSTALLATION
+from engines.kubernetes.names import department_queue, project_queue
 from engines.queues import Queue
 from tests.engines.kubernetes.queue_cases import WANTED
 

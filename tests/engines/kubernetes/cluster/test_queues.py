@@ -12,9 +12,10 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import capabilities, served
 from engines.kubernetes.cluster.queues import API, QUEUES, manifest
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.labels import QUEUES_OF, department_queue, project_queue, queues_of
+from engines.kubernetes.labels import QUEUES_OF
 from engines.kubernetes.manifests.job import manifests as render
 from engines.kubernetes.manifests.pod.scheduling import QUEUE as LABEL
+from engines.kubernetes.names import department_queue, project_queue, queues_of
 from engines.queues import Queue
 from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import PREFIX

@@ -9,7 +9,8 @@ from uuid import UUID, uuid4
 
 from engines.base import EngineRefused, EngineUnavailable
 from engines.kubernetes.client.api import Api, NotFound
-from engines.kubernetes.jobs import PYTORCH, REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.labels import REPLICA_INDEX, REPLICA_TYPE, RUN, WORKLOAD
 from engines.kubernetes.logs.streams import LogStreams
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.logs import Log, LogChunk

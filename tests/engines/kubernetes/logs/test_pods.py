@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from engines.kubernetes.jobs import job_name
 from engines.kubernetes.logs import rotation
+from engines.kubernetes.names import job_name
 from spec.phases import Phase
 from spec.workload import Architecture
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig

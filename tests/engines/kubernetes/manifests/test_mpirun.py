@@ -3,7 +3,7 @@
 import pytest
 
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import job_name
+from engines.kubernetes.names import job_name
 from spec.framework import Framework
 from spec.phases import Phase
 from tests.cluster import NO_NODE

@@ -9,7 +9,7 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable, Launch, Site
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import folder
 from spec.formats import documents

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engines.base import ClusterEvent, Launch, Observation, Site
-from engines.kubernetes.jobs import job_name
+from engines.kubernetes.names import job_name
 from spec.parts.compute import ExtendedResource
 from spec.parts.scheduling import PriorityClass
 from spec.phases import Phase, Reason

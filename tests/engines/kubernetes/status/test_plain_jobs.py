@@ -6,7 +6,8 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PLAIN, RUN, WORKLOAD, kind_of, suspension
+from engines.kubernetes.jobs import PLAIN, kind_of, suspension
+from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.manifests.refused_fields import ours
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot

@@ -10,7 +10,8 @@ import pytest
 
 from engines.base import ClusterEvent, Launch, Observation
 from engines.kubernetes.cluster import discovery
-from engines.kubernetes.jobs import JAX, PROJECT, WORKLOAD
+from engines.kubernetes.jobs import JAX
+from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.watch import reflector, watcher
 from engines.kubernetes.watch.watcher import GROUP
 from spec.data.files import SecretVolume

@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.status.events import QUIET
 from engines.kubernetes.watch.watcher import EVENT, POD, Watcher
 from spec.problems.causes import CauseKind

@@ -8,7 +8,7 @@ import pytest
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.watch.reflector import Changes
 from engines.kubernetes.watch.watcher import POD, Watcher
 from tests.engines.kubernetes.versions import JOBS, UID, job, pod

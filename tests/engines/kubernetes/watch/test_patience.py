@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.watch.patience import FIRST_SECONDS, MOST_SECONDS, Patience
 from engines.kubernetes.watch.watcher import POD, Watcher
 from tests.engines.kubernetes.versions import JOBS, UID, job, pod

@@ -15,7 +15,7 @@ from engines.kubernetes.client.api import Api, Gone, NotFound
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.cluster.discovery import kinds_here
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.watch import reflector
 from engines.kubernetes.watch.reflector import Change, Changes, Collection, Reflector, ServerProbe
 from engines.kubernetes.watch.watcher import EVENT, GROUP, POD, PODS

@@ -7,7 +7,8 @@ import pytest
 
 from engines.base import EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import PROJECT, WORKLOAD, JobKind
+from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.watch.lookup import Lookup
 from engines.kubernetes.watch.watcher import Watcher
 from tests.engines.kubernetes.versions import JOBS, UID, job

@@ -11,7 +11,8 @@ from engines.base import Handle, Launch, Observation
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.jobs import PYTORCH, job_name
+from engines.kubernetes.jobs import PYTORCH
+from engines.kubernetes.names import job_name
 from spec.phases import Phase
 from tests.cluster import KUBECONFIG
 from tests.engines.contract import launch

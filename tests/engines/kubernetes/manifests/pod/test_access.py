@@ -7,8 +7,8 @@ from uuid import uuid4
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import PYTORCH
-from engines.kubernetes.labels import secret_name
 from engines.kubernetes.manifests.job import manifests, masked
+from engines.kubernetes.names import secret_name
 from tests.engines.kubernetes.launches import loaded
 
 PASSWORD, KEY, BUCKET = uuid4(), uuid4(), uuid4()

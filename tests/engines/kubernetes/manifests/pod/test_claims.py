@@ -4,7 +4,7 @@ import pytest
 
 from engines.base import EngineRefused
 from engines.kubernetes import objects
-from engines.kubernetes.jobs import WORKLOAD
+from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
 from tests.engines.kubernetes.launches import loaded
 

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from engines.base import Manifest
-from engines.kubernetes.jobs import PYTORCH, job_name
-from engines.kubernetes.labels import secret_name
+from engines.kubernetes.jobs import PYTORCH
 from engines.kubernetes.manifests.job import manifests
+from engines.kubernetes.names import job_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase
 from tests.engines.contract import launch

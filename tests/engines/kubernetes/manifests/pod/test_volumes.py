@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from engines.base import Site
-from engines.kubernetes.jobs import KAI, PYTORCH, job_name
-from engines.kubernetes.labels import project_queue
+from engines.kubernetes.jobs import KAI, PYTORCH
 from engines.kubernetes.manifests.pod.scheduling import QUEUE
+from engines.kubernetes.names import job_name, project_queue
 from engines.kubernetes.watch.watcher import PODS
 from spec.phases import Phase, Reason
 from tests.engines.kubernetes.conftest import PREFIX, SPACE, KubernetesRig
