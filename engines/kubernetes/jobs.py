@@ -87,10 +87,10 @@ JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
 #: The kind of job for each framework.
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
 #: A single pod without a framework: a PyTorchJob whose master is the only rank.
-SINGLE = replace(PYTORCH, master="", worker="Master")
+LONE_MASTER = replace(PYTORCH, master="", worker="Master")
 #: A single pod as a batch/v1 Job, which needs no operator.
-PLAIN = replace(
-    SINGLE, name="Job", replicas="", worker="", container="main", operator="", group="batch"
+PLAIN_JOB = replace(
+    LONE_MASTER, name="Job", replicas="", worker="", container="main", operator="", group="batch"
 )
 
 
@@ -98,13 +98,13 @@ def job_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
     """The kind of job for a spec. ``plain``: the cluster runs single pods as batch/v1 Jobs."""
     if spec.distributed_framework:
         return KINDS[spec.distributed_framework]
-    return PLAIN if plain else SINGLE
+    return PLAIN_JOB if plain else LONE_MASTER
 
 
 def kind_of(kind: JobKind, job: Manifest) -> JobKind:
     """How to read a job: a PyTorchJob without workers may be one of ours with a single rank."""
-    alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {SINGLE.worker}
-    return SINGLE if alone else kind
+    alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {LONE_MASTER.worker}
+    return LONE_MASTER if alone else kind
 
 
 def suspension(kind: JobKind) -> Manifest:

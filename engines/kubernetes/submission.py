@@ -8,7 +8,7 @@ from dataclasses import replace
 from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manifest
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
-from engines.kubernetes.jobs import PLAIN, SINGLE, JobKind, job_for
+from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB, JobKind, job_for
 from engines.kubernetes.labels import RUN, run_of
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.status.conditions import was_resumed
@@ -55,7 +55,7 @@ class Submitter:
         if launch.spec.kind.is_gang:
             return launch
         plain = launch.site.plain_jobs
-        other = SINGLE if plain else PLAIN
+        other = LONE_MASTER if plain else PLAIN_JOB
         try:
             present = self._api.find(self._now.path(other, launch.handle))
         except Denied:

@@ -14,7 +14,7 @@ from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
-from engines.kubernetes.jobs import KAI, SINGLE
+from engines.kubernetes.jobs import KAI, LONE_MASTER
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import namespace_of
 from spec.parts.environment import ConnectionType
@@ -82,10 +82,10 @@ def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
 def _without_operator(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     """Problems of a single pod if no operator is installed. Gangs are judged by their framework."""
     has = cluster.capabilities
-    support = has.framework(SINGLE.framework)
+    support = has.framework(LONE_MASTER.framework)
     if not (spec.kind.is_gang or has.plain_jobs or support.available):
         yield Problem(
-            ("kind",), f"a single pod runs as a {SINGLE.name} here. {support.why} {OR_JOBS}"
+            ("kind",), f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}"
         )
 
 

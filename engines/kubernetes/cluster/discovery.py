@@ -14,7 +14,7 @@ from engines.base import (
 from engines.kubernetes.client.api import Api, Denied, NotFound
 from engines.kubernetes.cluster import queues, reviews
 from engines.kubernetes.cluster.rbac import PLAIN_JOBS
-from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN, PYTORCH, JobKind
+from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
 
@@ -66,7 +66,7 @@ def kinds_here(api: Api) -> list[JobKind]:
     versions = {kind.api_version for kind in KINDS.values()}
     plurals = {version: served(api, version) for version in versions}
     here = [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
-    return [*here, PLAIN] if _may_list(api, PLAIN) else here
+    return [*here, PLAIN_JOB] if _may_list(api, PLAIN_JOB) else here
 
 
 def _may_list(api: Api, kind: JobKind) -> bool:

@@ -12,7 +12,7 @@ from hashlib import sha256
 import yaml
 
 from engines.base import Manifest
-from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN, PYTORCH, JobKind
+from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
@@ -47,7 +47,7 @@ def _job(kind: JobKind) -> Right:
     return Right(kind.group, kind.plural, ALL, f"running {kind.name}s", needed=True)
 
 
-PLAIN_JOBS = Right(PLAIN.group, PLAIN.plural, ALL, "single pods without an operator")
+PLAIN_JOBS = Right(PLAIN_JOB.group, PLAIN_JOB.plural, ALL, "single pods without an operator")
 RIGHTS = (
     Right(CORE, "namespaces", ("get", "create"), "a namespace for each project", needed=True),
     Right(CORE, "namespaces", ("list", "patch"), "telling apart two Trainyards on one cluster"),
@@ -76,7 +76,7 @@ OF_PAGES = (
     Right(CORE, "pods", ("list",), "finding the pod of a rank"),
     *(
         Right(kind.group, kind.plural, ("get",), "finding a job")
-        for kind in (*KINDS.values(), PLAIN)
+        for kind in (*KINDS.values(), PLAIN_JOB)
     ),
     Right(CORE, "pods/exec", ("get", "create"), "the terminal"),
     Right(CORE, "pods/portforward", ("get", "create"), "tools through Trainyard"),

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from engines.base import Launch, Manifest, refuse
 from engines.kubernetes import labels
-from engines.kubernetes.jobs import MPI, PYTORCH, SINGLE, TENSORFLOW, JobKind, job_for
+from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_for
 from engines.kubernetes.labels import PROJECT
 from engines.kubernetes.manifests.pod import scheduling
 from engines.kubernetes.manifests.pod.container import container, pod_security
@@ -121,7 +121,7 @@ def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
 
 def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
     """Fields that only one kind of job has."""
-    if kind in (PYTORCH, SINGLE):
+    if kind in (PYTORCH, LONE_MASTER):
         return {"nprocPerNode": processes(spec), **elasticity(spec)}
     if kind is MPI:
         policy = spec.mpi_launcher_creation_policy

@@ -14,7 +14,7 @@ from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavail
 from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import kinds_here, served
-from engines.kubernetes.jobs import KAI_GROUP, PLAIN, JobKind
+from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
 from engines.kubernetes.labels import workload_of
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
@@ -212,8 +212,9 @@ class Watcher:
         uid = workload_of(item["metadata"].get("labels") or {})
         if collection.kind is not None and self._was_relabelled(collection.kind, what, item, uid):
             return None
-        if uid is None or (collection.kind is PLAIN and item["metadata"].get("ownerReferences")):
-            return None  # the launcher of an MPIJob
+        is_launcher = collection.kind is PLAIN_JOB and item["metadata"].get("ownerReferences")
+        if uid is None or is_launcher:  # the launcher of an MPIJob is a Job as well
+            return None
         snapshot = self.snapshots.setdefault(uid, Snapshot())
         if collection.kind is not None:
             snapshot.take_job(collection.kind, what, lighter(item))

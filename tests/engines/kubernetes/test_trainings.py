@@ -13,7 +13,7 @@ import pytest
 
 from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, Site
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import PLAIN, SINGLE
+from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB
 from engines.kubernetes.names import job_name, pull_secret_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.formats import documents
@@ -57,7 +57,7 @@ def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
     worker = launched.spec.worker.model_copy(update={"node_type": "nowhere"})
     spec = launched.spec.model_copy(update={"worker": worker})
     launched = rig.submit(replace(launched, spec=spec))
-    job = (PLAIN if plain else SINGLE).path(f"{PREFIX}team-a", job_name(launched.handle))
+    job = (PLAIN_JOB if plain else LONE_MASTER).path(f"{PREFIX}team-a", job_name(launched.handle))
     # A controller that has not begun with the job yet looks at a deadline that comes then no more.
     wait_for(lambda: rig.api.get(job).get("status", {}).get("startTime"), 60, "its start")
     deadline = {"activeDeadlineSeconds": 2}

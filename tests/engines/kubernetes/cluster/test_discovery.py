@@ -13,7 +13,7 @@ from engines.kubernetes.cluster.discovery import (
     kinds_here,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
-from engines.kubernetes.jobs import PLAIN
+from engines.kubernetes.jobs import PLAIN_JOB
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
 
@@ -52,10 +52,10 @@ def test_a_single_pod_is_a_job_of_kubernetes_where_that_outlives_eviction_and_is
 
 def test_jobs_of_kubernetes_are_followed_where_they_may_be_listed() -> None:
     with answering() as server:
-        server.answers[PLAIN.everywhere] = {"metadata": {}, "items": []}
-        assert PLAIN in kinds_here(server.api)
-        server.answers[PLAIN.everywhere] = (403, "jobs.batch is forbidden")
-        assert PLAIN not in kinds_here(server.api)
+        server.answers[PLAIN_JOB.everywhere] = {"metadata": {}, "items": []}
+        assert PLAIN_JOB in kinds_here(server.api)
+        server.answers[PLAIN_JOB.everywhere] = (403, "jobs.batch is forbidden")
+        assert PLAIN_JOB not in kinds_here(server.api)
 
 
 def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> None:

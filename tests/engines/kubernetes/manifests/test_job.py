@@ -10,7 +10,7 @@ import yaml
 from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import kinds_here, release
-from engines.kubernetes.jobs import KINDS, PLAIN
+from engines.kubernetes.jobs import KINDS, PLAIN_JOB
 from engines.kubernetes.manifests.job import manifests, masked
 from engines.kubernetes.manifests.pod.container import resources
 from engines.kubernetes.manifests.pod.scheduling import shares
@@ -21,7 +21,7 @@ from tests.engines.kubernetes.cases import CASES, GOLDEN, MEMORY, ONLY, SIMPLE, 
 from tests.engines.kubernetes.launches import loaded
 
 PRIORITY = "priorityClassName"  # the admission looks whether the class exists
-KIND_NAMES = {kind.name: kind for kind in (*KINDS.values(), PLAIN)}
+KIND_NAMES = {kind.name: kind for kind in (*KINDS.values(), PLAIN_JOB)}
 GIVES_WAY_SINCE = (1, 26)  # before, servers drop what a Job's end by eviction should mean
 
 
@@ -66,7 +66,7 @@ def test_every_golden_file_has_its_case() -> None:
 def test_the_api_server_accepts_a_golden_file(name: str, api: Api) -> None:
     space, *others, job = yaml.safe_load_all((GOLDEN / f"{name}.yaml").read_text())
     kind = KIND_NAMES[job["kind"]]
-    if kind is not PLAIN and kind not in kinds_here(api):
+    if kind is not PLAIN_JOB and kind not in kinds_here(api):
         pytest.skip(f"this cluster has no {kind.name}")
     if "podFailurePolicy" in job["spec"] and release(api.get("/version")) < GIVES_WAY_SINCE:
         pytest.skip("this cluster's Jobs have no podFailurePolicy")

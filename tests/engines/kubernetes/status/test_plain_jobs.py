@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PLAIN, kind_of, suspension
+from engines.kubernetes.jobs import PLAIN_JOB, kind_of, suspension
 from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.manifests.refused_fields import ours
 from engines.kubernetes.status.job import JobView
@@ -49,7 +49,7 @@ FAILED = pod("Failed", terminated={"exitCode": 3, "startedAt": AT, "finishedAt":
 
 
 def seen(made: dict[str, Any], *pods: dict[str, Any]) -> Observation:
-    return JobView.at(kind_of(PLAIN, made), made, pods).observation()
+    return JobView.at(kind_of(PLAIN_JOB, made), made, pods).observation()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_without_a_pod_nobody_is_told_of_an_operator() -> None:
 
 def test_a_job_that_was_told_to_rest_is_over() -> None:
     snapshot = Snapshot()
-    snapshot.take_job(PLAIN, "ADDED", job(**suspension(PLAIN)))
+    snapshot.take_job(PLAIN_JOB, "ADDED", job(**suspension(PLAIN_JOB)))
     assert snapshot.is_over
 
 
@@ -107,4 +107,4 @@ def test_a_job_that_was_told_to_rest_is_over() -> None:
     ],
 )
 def test_a_refused_field_is_named_as_the_spec_has_it(named: str, field: str) -> None:
-    assert ours(PLAIN, named, "", own_master=False) == field
+    assert ours(PLAIN_JOB, named, "", own_master=False) == field
