@@ -27,7 +27,7 @@ from workloads.scripts.reading import draft_of, read
 from workloads.wizard.pages.problems import sentence
 from workloads.wizard.places import locate
 
-AS_IT_STANDS, AS_WORKLOAD = "as-it-stands", "as-workload"
+AS_WORKLOAD = "as-workload"  # the value of ``how``; the other one is ``as-it-stands``
 NOTHING = "Paste a batch script, or choose its file."
 TOO_LONG = f"A batch script has at most {LONGEST // 1024} KiB."
 
