@@ -21,7 +21,7 @@ from clusters.nodes import store
 from core.broker import enqueue
 from core.deletion import deleting
 from core.rest.verdicts import judge_all
-from core.words import some
+from core.words import some_names
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level
 from engines.queues import Wanted
@@ -186,8 +186,7 @@ def obstacle_to_delete(cluster: Cluster) -> str:
     """Why it cannot be deleted now, in words; empty if it can."""
     if cluster.definition.permanent:
         return cluster.definition.permanent
-    present = cluster.projects.order_by("name").values_list("name", flat=True)
-    names = some(list(present[:4]))
+    names = some_names(cluster.projects.all())
     return f"{cluster} has projects: {names}. Delete them first." if names else ""
 
 

@@ -13,7 +13,7 @@ from audit import services as audit
 from clusters.models import Cluster
 from core.deletion import deleting
 from core.rest.verdicts import unless_taken
-from core.words import some
+from core.words import some_names
 from projects import queues
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked, quota_of_department, usage_of
@@ -118,7 +118,7 @@ def delete_department(department: Department, *, by: User) -> None:
 
 def obstacle_to_delete(department: Department) -> str:
     """Why it cannot be deleted now, in words; empty if it can."""
-    names = some(list(department.projects.values_list("name", flat=True)[:4]))
+    names = some_names(department.projects.all())
     return f"{department} has projects: {names}. Delete them or move them first." if names else ""
 
 

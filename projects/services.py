@@ -12,7 +12,7 @@ from audit import services as audit
 from clusters.models import Cluster
 from core.deletion import deleting
 from core.rest.verdicts import judge_all, unless_taken
-from core.words import some
+from core.words import some_names
 from projects import queues
 from projects.models import Department, Project
 from projects.ranks import ProjectRank
@@ -148,8 +148,7 @@ def _check_rename(project: Project, name: str) -> None:
 
 def _some_workloads(project: Project) -> str:
     """Some workloads that are not deleted, in words; empty if there are none."""
-    present = project.workloads.filter(deleted_at=None).order_by("name")
-    return some(list(present.values_list("name", flat=True)[:4]))
+    return some_names(project.workloads.filter(deleted_at=None))
 
 
 def _save(

@@ -1,9 +1,11 @@
 """Words made of values."""
 
 import pytest
+from pytest_django import DjangoAssertNumQueries
 
+from accounts.models import UserGroup
 from core.templatetags.core import breakable
-from core.words import some
+from core.words import some, some_names
 
 
 @pytest.mark.parametrize(
@@ -12,6 +14,17 @@ from core.words import some
 )
 def test_some_names_are_said_and_whether_there_are_others(names: list[str], words: str) -> None:
     assert some(names) == words
+
+
+@pytest.mark.django_db
+def test_some_rows_are_named_in_the_order_of_their_names(
+    django_assert_num_queries: DjangoAssertNumQueries,
+) -> None:
+    for name in ("d", "b", "a", "c"):
+        UserGroup.objects.create(name=name)
+    with django_assert_num_queries(1):
+        assert some_names(UserGroup.objects.order_by("-name")) == "a, b, c and others"
+    assert some_names(UserGroup.objects.none()) == ""
 
 
 def test_a_heading_may_break_after_its_slash_and_stays_text() -> None:
