@@ -1,4 +1,5 @@
-"""Scopes: an asset can be used in the whole account, a cluster, a department, or a project."""
+"""Scopes: an asset can be used in the whole account, a cluster, a department, or a project. Their
+field in forms."""
 
 from dataclasses import dataclass
 from typing import Self, TypeVar
@@ -11,6 +12,7 @@ from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
 from core.database.choices import Choices
+from core.forms.field import Option
 from projects.models import Department, Project
 
 
@@ -26,6 +28,8 @@ def scopes() -> Choices:
 
 
 ONLY_YOU = "Only you"  # the label of assets that belong to one person
+ME = "me"  # the same, as a value of the scope field
+EVERY_CLUSTER = "All clusters"
 M = TypeVar("M", bound=models.Model)
 Holder = Cluster | Department | Project
 
@@ -59,6 +63,18 @@ class Place:
     def scope_keys(self) -> tuple[str, ...]:
         return self.holder.scope_keys if self.holder else ()
 
+    @property
+    def key(self) -> str:
+        """The value of the scope field: ``account``, ``project:7``, or that of one's own."""
+        if self.owner:
+            return ME
+        return f"{self.scope}:{self.holder.pk}" if self.holder else self.scope.value
+
+    @property
+    def cluster_key(self) -> str:
+        """The value of the cluster field."""
+        return str(self.cluster.pk) if self.cluster else self.scope.value
+
     def is_open_to(self, user: User, action: str) -> bool:
         """Whether ``user`` may perform ``action`` on assets there."""
         if self.owner:
@@ -69,6 +85,32 @@ class Place:
         if self.owner:
             return ONLY_YOU
         return f"{self.scope.label} {self.holder}" if self.holder else self.scope.label
+
+
+def places_of(user: User, action: str) -> dict[str, Place]:
+    """Where this user may perform ``action``, by the value of the scope field."""
+    projects = Project.objects.open_to(user, action).for_list()
+    everywhere = access.may(user, action)
+    holders: list[Holder | None] = []
+    if everywhere:
+        holders += Cluster.objects.all()
+        holders += Department.objects.select_related("cluster")
+    holders += [*projects, *([None] if everywhere else [])]
+    return {place.key: place for place in map(Place, holders)}
+
+
+def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
+    """Options of the scope field by kind of scope, limited to a cluster if it is known."""
+    groups: dict[str, list[Option]] = {}
+    clusters = {place.cluster.pk for place in places.values() if place.cluster}
+    several = len(clusters) > 1 and not cluster
+    for value, place in places.items():
+        if cluster and not place.owner and place.cluster_key != cluster:
+            continue
+        label = str(place) if place.owner else Scope(place.scope).label
+        heading = f"{place.cluster} · {label}" if several and place.cluster else label
+        groups.setdefault(heading, []).append((value, str(place)))
+    return list(groups.items())
 
 
 def seen_by(user: User) -> Q:

@@ -5,11 +5,11 @@ from typing import Any
 
 from accounts.models import User
 from assets.credential.model import Credential
-from assets.forms.base import ME, AssetForm
+from assets.forms.base import AssetForm
 from core.forms import read
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import Shown
-from projects.scopes import Place
+from projects.scopes import ME, Place
 from spec.data.credential import KEYS, CredentialKind
 from spec.formats.stored import mapping
 

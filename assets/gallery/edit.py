@@ -12,11 +12,11 @@ from django.views.decorators.http import require_http_methods
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
-from assets.forms.base import ME, AssetForm
+from assets.forms.base import AssetForm
 from core.web.pages import came_from, chosen, done, form_page
 from core.web.query import whole_number
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import ME, Place
 from spec.problems.errors import SpecError
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])

@@ -10,13 +10,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
-from assets.forms.base import EVERY
 from assets.gallery.cards import NOT_VALID, cards
 from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
 from core.web.http import render_partial
 from core.web.pages import deletion_page, in_drawer
+from projects.scopes import EVERY_CLUSTER
 
 MOST_USERS = 20
 
@@ -35,7 +35,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             *((name, value) for _, name, value in card.facts),
             *([(kind.chip, card.chips[0][0])] if NOT_VALID not in card.chips else []),
             ("Scope", asset.scope_name),
-            ("Cluster", str(asset.cluster or EVERY)),
+            ("Cluster", str(asset.cluster or EVERY_CLUSTER)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
         ],
         "yaml": as_yaml(kind, asset, request.user),

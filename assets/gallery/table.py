@@ -12,12 +12,11 @@ from django.utils.timezone import localtime
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
-from assets.forms.base import EVERY, ME
 from assets.gallery.cards import AGAINST, cards
 from assets.links import tables, used_by
 from core.forms.field import Option
 from core.web.query import search_text
-from projects.scopes import ONLY_YOU, Scope, ScopedQuerySet
+from projects.scopes import EVERY_CLUSTER, ME, ONLY_YOU, Scope, ScopedQuerySet
 
 AT_ONCE = 500  # rows of an export
 MOST_AUTHORS = 100  # offered by the filter
@@ -50,7 +49,7 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
         ),
         AssetColumn("status", "Status", lambda it, card: card.why_not or NO_ISSUES, wide=True),
         AssetColumn("scope", "Scope", lambda asset, card: asset.scope_name, ("scope",)),
-        AssetColumn("cluster", "Cluster", lambda asset, card: str(asset.cluster or EVERY)),
+        AssetColumn("cluster", "Cluster", lambda asset, card: str(asset.cluster or EVERY_CLUSTER)),
         AssetColumn("used", "Used by", lambda asset, card: used_by(asset), counts),
         AssetColumn("by", "Created by", _author, ("created_by__username",)),
         AssetColumn("created", "Created", lambda it, card: _time(it.created_at), ("created_at",)),

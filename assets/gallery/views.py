@@ -12,12 +12,12 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from assets.base import A, AssetCard, AssetKind
-from assets.forms.base import ME
 from assets.gallery.cards import cards
 from assets.gallery.table import GalleryState
 from assets.links import used_by
 from core.web.http import render_partial
 from core.web.sheets import line_writer
+from projects.scopes import ME
 
 CARDS_A_PAGE = 24
 ROWS_A_PAGE = 50

@@ -5,12 +5,11 @@ from typing import Any
 from django.http import QueryDict
 
 from accounts.models import User
-from assets.forms.base import grouped, key, places_of
 from core.forms.field import Field, Input
 from core.forms.form import Form
 from notifications.models import Webhook
 from notifications.webhooks import events
-from projects.scopes import Place
+from projects.scopes import Place, grouped, places_of
 
 FIELDS = (
     Field(
@@ -43,13 +42,13 @@ class WebhookForm(Form):
         self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
     ) -> None:
         places = [Place.of(webhook)] if webhook else places_of(user, "webhooks.create").values()
-        self.places = {key(place): place for place in places}
+        self.places = {place.key: place for place in places}
         initial: dict[str, Any] = {"events": [events.EVERY_EVENT], "enabled": True}
         if webhook:
             initial = {
                 name: getattr(webhook, name) for name in ("name", "url", "events", "enabled")
             }
-            initial["scope"] = key(Place.of(webhook))
+            initial["scope"] = Place.of(webhook).key
         groups = grouped(self.places, "")
         offered = {"scopes": [option for _, options in groups for option in options]}
         fields = (*FIELDS, ENABLED) if webhook else FIELDS
