@@ -17,7 +17,7 @@ from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
 from core.deletion import deleting
-from core.words import some
+from core.words import first_names, some
 from projects.scopes import Place
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems
@@ -116,9 +116,9 @@ def obstacle_to_delete(kind: AssetKind[A], asset: A) -> str:
 
 
 def _users(kind: AssetKind[A], asset: A) -> list[str]:
-    """``workload train``, ``template base``."""
+    """The first of each kind: ``workload train``, ``template base``."""
     uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
-    return [f"{noun} {name}" for noun, rows in uses for name in sorted(map(str, rows))]
+    return [f"{noun} {name}" for noun, rows in uses for name in first_names(rows)]
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:

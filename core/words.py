@@ -14,5 +14,10 @@ def some(names: Sequence[str]) -> str:
 
 
 def some_names(rows: QuerySet[Any]) -> str:
-    """The same of the names of rows, which are read no further."""
-    return some(list(rows.order_by("name").values_list("name", flat=True)[: MOST + 1]))
+    """The same of the names of rows."""
+    return some(first_names(rows))
+
+
+def first_names(rows: QuerySet[Any]) -> list[str]:
+    """As many names of rows as :func:`some` needs; there may be many thousand rows."""
+    return list(rows.order_by("name").values_list("name", flat=True)[: MOST + 1])

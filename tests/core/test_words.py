@@ -22,8 +22,9 @@ def test_some_rows_are_named_in_the_order_of_their_names(
 ) -> None:
     for name in ("d", "b", "a", "c"):
         UserGroup.objects.create(name=name)
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(1) as queries:
         assert some_names(UserGroup.objects.order_by("-name")) == "a, b, c and others"
+    assert queries.captured_queries[0]["sql"].endswith("LIMIT 4"), "of thousands, too"
     assert some_names(UserGroup.objects.none()) == ""
 
 
