@@ -209,20 +209,19 @@ class Watcher:
         """Process one change; returns the workload it is about, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
-        uid = workload_of(item["metadata"].get("labels") or {})
-        if collection.kind is not None and self._was_relabelled(collection.kind, what, item, uid):
+        uid, kind = workload_of(item["metadata"].get("labels") or {}), collection.kind
+        if kind is not None and self._was_relabelled(kind, what, item, uid):
             return None
-        is_launcher = collection.kind is PLAIN_JOB and item["metadata"].get("ownerReferences")
-        if uid is None or is_launcher:  # the launcher of an MPIJob is a Job as well
-            return None
+        if uid is None or (kind is PLAIN_JOB and item["metadata"].get("ownerReferences")):
+            return None  # the launcher of an MPIJob
         snapshot = self.snapshots.setdefault(uid, Snapshot())
-        if collection.kind is not None:
-            snapshot.take_job(collection.kind, what, lighter(item))
+        if kind is not None:
+            snapshot.take_job(kind, what, lighter(item))
         elif collection == GROUP:
             snapshot.take_group(what, lighter(item))
         else:
             snapshot.take_pod(what, lighter(item))
-        for key in keys_of(item) if collection.kind is None else (item["metadata"]["uid"],):
+        for key in keys_of(item) if kind is None else (item["metadata"]["uid"],):
             self._own(uid, snapshot, key)
         return uid
 
