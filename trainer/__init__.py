@@ -1,4 +1,5 @@
-"""Distributed training programs. torch only; stands alone."""
+"""Distributed training programs on PyTorch. The package imports nothing else of Trainyard, so it
+can be copied into any image."""
 
 from trainer.record.metrics import report
 

@@ -1,4 +1,5 @@
-"""`python -m trainer mnist [flags]`, or another of the programs."""
+"""Command line of the trainer: ``python -m trainer PROGRAM [flags]``. ``trainer.config.PROGRAMS``
+lists the programs."""
 
 import os
 import sys
@@ -16,7 +17,10 @@ USAGE = f"usage: python -m trainer {{{NAMES}}} [flags]; --help after the name li
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one training program; returns its exit code (docs/trainer.md lists them)."""
+    """Run one training program, or start several ranks of it, and return the exit code.
+
+    Errors are printed to stderr. docs/trainer.md explains each exit code.
+    """
     if not argv or argv[0] not in config.PROGRAMS:
         print(USAGE, file=sys.stderr)
         return 0 if argv and argv[0] in ("-h", "--help") else 2
@@ -27,7 +31,7 @@ def main(argv: Sequence[str]) -> int:
             arguments = [argv[0], *config.without_span(argv[1:])]
             return launch.spawn(who, launch.this_program(arguments))
         say(str(who))
-        from trainer import loop  # here, because torch takes a second that launching need not
+        from trainer import loop  # imports torch: slow, and launching does without
 
         return loop.run(settings, who)
     except TrainerError as error:
@@ -41,10 +45,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def leave(code: int) -> NoReturn:
-    """End this process without taking the interpreter apart.
+    """Exit at once with ``code``, without the interpreter's usual cleanup.
 
-    Gloo's threads may outlive the group, and abort a process (code 134) whose training went
-    well, when they need the interpreter in its last moments.
+    Gloo's threads may outlive the process group. If they need the interpreter while it shuts down,
+    they abort the process, and a training that succeeded ends with code 134.
     """
     sys.stdout.flush()
     sys.stderr.flush()

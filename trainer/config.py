@@ -1,4 +1,4 @@
-"""The flags of a training, read once into a frozen Config."""
+"""Flags of the training programs, parsed into a frozen ``Config``."""
 
 import argparse
 import math
@@ -13,8 +13,13 @@ from trainer.gang.identity import Span
 
 @dataclass(frozen=True)
 class ProgramFlags:
-    """What the flags of a program say of themselves. ``data`` is the help of --data-dir, where
-    there are files to read; one of the tutorial takes its flags, too."""
+    """What differs between the programs in their command lines.
+
+    ``text`` is the description in ``--help``, ``model_file`` the name that ``--save-model`` writes,
+    ``epochs`` the default of ``--epochs``. ``data`` is the help text of ``--data-dir``, and empty
+    for a program that reads no files. A program of the tutorial also accepts the flags in
+    ``trainer.tutorial``.
+    """
 
     text: str
     model_file: str
@@ -48,7 +53,12 @@ PROGRAMS = {
 
 @dataclass(frozen=True)
 class Config:
-    """Everything that decides how a training goes, apart from who takes part."""
+    """All settings of a training. Which ranks take part is in ``Identity``.
+
+    ``batch_size`` counts the samples of a step over all ranks together. ``step_delay`` and
+    ``rdzv_timeout`` are in seconds, ``log_interval`` and ``checkpoint_every`` in steps. ``gpu`` is
+    the number of a GPU on this machine; without one, the local rank decides.
+    """
 
     program: str
     batch_size: int
@@ -74,10 +84,11 @@ class Config:
 
 
 def parse(program: str, argv: Sequence[str]) -> tuple[Config, Span | None, dict[str, str]]:
-    """The configuration, the ranks to start here if flags name them, and the variables that flags
-    stand for.
+    """Parse the flags of a program.
 
-    Wrong flags end the process with code 2 and the usage, as argparse does.
+    Returns the configuration, the ranks to start on this machine if ``--offset``, ``--size`` or
+    ``--world_size`` was passed, and the environment variables that the tutorial's flags stand for.
+    Like argparse, it prints the usage and exits with code 2 if a flag is wrong.
     """
     parser = _parser(program)
     flags = vars(parser.parse_args(argv))
@@ -90,7 +101,10 @@ def parse(program: str, argv: Sequence[str]) -> tuple[Config, Span | None, dict[
 
 
 def without_span(argv: Sequence[str]) -> list[str]:
-    """The same flags for a rank that is told by its environment who it is."""
+    """Return ``argv`` without ``--offset``, ``--size`` and ``--world_size``.
+
+    A rank that this process starts gets its number from environment variables instead.
+    """
     return _span_parser().parse_known_args(argv)[1]
 
 

@@ -1,28 +1,28 @@
-"""What may go wrong in a training, each with the exit code that tells the launcher."""
+"""Errors that end a training. Each has the exit code that reports it to the launcher."""
 
-PREEMPTED = 143  # what a shell says of a process ended by SIGTERM: saved, safe to start again
+PREEMPTED = 143  # 128 + SIGTERM, as shells count: it was saved and can start again
 
 
 class TrainerError(Exception):
-    """The training cannot go on; the message says why and what to do."""
+    """Base class of the errors that end a training; the message says why, and what to do."""
 
     exit_code = 1
 
 
 class Stopped(TrainerError):
-    """A signal asked to stop before there was anything to save."""
+    """A signal arrived before the first step, so there is nothing to save."""
 
     exit_code = PREEMPTED
 
 
 class UsageError(TrainerError):
-    """Flags or environment that contradict themselves or this machine."""
+    """Flags or environment variables contradict each other, or this machine."""
 
     exit_code = 2
 
 
 class DataError(TrainerError):
-    """The data set is missing or damaged."""
+    """The dataset is missing or damaged."""
 
     exit_code = 10
 
@@ -34,7 +34,7 @@ class RendezvousError(TrainerError):
 
 
 class PeerLost(TrainerError):
-    """Another rank went away in the middle of the training."""
+    """The connection to another rank broke during the training."""
 
     exit_code = 12
 

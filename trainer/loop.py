@@ -1,4 +1,4 @@
-"""One loop over steps, the same for every program and on every rank."""
+"""The training loop. It is the same for every program and on every rank."""
 
 import math
 
@@ -19,7 +19,11 @@ from trainer.training import Training
 
 
 def run(config: Config, identity: Identity) -> int:
-    """Train, test and say how it went, as one rank of possibly many; returns the exit code."""
+    """Train and test as one rank of a group, and return the exit code.
+
+    The code is 0 if the training is complete, and ``PREEMPTED`` if a signal stopped it after a
+    checkpoint. Other endings raise a ``TrainerError``.
+    """
     parts = programs.PARTS[config.program]
     data = parts.load(config)
     with stop.listening() as wish, group.join(identity, config, wish) as ranks:
@@ -40,10 +44,12 @@ def run(config: Config, identity: Identity) -> int:
 def _train(
     this: Training, samples: Split, done: int, meter: SampleMeter, wish: stop.StopWish
 ) -> int:
-    """The loop. Every rank takes the same steps and leaves it after the same one.
+    """Run the steps after ``done``. Returns 0 after the last one, or ``PREEMPTED`` after a request
+    to stop.
 
-    The loss stays where it was computed until a sample or a checkpoint needs it: reading it
-    back, and adding it up over the ranks, would make each step wait.
+    Every rank takes the same steps, and leaves the loop after the same one. The loss stays on its
+    device until a sample or a checkpoint needs it: each step would have to wait if the loss was
+    read back, or summed over the ranks, every time.
     """
     config, order, ranks = this.config, this.order, this.ranks
     for step in range(done + 1, this.last_step + 1):
@@ -78,10 +84,12 @@ def _step(
     *,
     stopping: bool,
 ) -> None:
-    """One step on this rank's share of a batch, counted by the meter.
+    """Take one step with this rank's share of a batch, and count it in the meter.
 
-    DDP averages gradients over ranks, so each divides by the mean share, not by its own: the
-    result is the mean over the whole batch however unevenly it was shared.
+    ``batch`` holds the indices of all samples of the step, over all ranks. DDP averages the
+    gradients over the ranks. So each rank divides its summed loss by the mean number of samples per
+    rank, not by the size of its own share: the averaged gradient is then the mean over the whole
+    batch, even if the shares differ in size.
     """
     indices = share(batch, this.ranks.rank, this.ranks.world_size)
     labels = samples.labels[indices]
@@ -95,7 +103,7 @@ def _step(
 
 @torch.no_grad()
 def _test(this: Training, samples: Split) -> None:
-    """Loss and accuracy on the test set, which the ranks divide among themselves."""
+    """Report loss and accuracy on the test set. The ranks share its samples among themselves."""
     network, ranks = this.network, this.ranks
     network.eval()
     loss, hits = 0.0, 0

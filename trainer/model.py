@@ -1,13 +1,14 @@
-"""The networks: two convolutions and two linear layers for images, three layers for rows."""
+"""The networks: a convolutional one for images, and one of three linear layers for rows."""
 
 import torch
 from torch import nn
 
 
 class ConvNet(nn.Sequential):
-    """Ten scores for an image of at least 4 x 4 pixels.
+    """Maps images (n, channels, height, width) of at least 4 x 4 pixels to scores (n, 10).
 
-    It draws no random numbers once made (no dropout), so a resumed training repeats exactly.
+    It draws random numbers only for its first weights (it has no dropout), so that a resumed
+    training repeats exactly.
     """
 
     def __init__(self, channels: int, height: int, width: int) -> None:
@@ -26,16 +27,18 @@ class ConvNet(nn.Sequential):
 
 
 class Centered(nn.Module):
-    """Pixels that are bytes, as numbers around 0: so a large data set takes a quarter of the
-    memory."""
+    """Converts pixels from bytes to numbers around 0.
+
+    The dataset can stay in bytes, which take a quarter of the memory of floats.
+    """
 
     def forward(self, pixels: torch.Tensor) -> torch.Tensor:
-        """From -2 to 2 each."""
+        """Return the pixels as floats from -2 to 2, in the same shape."""
         return pixels.float() / 64 - 2
 
 
 class RowNet(nn.Sequential):
-    """Scores of the classes of a row of numbers."""
+    """Maps rows of numbers (n, columns) to scores (n, classes)."""
 
     def __init__(self, columns: int, classes: int) -> None:
         super().__init__(
@@ -44,13 +47,15 @@ class RowNet(nn.Sequential):
 
 
 class StoppableNet(nn.Module):
-    """A network whose gradients carry the wish to stop from rank to rank.
+    """Wraps a network so that its gradients carry a request to stop from one rank to all others.
 
-    The ballot is a parameter that nobody trains. Its gradient on each rank is 1 for a wish, 0
-    for none, and is averaged with all the others: so ranks agree without a message of their own.
+    The ballot is a parameter that is never trained. Its gradient on each rank is 1 if that rank was
+    asked to stop, and 0 otherwise. DDP averages it over all ranks with the other gradients, so the
+    ranks agree without a message of their own.
     """
 
-    LOOKS = 10  # steps between two on a GPU, where reading a number waits for all before it
+    # On a GPU the ballot is read only every so many steps: reading waits for all work before it.
+    LOOKS = 10
 
     def __init__(self, network: nn.Module) -> None:
         super().__init__()
@@ -58,11 +63,16 @@ class StoppableNet(nn.Module):
         self.ballot = nn.Parameter(torch.zeros(()))
 
     def forward(self, inputs: torch.Tensor, stopping: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """Scores, and the vote to be added to the loss, which it does not change."""
+        """Return the scores, and this rank's vote.
+
+        The vote is a scalar of value 0. Adding it to the loss sets the ballot's gradient and leaves
+        the loss as it is.
+        """
         return self.network(inputs), self.ballot * float(stopping)
 
     def wants_to_stop(self, step: int) -> bool:
-        """Whether any rank voted for it in the step just taken: the same answer on every rank."""
+        """Whether any rank voted to stop in the step just taken. Every rank gets the same
+        answer."""
         votes = self.ballot.grad
         if votes is None or (votes.is_cuda and step % self.LOOKS):
             return False
@@ -70,5 +80,9 @@ class StoppableNet(nn.Module):
 
 
 def correct(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """How many of the samples have their highest score at their label, as a tensor of one."""
+    """Count the samples whose highest score is that of their label.
+
+    ``scores`` is (n, classes), ``labels`` is (n). The result is a tensor with one number, still on
+    its device.
+    """
     return (scores.argmax(dim=1) == labels).sum()

@@ -1,4 +1,5 @@
-"""What is different about the programs: where the samples come from, and the network."""
+"""What differs between the programs while they train: where the samples come from, and the
+network."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from trainer.model import Centered, ConvNet, RowNet
 
 @dataclass(frozen=True)
 class Parts:
-    """Each makes its own from the flags, and from the data."""
+    """How a program loads its dataset, and how it builds the network for that dataset."""
 
     load: Callable[[Config], DataSet]
     network: Callable[[DataSet], nn.Module]
@@ -31,7 +32,7 @@ def _for_rows(data: DataSet) -> nn.Module:
     return RowNet(synthetic.COLUMNS, synthetic.CLASSES)
 
 
-#: By the names of `trainer.config.PROGRAMS`.
+#: Keys are the names in ``trainer.config.PROGRAMS``.
 PARTS = {
     "mnist": Parts(lambda config: digits.load(config.data_dir, config.seed), _for_digits),
     "cifar10": Parts(lambda config: cifar10.load(config.data_dir), _for_pictures),

@@ -1,4 +1,4 @@
-"""One training under way: how it starts, how it is saved, how it goes on."""
+"""A training in progress: how it starts, is saved, and is resumed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from trainer.record.metrics import Reporter, say
 
 @dataclass(frozen=True)
 class Training:
-    """What every part of the loop needs."""
+    """The objects that every part of the loop works with."""
 
     config: Config
     order: Order
     ranks: Group
     net: StoppableNet
-    model: DistributedDataParallel  # net, with gradients that are averaged over the ranks
+    model: DistributedDataParallel  # wraps ``net``: averages gradients over the ranks
     optimizer: torch.optim.SGD
     report: Reporter
 
@@ -38,18 +38,21 @@ class Training:
 
     @property
     def network(self) -> nn.Module:
-        """What is trained, saved and tested, without what the ranks tell each other."""
+        """The network that is trained, saved and tested, without the ballot around it."""
         return self.net.network
 
     @property
     def fixed(self) -> dict[str, int]:
-        """What must be the same on resume, or a step number would mean another batch."""
+        """Values that must be the same on resume, or a step number would mean another batch."""
         order = self.order
         return {"seed": order.seed, "batch_size": order.batch_size, "samples": order.samples}
 
 
 def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks: Group) -> Training:
-    """A training at its beginning, with the first weights that the seed gives."""
+    """Build a training at its beginning. The seed determines the first weights.
+
+    ``network`` builds the network; ``samples`` is the size of the training set.
+    """
     torch.manual_seed(config.seed)
     net = StoppableNet(network()).to(ranks.device)
     devices = [ranks.device] if ranks.device.type == "cuda" else None
@@ -65,7 +68,7 @@ def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks:
 
 
 def save(this: Training, step: int, meter: SampleMeter) -> None:
-    """Write a checkpoint, if this is rank 0, and say so."""
+    """Write a checkpoint and report it. Ranks other than 0 do nothing."""
     if not this.ranks.is_master:
         return
     state = {
@@ -80,9 +83,11 @@ def save(this: Training, step: int, meter: SampleMeter) -> None:
 
 
 def resume(this: Training) -> tuple[int, SampleMeter]:
-    """Go on from the newest good checkpoint; the last step done, 0 if there is none.
+    """Load the newest intact checkpoint. Returns the last step that is done, and the meter as it
+    was.
 
-    Raises UsageError if it belongs to a training with another seed, batch size or data set.
+    Without a checkpoint these are 0 and an empty meter. Raises ``UsageError`` if the checkpoint
+    belongs to a training with another seed, batch size or number of samples.
     """
     newest = _find(this)
     if newest is None:
@@ -96,7 +101,7 @@ def resume(this: Training) -> tuple[int, SampleMeter]:
             )
     this.network.load_state_dict(state["model"])
     this.optimizer.load_state_dict(state["optimizer"])
-    for settings in this.optimizer.param_groups:  # the flags may have changed on purpose
+    for settings in this.optimizer.param_groups:  # people may change these flags on purpose
         settings.update(lr=this.config.lr, momentum=this.config.momentum)
     torch.set_rng_state(state["rng"])
     step = int(about["step"])
@@ -107,7 +112,11 @@ def resume(this: Training) -> tuple[int, SampleMeter]:
 
 
 def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """What rank 0 finds, on every rank: the folder need not be shared between machines."""
+    """Return the checkpoint that rank 0 finds, on every rank. The machines need not share the
+    folder.
+
+    With ``--resume never``, rank 0 deletes the checkpoints in the folder instead.
+    """
     newest = None
     if this.ranks.is_master and this.config.resume == "auto":
         newest = checkpoint.newest(this.config.checkpoint_dir)
@@ -118,7 +127,7 @@ def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
 
 
 def export(this: Training) -> None:
-    """Write the trained weights, under the name of the program."""
+    """Save the trained weights to ``model_file``, in ``--dir`` or the working directory."""
     path = (this.config.dir or Path()) / this.config.model_file
     torch.save(this.network.state_dict(), path)
     say(f"Model saved to {path}")

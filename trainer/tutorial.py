@@ -1,14 +1,18 @@
-"""The flags that a tutorial on DDP under Slurm gave its programs, and what they stand for here."""
+"""Flags that a tutorial on DDP under Slurm has in its programs, and the variables they
+stand for."""
 
 import argparse
 from typing import Any
 from urllib.parse import urlsplit
 
-BY_ENVIRONMENT = -1  # what the tutorial's programs take for "not given"
+BY_ENVIRONMENT = -1  # how the tutorial's programs say that the launcher decides
 
 
 def add_flags(group: argparse._ArgumentGroup) -> None:
-    """Ranks are counted over all machines; a flag goes over the variable of that name."""
+    """Add the tutorial's flags to a group of the parser.
+
+    Those that say which rank this is override the environment variable of the same name.
+    """
     group.add_argument("--device", choices=("auto", "cuda", "cpu"), default="auto")
     group.add_argument("--gpu", type=int, help="number of the GPU; else by the local rank")
     for flag, text in {
@@ -27,9 +31,10 @@ def add_flags(group: argparse._ArgumentGroup) -> None:
 
 
 def variables(flags: dict[str, Any]) -> dict[str, str]:
-    """The variables that the flags stand for; takes those flags away.
+    """Return the environment variables that the flags stand for, and remove those flags from
+    ``flags``.
 
-    Raises ValueError for a --dist-url that names no place.
+    Raises ``ValueError`` if ``--dist-url`` is neither ``env://`` nor ``tcp://host:port``.
     """
     del flags["workers"]
     numbers = {

@@ -1,1 +1,1 @@
-"""What the programs learn from: images in the files they came in, or made here."""
+"""The datasets of the programs: read from files, or generated."""

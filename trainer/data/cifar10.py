@@ -1,4 +1,4 @@
-"""CIFAR-10's binary files, and a stand-in for them: scikit-learn's digits in the same format."""
+"""CIFAR-10's binary files. Without them, scikit-learn's digits are written in the same format."""
 
 import shutil
 import tempfile
@@ -13,19 +13,21 @@ from trainer.data.sets import DataSet, Split
 from trainer.errors import DataError
 
 SIDE, CHANNELS, CLASSES = 32, 3, 10
-RECORD = 1 + CHANNELS * SIDE * SIDE  # a label, then red, green and blue, row by row
+RECORD = 1 + CHANNELS * SIDE * SIDE  # bytes: the label, then red, green and blue row by row
 TRAIN = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 TEST = "test_batch.bin"
 NAMES = "batches.meta.txt"
 UNPACKED = "cifar-10-batches-bin"  # the folder in CIFAR-10's own archive
 STAND_IN = Path("data", "digits-as-cifar-10")
-STAND_IN_SEED = 1  # the same files on every machine
+STAND_IN_SEED = 1  # fixed, so that every machine writes the same files
 
 
 def load(folder: Path | None) -> DataSet:
-    """The images in a folder of CIFAR-10's binary files; without one, the stand-in's.
+    """Load the images from a folder of CIFAR-10's binary files, or from the stand-in if there is
+    none.
 
-    Pixels stay bytes. Raises DataError, naming the file and the byte that is wrong.
+    Images are bytes (n, 3, 32, 32); ``Centered`` converts them batch by batch. Raises
+    ``DataError``, which names the file and, if it is damaged, the first wrong byte.
     """
     if folder is None:
         make_stand_in(STAND_IN)
@@ -64,9 +66,11 @@ def _records(path: Path) -> Bytes:
 
 
 def make_stand_in(folder: Path) -> None:
-    """Write the stand-in, if it is not there: real images of digits, four times as wide and high.
+    """Write the stand-in, unless the folder exists: real images of digits, enlarged from 8 x 8
+    pixels to 32 x 32.
 
-    Any number of ranks may do so at once, on one file system or on many.
+    Any number of ranks may call it at once, on one file system or several. Raises ``DataError`` if
+    the folder cannot be written.
     """
     if folder.is_dir():
         return

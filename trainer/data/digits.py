@@ -1,4 +1,4 @@
-"""The handwritten digits: MNIST's IDX files, or the set that ships inside scikit-learn."""
+"""Handwritten digits: MNIST's IDX files, or the small set that ships with scikit-learn."""
 
 import gzip
 import importlib.util
@@ -18,14 +18,16 @@ from trainer.errors import DataError
 Bytes: TypeAlias = NDArray[np.uint8]
 UNSIGNED_BYTE = 0x08  # IDX's code of the only element type that MNIST uses
 CLASSES = 10
-SMALLEST = 4  # pixels a side that the network can still halve twice
-TEST_SHARE = 0.2  # of scikit-learn's digits, which come in one piece
+SMALLEST = 4  # pixels: the network halves each side twice
+TEST_SHARE = 0.2  # of scikit-learn's digits, which have no test set of their own
 
 
 def load(folder: Path | None, seed: int) -> DataSet:
-    """The digits in a folder of IDX files, or scikit-learn's, split by the seed.
+    """Load the digits from a folder of IDX files, or scikit-learn's if ``folder`` is ``None``.
 
-    Raises DataError, naming the file and the byte that is wrong.
+    Images are floats (n, 1, height, width), scaled by the mean and deviation of the training set.
+    ``seed`` decides which of scikit-learn's digits are for testing. Raises ``DataError``, which
+    names the file and, if it is damaged, the first wrong byte.
     """
     if folder is None:
         images, labels = bundled()
@@ -48,9 +50,12 @@ def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) ->
 
 
 def bundled() -> tuple[Bytes, Bytes]:
-    """Images (n, 8, 8) of values up to 16, and labels, as they ship inside scikit-learn."""
-    # Read beside the package instead of through it: importing scikit-learn takes longer than
-    # the first hundred steps.
+    """Return scikit-learn's digits: images (n, 8, 8) with values from 0 to 16, and labels (n).
+
+    Raises ``DataError`` if scikit-learn is not installed, or its file cannot be read.
+    """
+    # The file is read directly, because importing scikit-learn takes longer than the first hundred
+    # steps.
     package = importlib.util.find_spec("sklearn")
     if package is None or not package.submodule_search_locations:
         raise DataError("scikit-learn and its digits are not installed: name a --data-dir")
@@ -91,7 +96,11 @@ def _find(folder: Path, name: str) -> Path:
 
 
 def read_idx(path: Path, *, dimensions: int) -> Bytes:
-    """The array in an IDX file of unsigned bytes, gzipped if its name ends in .gz."""
+    """Read an IDX file of unsigned bytes, which is gzipped if its name ends in ``.gz``.
+
+    It must have ``dimensions`` dimensions, none of them 0, and exactly the data that its header
+    announces. Otherwise ``DataError`` names the first wrong byte.
+    """
     try:
         content = path.read_bytes()
         content = gzip.decompress(content) if path.suffix == ".gz" else content

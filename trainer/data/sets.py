@@ -1,4 +1,4 @@
-"""A data set as the loop takes it: in memory, in two parts."""
+"""A dataset as the loop needs it: in memory, with a part for training and one for testing."""
 
 from dataclasses import dataclass
 
@@ -7,23 +7,23 @@ import torch
 
 @dataclass(frozen=True)
 class Split:
-    """Inputs of any shape, the first dimension counts them; labels as int64 (n)."""
+    """Samples: inputs (n, …) and their labels (n) as int64."""
 
     inputs: torch.Tensor
     labels: torch.Tensor
 
     def __len__(self) -> int:
-        """Number of samples."""
+        """The number of samples."""
         return len(self.labels)
 
     def to(self, device: torch.device) -> "Split":
-        """The same samples on another device."""
+        """Return the same samples on another device."""
         return Split(self.inputs.to(device), self.labels.to(device))
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A data set in two parts and its name for the log."""
+    """Training set, test set, and what the log calls them."""
 
     train: Split
     test: Split

@@ -1,5 +1,5 @@
-"""Rows of random numbers, and the class that a hidden rule gives each: there is something to learn,
-and nothing to fetch."""
+"""Rows of random numbers, each with the class that a hidden rule gives it: something to learn, with
+nothing to fetch."""
 
 import torch
 
@@ -10,7 +10,8 @@ TEST_ROWS = 200
 
 
 def load(seed: int) -> DataSet:
-    """The same rows for the same seed, on every rank."""
+    """Generate rows (n, 10) of floats and their classes. The same seed gives the same rows on every
+    rank."""
     generator = torch.Generator().manual_seed(seed)
     rows = torch.randn(ROWS + TEST_ROWS, COLUMNS, generator=generator)
     rule = torch.randn(COLUMNS, CLASSES, generator=generator)

@@ -1,4 +1,4 @@
-"""Small trainings with other frameworks, each over the ranks that its own variables tell of.
+"""Small trainings with other frameworks. Each finds the other ranks by its framework's variables.
 
-They import their framework when they start: whoever runs them has it.
+The frameworks are imported at the start, by name, because Trainyard does not depend on them.
 """

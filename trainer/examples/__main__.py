@@ -1,4 +1,4 @@
-"""`python -m trainer.examples xgboost [flags]`."""
+"""Command line of the examples, such as ``python -m trainer.examples xgboost [flags]``."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ USAGE = f"usage: python -m trainer.examples {{{','.join(NAMES)}}} [flags]"
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run one example; its flags follow its name."""
+    """Run the example that the first argument names, with the other arguments as its flags."""
     if not argv or argv[0] not in NAMES:
         print(USAGE, file=sys.stderr)
         return 2

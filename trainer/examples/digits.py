@@ -1,4 +1,4 @@
-"""The handwritten digits of scikit-learn, in batches that the ranks divide among themselves."""
+"""scikit-learn's handwritten digits, in batches that the ranks divide among themselves."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,8 @@ Labels = NDArray[np.int32]
 
 @dataclass(frozen=True)
 class TrainingFlags:
-    """`batch_size` counts the samples of a step over all ranks."""
+    """The flags that the examples have in common. ``batch_size`` counts the samples of a step over
+    all ranks."""
 
     epochs: int
     batch_size: int
@@ -25,11 +26,12 @@ class TrainingFlags:
     seed: int
 
     def share(self, ranks: int) -> int:
-        """What one rank takes of a batch: the same for all."""
+        """Return how many samples of a batch each rank takes: at least 1, the same for all."""
         return max(self.batch_size // ranks, 1)
 
 
 def flags(program: str, argv: Sequence[str]) -> TrainingFlags:
+    """Parse the flags of one of the examples. Wrong ones end the process with code 2."""
     parser = argparse.ArgumentParser(f"python -m trainer.examples {program}")
     parser.add_argument("--epochs", type=int, default=40, help="passes over the digits")
     parser.add_argument("--batch-size", type=int, default=64, help="samples of a step, all ranks")
@@ -41,15 +43,18 @@ def flags(program: str, argv: Sequence[str]) -> TrainingFlags:
 
 @dataclass(frozen=True)
 class Samples:
+    """Images and their labels (n), which are digits from 0 to 9."""
+
     images: Floats  # (n, PIXELS), from 0 to 1
     labels: Labels
 
     def __len__(self) -> int:
+        """The number of samples."""
         return len(self.labels)
 
 
 def load(seed: int) -> tuple[Samples, Samples]:
-    """To learn from, and to test with; the same on every rank."""
+    """Return the samples for training and those for testing, the same on every rank."""
     bundled = load_digits()
     images = (bundled.data / 16).astype(np.float32)
     labels = bundled.target.astype(np.int32)
@@ -61,8 +66,11 @@ def load(seed: int) -> tuple[Samples, Samples]:
 def batches(
     digits: Samples, flags: TrainingFlags, rank: int, ranks: int
 ) -> Iterator[tuple[int, Samples]]:
-    """Steps from 1, and what this rank learns from in each. An epoch drops what is left over, so
-    that each rank has as many samples as the others."""
+    """Yield each step, counted from 1, and the samples that this rank trains on in it.
+
+    Each epoch drops the samples left over at its end, so that all ranks have equally many in every
+    step.
+    """
     step, size = 0, flags.share(ranks)
     for epoch in range(flags.epochs):
         order = np.random.default_rng(flags.seed + epoch).permutation(len(digits))
@@ -73,7 +81,10 @@ def batches(
 
 
 def weights(seed: int, hidden: int = 32) -> list[Floats]:
-    """Of a network with one hidden layer: the same on every rank."""
+    """Return the first weights of a network with one hidden layer, the same on every rank.
+
+    In order: (PIXELS, hidden), (hidden), (hidden, CLASSES), (CLASSES).
+    """
     random = np.random.default_rng(seed)
     shapes = ((PIXELS, hidden), (hidden,), (hidden, CLASSES), (CLASSES,))
     return [

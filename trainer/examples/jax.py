@@ -1,5 +1,5 @@
-"""A small network for handwritten digits: one array over the devices of all ranks, and JAX adds up
-the gradients where it compiles the step."""
+"""A small network for handwritten digits in JAX. Each batch is one array over the devices of all
+ranks, so the compiled step sums the gradients over them."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ Step = Callable[[Any, Any, Any], tuple[Any, Any, Any]]
 
 
 def main(argv: Sequence[str]) -> None:
+    """Train on the digits, as the rank that JAX's variables name."""
     flags = digits.flags("jax", argv)
     jax: Any = import_module("jax")
     rank, ranks = int(os.environ.get("PROCESS_ID", "0")), int(os.environ.get("NUM_PROCESSES", "1"))
@@ -43,7 +44,7 @@ def _sharding(jax: Any, mesh: Any, *axes: str) -> Any:
 
 
 def _compiled(jax: Any, lr: float) -> tuple[Step, Callable[[Any, Any, Any], Any]]:
-    """A step of learning, and how much of a test is right."""
+    """Compile a step of training, and the share of a test set that the network gets right."""
 
     def scores(network: Any, images: Any) -> Any:
         first, bias, second, last = network

@@ -1,5 +1,7 @@
-"""Estimates π by throwing darts: mpirun starts the ranks, and MPI adds up their hits. What the
-command line of Kubeflow's image names last, its own program, is this one here."""
+"""Estimates π by throwing darts: mpirun starts the ranks, and MPI sums their hits.
+
+It stands in for the program that the command line of Kubeflow's image ends with.
+"""
 
 import math
 import os
@@ -16,7 +18,8 @@ THROWS, ROUNDS = 200_000, 50
 
 
 def main(argv: Sequence[str]) -> None:
-    """`mpirun [flags] PROGRAM` as the image has it; a rank that mpirun started throws."""
+    """Run ``mpirun [flags] PROGRAM`` with this module as the program, or throw darts if mpirun
+    started this process."""
     if "OMPI_COMM_WORLD_RANK" in os.environ:
         throw()
         return
@@ -26,6 +29,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def throw() -> None:
+    """Throw darts as one rank, and report the estimate of all ranks after each round."""
     mpi: Any = import_module("mpi4py.MPI")
     everyone = mpi.COMM_WORLD
     rank, ranks = everyone.Get_rank(), everyone.Get_size()

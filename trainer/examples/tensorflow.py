@@ -1,5 +1,5 @@
-"""A small network for handwritten digits by MultiWorkerMirroredStrategy, which reads TF_CONFIG and
-adds up the gradients of all ranks."""
+"""A small network for handwritten digits in TensorFlow. MultiWorkerMirroredStrategy reads TF_CONFIG
+and sums the gradients of all ranks."""
 
 import json
 import os
@@ -12,12 +12,13 @@ from trainer.record.metrics import report, say
 
 
 def main(argv: Sequence[str]) -> None:
+    """Train on the digits, as the rank that ``TF_CONFIG`` describes."""
     flags = digits.flags("tensorflow", argv)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # its notes on every start
-    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # and one more
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")  # nothing below an error
+    os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # without a note about oneDNN
     tf: Any = import_module("tensorflow")
     rank, ranks = _place(os.environ.get("TF_CONFIG", ""))
-    # Before all else that TensorFlow does: this is where the ranks meet.
+    # The ranks meet here, so it must come before anything else that TensorFlow does.
     meet = tf.distribute.MultiWorkerMirroredStrategy if ranks > 1 else tf.distribute.get_strategy
     strategy = meet()
     say(f"Rank {rank} of {ranks}, TensorFlow {tf.__version__}")
@@ -37,7 +38,8 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _place(config: str) -> tuple[int, int]:
-    """This rank and how many there are: the chief is the first, or else worker 0."""
+    """Return this rank's number and how many there are. The chief is rank 0, or worker 0 without
+    one."""
     parsed = json.loads(config or "{}")
     cluster, task = parsed.get("cluster", {}), parsed.get("task", {})
     chiefs, workers = (len(cluster.get(kind, ())) for kind in ("chief", "worker"))
@@ -53,7 +55,7 @@ def _scores(tf: Any, network: Sequence[Any], images: Any) -> Any:
 def _learning(
     tf: Any, strategy: Any, network: Sequence[Any], lr: float
 ) -> Callable[[Any, Any], tuple[Any, Any]]:
-    """A step over all ranks: loss and accuracy are their means."""
+    """Compile a step of training. It returns the means of loss and accuracy over all ranks."""
 
     def replica(images: Any, labels: Any) -> tuple[Any, Any]:
         with tf.GradientTape() as tape:

@@ -1,5 +1,5 @@
-"""Boosted trees for Kubeflow's iris example: the ranks divide the flowers, and XGBoost's own
-collective adds up what they see. Rank 0 runs the tracker that they meet at."""
+"""Boosted trees for Kubeflow's iris example. The ranks divide the flowers, and XGBoost's collective
+sums their statistics. Rank 0 runs the tracker where they meet."""
 
 import argparse
 import os
@@ -18,12 +18,13 @@ from sklearn.datasets import load_iris
 from trainer.record.metrics import report, say
 
 TEST_SHARE, SEED = 0.2, 1
-PATIENCE = 300  # seconds until all must have met
-TRIES = 20  # to reach the tracker, each two seconds later than the one before
+PATIENCE = 300  # seconds within which all ranks must meet
+TRIES = 20  # to reach the tracker, each two seconds later than the last
 EVALUATED = re.compile(r"(\w+)-\w+:([\d.e+-]+)")
 
 
 def main(argv: Sequence[str]) -> None:
+    """Train on the irises, as the rank that ``RANK`` and ``WORLD_SIZE`` name."""
     flags = _flags(argv)
     xgb: Any = import_module("xgboost")
     rank, ranks = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
@@ -42,7 +43,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _flags(argv: Sequence[str]) -> argparse.Namespace:
-    """Those of Kubeflow's image, as far as they have a meaning here."""
+    """Parse the flags of Kubeflow's image, as far as they make sense here."""
     parser = argparse.ArgumentParser("python -m trainer.examples xgboost")
     parser.add_argument("--job_type", choices=["Train"], default="Train")
     parser.add_argument(
@@ -61,7 +62,7 @@ def _flags(argv: Sequence[str]) -> argparse.Namespace:
 
 
 def _parameters(flags: argparse.Namespace) -> dict[str, object]:
-    """With the two metrics of classes, which every round is judged by."""
+    """Return the parameters of the booster, with the two metrics that judge every round."""
     pairs = (it.strip().partition(":") for it in flags.xgboost_parameter.strip('"').split(","))
     given = {name: value for name, _, value in pairs if value}
     metrics = {"eval_metric": ["mlogloss", "merror"]}
@@ -70,7 +71,7 @@ def _parameters(flags: argparse.Namespace) -> dict[str, object]:
 
 @contextmanager
 def _together(rank: int, ranks: int) -> Iterator[None]:
-    """As one group for as long as the block runs; alone there is nobody to meet."""
+    """Connect to the other ranks while the block runs. A single rank connects to nothing."""
     if ranks == 1:
         yield
         return
@@ -84,9 +85,9 @@ def _together(rank: int, ranks: int) -> Iterator[None]:
             n_workers=ranks, host_ip=host, port=port, sortby="task", timeout=PATIENCE
         )
         tracker.start()
-    # It warns of each try to reach a tracker that is not there yet.
+    # XGBoost warns at each attempt to reach a tracker that does not listen yet.
     warnings.filterwarnings("ignore", module="xgboost.collective")
-    # The number in the name of its task gives each rank the same place here and there.
+    # Tasks are sorted by name, so this gives each rank its own number in XGBoost, too.
     with collective.CommunicatorContext(
         dmlc_communicator="rabit",
         dmlc_tracker_uri=host,
@@ -101,7 +102,7 @@ def _together(rank: int, ranks: int) -> Iterator[None]:
 
 
 def _flowers(xgb: Any, rank: int, ranks: int) -> tuple[Any, Any]:
-    """This rank's share of those to learn from and of those to test with."""
+    """Return this rank's share of the flowers for training, and of those for testing."""
     irises = load_iris()
     order = np.random.default_rng(SEED).permutation(len(irises.target))
     test, train = np.split(order, [round(len(order) * TEST_SHARE)])
@@ -111,7 +112,8 @@ def _flowers(xgb: Any, rank: int, ranks: int) -> tuple[Any, Any]:
 
 
 def _evaluated(booster: Any, train: Any, test: Any, step: int) -> tuple[float, float]:
-    """The loss over what all ranks learn from, and the share of the test that is wrong."""
+    """Return the loss over the training flowers of all ranks, and the share of test flowers that is
+    classified wrongly."""
     losses = booster.eval_set([(train, "train"), (test, "test")], step)
     values = [float(value) for _, value in EVALUATED.findall(losses)]
     return values[0], values[3]

@@ -1,1 +1,1 @@
-"""Ranks: who they are, how they meet, start and stop together."""
+"""The ranks of a training: which is which, how they meet, and how they start and stop together."""

@@ -1,4 +1,4 @@
-"""The ranks as a group: finding each other, agreeing on a backend, adding numbers up."""
+"""The ranks as a process group of torch: they agree on a backend, connect, and sum numbers."""
 
 import os
 import socket
@@ -18,14 +18,14 @@ from trainer.gang.identity import Identity
 from trainer.gang.meeting import RankInfo, meet
 from trainer.gang.stop import StopWish
 
-PATIENCE = timedelta(minutes=10)  # with a rank that is alive but does not answer
+PATIENCE = timedelta(minutes=10)  # for a rank that is alive but does not answer
 LOST = ("gloo", "connection closed by peer", "connection reset", "socket", "nccl error")
 NO_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 
 
 @dataclass(frozen=True)
 class Group:
-    """What one rank knows of the group it trains in."""
+    """One rank's membership in the group: its number, their count, its device and the backend."""
 
     rank: int
     world_size: int
@@ -39,17 +39,18 @@ class Group:
 
     @property
     def _wire(self) -> torch.device:
-        """Where a tensor must be for the backend to carry it."""
+        """The device that a tensor must be on for the backend to send it."""
         return self.device if self.backend == "nccl" else torch.device("cpu")
 
     def add(self, *values: float) -> list[float]:
-        """Each value summed over all ranks; every rank must call it, and gets the same."""
+        """Sum each value over all ranks, and return the sums. Every rank must call it; all get the
+        same."""
         numbers = torch.tensor(values, dtype=torch.float64, device=self._wire)
         dist.all_reduce(numbers)
         return numbers.tolist()
 
     def from_master(self, value: Any) -> Any:
-        """Rank 0's value, on every rank."""
+        """Return rank 0's ``value``, on every rank. Every rank must call it."""
         box = [value]
         dist.broadcast_object_list(box, src=0, device=self._wire)
         return box[0]
@@ -57,10 +58,11 @@ class Group:
 
 @contextmanager
 def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
-    """The group for as long as the block runs.
+    """Meet the other ranks, and be in a group with them while the block runs.
 
-    Raises RendezvousError if the ranks do not meet in time, UsageError for a backend that
-    this machine cannot have, PeerLost and OutOfMemory for what torch says in the block.
+    Raises ``RendezvousError`` if the ranks do not meet in time, ``Stopped`` if a signal arrives
+    before they do, and ``UsageError`` for a backend or device that this machine does not have.
+    Errors of torch in the block are raised as ``PeerLost`` or ``OutOfMemory`` if they mean that.
     """
     device = _device(identity, config)
     cards, store = meet(identity, _card(identity, device), config.rdzv_timeout, wish)
@@ -83,18 +85,18 @@ def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
     try:
         with _translated():
             yield group
-            group.add(0)  # nobody leaves while another still needs the connection
+            group.add(0)  # a barrier: nobody leaves while another needs the connection
             dist.destroy_process_group()
     except BaseException:
-        if backend == "gloo":  # NCCL would wait here for the ranks that are gone
+        if backend == "gloo":  # NCCL would wait here for ranks that are gone
             dist.destroy_process_group()
         raise
 
 
 def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
-    """NCCL if every rank has a GPU of its own, else gloo, unless a flag says which.
+    """Return ``nccl`` if every rank has a GPU to itself, else ``gloo``, unless a flag chose one.
 
-    Raises UsageError for a wanted backend that cannot work here.
+    Raises ``UsageError`` if the chosen backend cannot work with these ranks.
     """
     gpus = [card.gpu for card in cards]
     own_gpus = "" not in gpus and len(set(gpus)) == len(gpus) and dist.is_nccl_available()
@@ -132,12 +134,12 @@ def _card(identity: Identity, device: torch.device) -> RankInfo:
 
 
 def _prepare_host(identity: Identity, cards: list[RankInfo]) -> None:
-    """Share the cores among the ranks of this host; talk over loopback if all of them do."""
+    """Divide the cores among the ranks of this host, and use loopback if all ranks do."""
     if "OMP_NUM_THREADS" not in os.environ:
         here = sum(card.host == cards[identity.rank].host for card in cards)
         torch.set_num_threads(max(1, _cores() // here))
     interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
-    # Some hosts resolve their own name to an address that nothing listens on.
+    # Some hosts resolve their own name to an address that nothing listens on, which gloo would use.
     if interface and all(card.loopback for card in cards):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
 
@@ -150,7 +152,7 @@ def _cores() -> int:
 
 @contextmanager
 def _translated() -> Iterator[None]:
-    """What torch says when a peer or the memory is gone, as our errors."""
+    """Raise torch's errors about a lost rank or missing memory as ours, which have exit codes."""
     try:
         yield
     except (MemoryError, torch.OutOfMemoryError) as error:

@@ -1,4 +1,4 @@
-"""Who this process is among the ranks, read from flags or from whatever launched it."""
+"""Which rank this process is, according to flags or to the launcher that started it."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ Env = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Identity:
-    """One rank: its number, how many there are, where rank 0 listens, and who said so."""
+    """One rank: its number, their count, where rank 0 listens, and which launcher said so."""
 
     rank: int
     world_size: int
@@ -26,7 +26,7 @@ class Identity:
         return self.rank == 0
 
     def __str__(self) -> str:
-        """One line for the log."""
+        """Return a line for the log."""
         where = f", rank 0 at {self.master_addr}:{self.master_port}" if self.world_size > 1 else ""
         place = f"Rank {self.rank} of {self.world_size} (local rank {self.local_rank})"
         return f"{place} by {self.source}{where}"
@@ -34,7 +34,10 @@ class Identity:
 
 @dataclass(frozen=True)
 class Span:
-    """Ranks to start on this machine: `offset … offset + size - 1` of `world_size`."""
+    """The ranks to start on this machine: ``offset`` to ``offset + size - 1``, of ``world_size``.
+
+    Raises ``UsageError`` if these are not ranks from 0 to ``world_size - 1``.
+    """
 
     offset: int
     size: int
@@ -55,7 +58,7 @@ class Span:
 
     @classmethod
     def from_flags(cls, offset: int | None, size: int | None, world: int | None) -> "Span | None":
-        """The span that the flags name; None if none of them was given."""
+        """Return the span that the flags describe, or ``None`` if none of them was passed."""
         if offset is None and size is None and world is None:
             return None
         first, count = offset or 0, 1 if size is None else size
@@ -63,10 +66,11 @@ class Span:
 
 
 def resolve(span: Span | None, env: Env) -> Identity | Span:
-    """Who this process is, or which ranks it must start: the first launcher that speaks wins.
+    """Find out which rank this process is, or which ranks it must start.
 
-    Flags, torchrun, RANK/WORLD_SIZE, Slurm, Open MPI, else one process. Raises UsageError for
-    an environment that says half of it.
+    The first launcher that left its mark decides, in this order: flags, torchrun, torchrun's
+    settings without torchrun, ``RANK`` and ``WORLD_SIZE``, Slurm, Open MPI. Without any, it is the
+    only rank. Raises ``UsageError`` if the environment is incomplete or contradicts itself.
     """
     return (
         span
@@ -87,7 +91,8 @@ def _torchrun(env: Env) -> Identity | None:
 
 
 def _several_on_a_node(env: Env) -> Span | None:
-    """torchrun's own settings, given to a plain `python`: do what torchrun would do."""
+    """Return the ranks that torchrun would start, if its settings are set but plain ``python``
+    runs."""
     each, nodes = env.get("PET_NPROC_PER_NODE", ""), env.get("PET_NNODES", "")
     if nodes.isdigit() and int(nodes) > 1 and not ("PET_NODE_RANK" in env or "RANK" in env):
         raise UsageError(
@@ -129,7 +134,8 @@ def _slurm(env: Env) -> Identity | None:
 
 
 def _is_task(env: Env) -> bool:
-    # A batch script has SLURM_NTASKS too; only srun makes the step whose tasks are the ranks.
+    # SLURM_NTASKS does not show it, as batch scripts have it too: only srun makes the step whose
+    # tasks are the ranks.
     return "SLURM_STEP_ID" in env and "SLURM_PROCID" in env
 
 
@@ -161,6 +167,6 @@ def _number(env: Env, name: str) -> int:
 
 
 def first_host(nodes: str) -> str:
-    """The first host of a Slurm list: `gpu[03-05,9],login` is `gpu03`."""
+    """Return the first host of Slurm's list of nodes: ``gpu03`` for ``gpu[03-05,9],login``."""
     match = re.match(r"([^\[,]+)(?:\[([^\],-]+)[^\]]*\]([^,]*))?", nodes)
     return "".join(part or "" for part in match.groups()) if match else ""

@@ -1,4 +1,4 @@
-"""Several ranks on this machine: started together, and ended together when one of them fails."""
+"""Starts several ranks on this machine, and ends all of them when one fails."""
 
 import os
 import queue
@@ -14,14 +14,17 @@ from trainer.errors import UsageError
 from trainer.gang.identity import Span
 from trainer.record.metrics import say
 
-MERCY = 10.0  # seconds from SIGTERM to SIGKILL for the ranks that outlive a failed one
+MERCY = 10.0  # seconds from SIGTERM to SIGKILL, once a rank has failed
 Ranks = dict[int, "subprocess.Popen[bytes]"]
 
 
 def spawn(span: Span, command: Sequence[str]) -> int:
-    """Run `command` once for each rank of the span; the exit code of the first that fails, or 0.
+    """Run ``command`` once for each rank of the span, and wait for all of them.
 
-    The others are then asked to end, and made to. Stop signals are passed on to all.
+    Returns the exit code of the first rank that fails, or 0. When one fails, the others get
+    SIGTERM, and SIGKILL ``MERCY`` seconds later. SIGTERM and SIGUSR1 to this process are passed on
+    to every rank. Raises ``UsageError`` if some ranks are elsewhere and ``MASTER_ADDR`` or
+    ``MASTER_PORT`` is missing.
     """
     last = span.offset + span.size - 1
     say(f"Starting ranks {span.offset} to {last} of {span.world_size} by {span.source}")
@@ -70,7 +73,7 @@ def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
         for process in ranks.values():
             process.send_signal(number)
 
-    # Ctrl-C reaches the ranks by itself, as they are in the same process group.
+    # Ctrl-C reaches the ranks without help, because they are in the same process group.
     wanted = {signal.SIGTERM: pass_on, signal.SIGUSR1: pass_on, signal.SIGINT: lambda *_: None}
     before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
     try:
@@ -108,5 +111,5 @@ def _meeting_point(span: Span) -> dict[str, str]:
 
 
 def this_program(arguments: Sequence[str]) -> list[str]:
-    """The command line that starts the trainer again with other arguments."""
+    """Return the command line that starts the trainer with ``arguments``."""
     return [sys.executable, "-m", "trainer", *arguments]

@@ -1,4 +1,5 @@
-"""The rendezvous: every rank leaves its card at rank 0's store and reads the others'."""
+"""The rendezvous: every rank leaves its card in the store that rank 0 serves, and reads all
+others."""
 
 import json
 import os
@@ -17,26 +18,27 @@ if TYPE_CHECKING:  # torch.distributed has these, but its types do not say so
 else:
     from torch.distributed import HashStore, PrefixStore, Store, TCPStore
 
-SLICE = 1.0  # seconds of waiting at a time, so that signals are heard
+SLICE = 1.0  # seconds to wait at a time, so that signals are noticed
 RETRY = 0.2  # seconds between two attempts to reach rank 0
 
 
 @dataclass(frozen=True)
 class RankInfo:
-    """What the others must know of a rank before they choose a backend."""
+    """A rank's card: what the others must know of it to choose a backend."""
 
     host: str
-    gpu: str  # unique id of its GPU, "" on the CPU
+    gpu: str  # unique id of its GPU; empty on the CPU
     loopback: bool  # whether it reaches rank 0 over the loopback interface
 
 
 def meet(
     identity: Identity, card: RankInfo, timeout: float, wish: StopWish
 ) -> tuple[list[RankInfo], Store]:
-    """Everybody's card, by rank, and the store that torch may go on with.
+    """Exchange cards with all other ranks. Returns the cards in the order of ranks, and a store for
+    torch.
 
-    Raises RendezvousError, with address and missing ranks, after `timeout` seconds; Stopped
-    as soon as somebody wishes it.
+    Raises ``RendezvousError``, with the address and the missing ranks, after ``timeout`` seconds,
+    and ``Stopped`` as soon as a signal asks for it.
     """
     deadline = time.monotonic() + timeout
     store = _store(identity, timeout, deadline, wish)
@@ -75,13 +77,13 @@ def _store(identity: Identity, timeout: float, deadline: float, wish: StopWish) 
     except RuntimeError as error:
         verb = "listen at" if serves else "join the rendezvous at"
         raise RendezvousError(f"cannot {verb} {_address(identity)}: {error}") from error
-    # torchrun keeps its store over restarts: cards of an earlier attempt must not count.
+    # torchrun keeps its store when it restarts ranks: cards of an earlier attempt must not count.
     attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
     return PrefixStore(f"attempt-{attempt}", store) if torchrun_serves else store
 
 
 def _reach(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> None:
-    """Wait until rank 0 listens: torch alone would fill the log with warnings meanwhile."""
+    """Wait until rank 0 listens. If torch did the waiting, it would fill the log with warnings."""
     while True:
         try:
             address = (identity.master_addr, identity.master_port)

@@ -1,4 +1,4 @@
-"""Which samples each step trains on: the same for any number of ranks."""
+"""Which samples each step trains on. It does not depend on the number of ranks."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -8,11 +8,12 @@ import torch
 
 @dataclass(frozen=True)
 class Order:
-    """Steps count from 1. Step k owns one slice of the epoch's permutation, over all ranks.
+    """The order of the samples. Steps count from 1; each takes one slice of its epoch's
+    permutation.
 
-    The permutation depends on the seed and the epoch alone, and ranks divide each slice among
-    themselves; so the training takes the same path with 1 rank or 8, and can resume at any
-    step with another number of them. The last slice of an epoch is shorter, never dropped.
+    The permutation depends only on the seed and the epoch, and the ranks divide each slice among
+    themselves. So a training takes the same path with 1 rank or 8, and can be resumed at any step
+    with another number of ranks. The last slice of an epoch may be shorter; it is never dropped.
     """
 
     samples: int
@@ -21,15 +22,16 @@ class Order:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Slices of an epoch, the short last one included."""
+        """The number of slices in an epoch, including the short last one."""
         return -(-self.samples // self.batch_size)
 
     def epoch(self, step: int) -> int:
-        """The epoch that the step belongs to, counted from 1."""
+        """Return the epoch of a step, counted from 1."""
         return (step - 1) // self.steps_per_epoch + 1
 
     def batch(self, step: int) -> torch.Tensor:
-        """Indices of the samples of the step, for all ranks together."""
+        """Return the indices of the samples of a step, for all ranks together: int64, at most
+        ``batch_size`` of them."""
         first = (step - 1) % self.steps_per_epoch * self.batch_size
         shuffled = _permutation(self.samples, self.seed + self.epoch(step))
         return shuffled[first : first + self.batch_size]
@@ -40,7 +42,7 @@ class Order:
 
 
 def share(batch: torch.Tensor, rank: int, world_size: int) -> torch.Tensor:
-    """The part of a batch that one rank takes: possibly one less than another, possibly none."""
+    """Return one rank's part of a batch. It may be one sample smaller than another's, or empty."""
     return batch[rank::world_size]
 
 

@@ -1,4 +1,4 @@
-"""A wish to stop, told by a signal: the loop asks for it between two steps."""
+"""A request to stop, made by a signal. The loop checks for it between two steps."""
 
 import signal
 import time
@@ -8,12 +8,13 @@ from types import FrameType
 
 from trainer.errors import Stopped
 
-SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # SIGUSR1 is how Slurm warns of the time limit
-NAP = 0.05  # seconds; how late a signal may be noticed in a pause
+SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # Slurm announces its time limit by SIGUSR1
+NAP = 0.05  # seconds: how late a pause may notice a signal
 
 
 class StopWish:
-    """Set by the first signal, unchanged by the others: launchers often send two."""
+    """Records the first signal that asks to stop. Later ones change nothing: launchers often send
+    two."""
 
     def __init__(self) -> None:
         self.signal: str | None = None
@@ -23,12 +24,12 @@ class StopWish:
         return self.signal is not None
 
     def check(self) -> None:
-        """Raise Stopped if somebody wants it: for the waiting before the first step."""
+        """Raise ``Stopped`` if a signal has arrived. Used while waiting for the first step."""
         if self.signal:
             raise Stopped(f"stopped by {self.signal} before the first step")
 
     def pause(self, seconds: float) -> None:
-        """Wait, but no longer than until a wish to stop."""
+        """Wait for ``seconds``, or until a signal arrives."""
         end = time.monotonic() + seconds
         while not self and (left := end - time.monotonic()) > 0:
             time.sleep(min(NAP, left))
@@ -39,7 +40,8 @@ class StopWish:
 
 @contextmanager
 def listening() -> Iterator[StopWish]:
-    """Turn stop signals into a wish for as long as the block runs. Main thread only."""
+    """Record stop signals in a ``StopWish`` while the block runs. Only the main thread may
+    call it."""
     wish = StopWish()
     before = {number: signal.signal(number, wish._hear) for number in SIGNALS}
     try:

@@ -1,1 +1,1 @@
-"""What a training leaves: checkpoints, numbers, how fast it was."""
+"""What a training records: checkpoints, metrics and its speed."""

@@ -1,8 +1,10 @@
-"""Checkpoints that a crash cannot spoil: written aside, checked, renamed; the last few are kept.
+"""Checkpoints that a crash cannot damage: written to a temporary name, flushed, renamed, and
+checked when they are loaded.
 
-Each is two files: `step-00000050.pt`, what the training needs, and `step-00000050.json`, what a
-person or a program may want to know, with the size and SHA-256 of the first. The JSON is written
-last: without it, or if it does not match, the checkpoint does not count.
+Each consists of two files. ``step-00000050.pt`` holds what the training needs;
+``step-00000050.json`` holds what people and programs may want to know, with size and SHA-256 of the
+first. The JSON is written last: a checkpoint without it, or that does not match it, does not count.
+The newest three are kept.
 """
 
 import hashlib
@@ -17,13 +19,14 @@ import torch
 from trainer.errors import UsageError
 from trainer.record.metrics import say
 
-KEEP = 3  # one may be torn, one may be the reason for going back
+KEEP = 3  # one may be damaged, one may be why somebody goes back
 
 
 def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) -> Path:
-    """Write one checkpoint and drop the oldest; returns its JSON file.
+    """Write one checkpoint, delete the oldest, and return the path of the new JSON file.
 
-    `about` must be JSON and small. Raises UsageError if the folder cannot be written.
+    ``state`` is what ``newest`` returns; ``about`` is a small dict that goes into the JSON. Raises
+    ``UsageError`` if the folder cannot be written.
     """
     data = folder / f"step-{step:08d}.pt"
     try:
@@ -48,7 +51,7 @@ def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) 
         _aside(meta).replace(meta)
         _sync_folder(folder)
         for old in sorted(folder.glob("step-*.json"))[:-KEEP]:
-            old.unlink()  # first, so that what is left never claims to be whole
+            old.unlink()  # before the data: a JSON file must never claim data that is gone
             old.with_suffix(".pt").unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write a checkpoint to {folder}: {error}") from error
@@ -56,9 +59,9 @@ def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) 
 
 
 def newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
-    """State and JSON of the newest checkpoint that is whole, None if there is none.
+    """Load the newest intact checkpoint: its state and its JSON, or ``None`` if there is none.
 
-    Says which damaged ones it passes over.
+    Damaged ones are skipped, each with a line in the log.
     """
     for meta in sorted(folder.glob("step-*.json"), reverse=True):
         try:
@@ -73,7 +76,7 @@ def newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
 
 
 def clear(folder: Path) -> None:
-    """Forget every checkpoint in the folder, for a training that starts anew."""
+    """Delete every checkpoint in the folder, for a training that starts from scratch."""
     for meta in folder.glob("step-*.json"):
         meta.unlink()
         meta.with_suffix(".pt").unlink(missing_ok=True)
@@ -90,7 +93,7 @@ def _digest(path: Path) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    # The names themselves must survive a power cut, too.
+    # The folder is flushed too, or a power cut could lose the new names.
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

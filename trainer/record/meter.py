@@ -1,4 +1,4 @@
-"""Loss, accuracy and speed between two samples."""
+"""Loss, accuracy and speed since the last sample of metrics."""
 
 import time
 from dataclasses import dataclass, field
@@ -10,10 +10,10 @@ from trainer.gang.group import Group
 
 @dataclass
 class SampleMeter:
-    """Sums over all ranks since the last sample, as of the last time they were gathered.
+    """Sums since the last sample, over all ranks, as of the last ``gather``.
 
-    The sums are saved with a checkpoint, so that a resumed curve is the same; the speed is that
-    of this process alone.
+    The sums are saved with a checkpoint, so that a resumed training continues the same curve. The
+    speed is not: it counts the time of this process only.
     """
 
     loss: float = 0.0
@@ -21,12 +21,14 @@ class SampleMeter:
     samples: float = 0.0
     samples_here: int = field(default=0, init=False)
     since: float = field(default_factory=time.monotonic, init=False)
-    # This rank's part since then. Single precision adds up exactly in double, in any order.
+    # This rank's part since the last ``gather``. Single-precision losses are added in double
+    # precision, so that their order does not show in the result.
     _loss: torch.Tensor | None = field(default=None, init=False)
     _correct: torch.Tensor | None = field(default=None, init=False)
 
     def add(self, loss: torch.Tensor, correct: torch.Tensor, samples: int) -> None:
-        """Count one more step: this rank's summed loss and correct answers; the whole batch."""
+        """Count one step: loss and correct answers are sums over this rank's share, ``samples`` is
+        the size of the whole batch."""
         if self._loss is None or self._correct is None:
             self._loss, self._correct = loss.double(), correct.clone()
         else:
@@ -36,7 +38,8 @@ class SampleMeter:
         self.samples_here += samples
 
     def gather(self, ranks: Group) -> None:
-        """Add up what each rank has counted. Every rank must call it after the same step."""
+        """Add what every rank has counted to the sums. Every rank must call it after the
+        same step."""
         if self._loss is None or self._correct is None:
             return
         loss, correct = ranks.add(self._loss.item(), self._correct.item())
@@ -45,11 +48,11 @@ class SampleMeter:
         self._loss = self._correct = None
 
     def sums(self) -> list[float]:
-        """What `Meter(*sums)` goes on from."""
+        """Return the sums, from which ``SampleMeter(*sums)`` continues."""
         return [self.loss, self.correct, self.samples]
 
     def read(self) -> dict[str, float]:
-        """The values of a sample."""
+        """Return mean loss, accuracy from 0 to 1, and samples per second over all ranks."""
         return {
             "loss": self.loss / self.samples,
             "accuracy": self.correct / self.samples,

@@ -1,4 +1,4 @@
-"""What a training says: samples for the machine, lines for people. Both on stdout."""
+"""What a training prints to stdout: samples of metrics for Trainyard, and lines for people."""
 
 import json
 import math
@@ -10,30 +10,31 @@ Value: TypeAlias = float | int | str | None
 
 
 def report(*, step: float, **values: Value) -> None:
-    """Print one sample: a JSON object on a line of its own, with a number `step`.
+    """Print one sample: a JSON object on a line of its own, with the number ``step``.
 
-    Trainyard draws every other number of it as a curve. A number that is not finite
-    becomes null, because JSON has no word for it.
+    Trainyard draws every other number in it as a curve. A number that is not finite becomes null,
+    because JSON cannot hold it. Raises ``TypeError`` if ``step`` is not a number.
     """
     _write(sample(step=step, **values))
 
 
 def sample(*, step: float, **values: Value) -> str:
-    """The line that `report` prints, without printing it."""
+    """Return the line that ``report`` prints."""
     if isinstance(step, bool) or not isinstance(step, int | float):
         raise TypeError(f"step must be a number, not {type(step).__name__}")
     return json.dumps({"step": step} | {name: _finite(value) for name, value in values.items()})
 
 
 def say(text: str) -> None:
-    """Print one line for people."""
+    """Print one line for people to read."""
     _write(text)
 
 
 class Reporter:
-    """Rank 0's voice: `report`, with a copy in `<folder>/metrics.jsonl` where a folder is named.
+    """Reports samples for rank 0, and copies them to ``metrics.jsonl`` in ``folder`` if there is
+    one.
 
-    The other ranks have one that stays silent, so that the loop need not ask who it is.
+    On the other ranks, where ``speaks`` is false, it does nothing, so the loop need not ask.
     """
 
     def __init__(self, folder: Path | None, *, speaks: bool) -> None:
@@ -43,7 +44,7 @@ class Reporter:
             self._copy.parent.mkdir(parents=True, exist_ok=True)
 
     def __call__(self, *, step: int, **values: Value) -> None:
-        """Report one sample, if this rank is the one that speaks."""
+        """Report one sample as ``report`` does, if this rank speaks."""
         if not self._speaks:
             return
         line = sample(step=step, **values)
@@ -60,6 +61,6 @@ def _finite(value: Value) -> Value:
 
 
 def _write(line: str) -> None:
-    # One write for text and newline: ranks may share this pipe, and print() makes two.
+    # Text and newline go out in one write, because ranks may share this pipe; print() makes two.
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
