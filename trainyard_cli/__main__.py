@@ -1,4 +1,4 @@
-"""``python -m trainyard_cli``, and the program ``trainyard``."""
+"""Entry point of ``python -m trainyard_cli`` and of the program ``trainyard``."""
 
 import sys
 
@@ -6,6 +6,7 @@ from trainyard_cli.app import main
 
 
 def script() -> None:
+    """Run the command line of this process, and exit with its code."""
     sys.exit(main())
 
 

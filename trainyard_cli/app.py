@@ -1,4 +1,5 @@
-"""The command line, put together: each first word has a module, and only that one is loaded."""
+"""Builds the command line. Each first word has a module, and only the module of the word that was
+typed is loaded, so that the program starts quickly."""
 
 import os
 import sys
@@ -15,7 +16,7 @@ from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, of
 
 PROGRAM = "trainyard"
-#: By module, the first words that it adds.
+#: Module in ``commands`` → the first words that it adds.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "session": ("login", "logout", "whoami", "version"),
     "places": ("config", "project", "cluster", "node", "nodepool"),
@@ -30,9 +31,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "manifest": ("submit-manifest",),
     "kinds": ("submit", "submit-dist", "distributed", "training", "workspace"),
 }
-WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
-WITH_WORDS = {"submit", "submit-dist", "exec"}  # which take what follows --
-#: First words of Run:ai's that have no place here, and what to use instead.
+WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # options before the first word
+WITH_WORDS = {"submit", "submit-dist", "exec"}  # commands that accept words after --
+#: First words of Run:ai's that do not exist here → what to use instead.
 REFUSED = {
     "inference": "Trainyard runs trainings and workspaces, and no inference.",
     "jobs": "List them: trainyard list jobs",
@@ -47,7 +48,7 @@ HELP = "Submit, follow and control distributed training on Trainyard. Start with
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line; its exit code."""
+    """Run one command line, by default that of this process, and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     notes.want(notes.LogLevel.INFO)
     try:
@@ -66,7 +67,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
-    """What is ours, and what comes after ``--``: the command of a workload."""
+    """Split a command line at ``--``: before it are this program's own arguments, after it the
+    command of a workload.
+
+    Raises ``CliError`` if the command accepts nothing after ``--``.
+    """
     if "--" not in arguments:
         return arguments, ()
     at = arguments.index("--")
@@ -77,7 +82,11 @@ def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
 
 
 def build(head: Sequence[str]) -> typer.Typer:
-    """With the commands of the first word, or with all of them, such as for help."""
+    """Build the program with the commands of the first word in ``head``, or with all commands if
+    there is none, such as for ``--help``.
+
+    Raises ``CliError`` for a word that only Run:ai has.
+    """
     app = typer.Typer(
         help=HELP,
         no_args_is_help=True,
@@ -96,7 +105,7 @@ def build(head: Sequence[str]) -> typer.Typer:
 
 
 def _first_word(head: Sequence[str]) -> str:
-    """That names a command: no option, and not the file of one."""
+    """Return the first word that is neither an option nor the value of one."""
     words = iter(head)
     for word in words:
         if word in WITH_VALUE:
@@ -107,7 +116,8 @@ def _first_word(head: Sequence[str]) -> str:
 
 
 def completed() -> list[str]:
-    """The line that a shell wants to complete, where it is that, without the program."""
+    """Return the words that a shell asks to complete, without the program's name. Empty unless it
+    does."""
     if "_TRAINYARD_COMPLETE" not in os.environ:
         return []
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""

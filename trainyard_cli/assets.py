@@ -1,4 +1,4 @@
-"""Assets and templates by their names: where REST has them, and which one a name means."""
+"""Assets and templates: where they are in REST, and which one a name means."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +16,8 @@ SOURCE_WORDS = {"type", "name", "path"}
 
 @dataclass(frozen=True)
 class AssetNoun:
-    """``word`` is that of the command and its flag, ``path`` that of REST below ``/asset``."""
+    """A kind of asset. ``word`` is its command and its flag, ``path`` its path in REST below
+    ``/asset``; ``noun`` and ``nouns`` are for messages."""
 
     word: str
     path: str
@@ -30,25 +31,31 @@ DATA_SOURCE = AssetNoun("datasource", "datasource", "data source", "data sources
 CREDENTIAL = AssetNoun("credential", "credentials", "credential", "credentials")
 TEMPLATES = AssetNoun("template", "workload-template", "template", "templates")
 NOUNS = (ENVIRONMENT, COMPUTE, DATA_SOURCE, CREDENTIAL, TEMPLATES)
-#: Of which a workload has one, by the key of ``assets`` in its request.
+#: The kinds of which a workload has one, by their keys in ``assets`` of its request.
 SINGLE = {"environment": ENVIRONMENT, "compute": COMPUTE}
 
 
 def matching(invocation: Invocation, noun: AssetNoun, name: str, **query: Any) -> list[Item]:
-    """Those of this name or id that you can see, in one request."""
+    """Return the assets with this name or id that you can see, in one request. ``query`` is passed
+    on."""
     by = {"filterBy": f"id=={name}"} if is_id(name) else {"name": name}
     entries: list[Item] = invocation.client.get(f"/asset/{noun.path}", **by, **query)["entries"]
     return entries
 
 
 def scope_of(asset: Item) -> str:
-    """The kind of place that it belongs to. Run:ai's REST calls the whole account a tenant."""
+    """Return the kind of place that an asset belongs to. What Run:ai's REST calls a tenant is an
+    account here."""
     scope = str(asset["meta"]["scope"])
     return "account" if scope == "tenant" else scope
 
 
 def only(noun: AssetNoun, name: str, entries: list[Item], where: str = "") -> Item:
-    """The one that is meant; ``CliError`` where there is none, or are several."""
+    """Return the only one of ``entries``, which were found by ``name``.
+
+    Raises ``CliError`` if there is none, or more than one. ``where`` is a part of the message,
+    after the name.
+    """
     if not entries:
         message = f"There is no {noun.noun} {name}{where} that you have access to."
         todo = f"List what there is: trainyard {noun.word} list"
@@ -62,8 +69,12 @@ def only(noun: AssetNoun, name: str, entries: list[Item], where: str = "") -> It
 
 
 def with_ids(invocation: Invocation, body: Body, given: Body) -> Body:
-    """The request with the ids of the assets that flags name, or a file as the wizard writes it.
-    ``given`` has the names by key of ``assets``, and that of the template."""
+    """Return the request with the ids of assets in the place of their names.
+
+    Names are in ``given``, which has those of the flags by their keys in ``assets`` and the one of
+    the template, and in files as the wizard writes them. Flags win. Raises ``CliError`` if an asset
+    does not exist or cannot be used.
+    """
     if "masterAssets" in body:
         todo = "Take the request body that As YAML shows below, which has their values."
         raise wrong_use("The file names assets of the master, which requests cannot.", todo)
@@ -87,7 +98,10 @@ def with_ids(invocation: Invocation, body: Body, given: Body) -> Body:
 
 
 def usable(invocation: Invocation, noun: AssetNoun, name: str, project: str) -> str:
-    """The id of the one that workloads of the project can use; an id is one already."""
+    """Return the id of an asset that workloads of the project can use. An id is returned as it is.
+
+    Raises ``CliError`` with the reason if they cannot use it.
+    """
     if is_id(name):
         return name
     entries = matching(invocation, noun, name, complyToProject=project)
@@ -105,7 +119,10 @@ def _mounted(invocation: Invocation, item: Body, project: str) -> Body:
 
 
 def source_of(text: str) -> Body:
-    """``type=nfs,name=images,path=/data``, or the name alone."""
+    """Parse the value of ``--datasource``: ``type=nfs,name=images,path=/data``, or a name alone.
+
+    The type is ignored, because a data source has one. Raises ``BadValue`` for anything else.
+    """
     words = (
         dict(it.partition("=")[::2] for it in text.split(",")) if "=" in text else {"name": text}
     )
@@ -115,6 +132,7 @@ def source_of(text: str) -> Body:
 
 
 def is_id(text: str) -> bool:
+    """Whether a text is an id of REST rather than a name."""
     try:
         UUID(text)
     except ValueError:

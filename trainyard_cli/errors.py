@@ -1,4 +1,4 @@
-"""What goes wrong, with the exit code that scripts see. ``docs/cli.md`` lists the codes."""
+"""Errors, with the exit codes that scripts see. ``docs/cli.md`` explains the codes."""
 
 from enum import IntEnum
 
@@ -6,7 +6,9 @@ SIGN_IN = "Sign in: trainyard login"
 
 
 class ExitCode(IntEnum):
-    REFUSED = 1  # what was asked cannot be done, or the workload failed
+    """What the exit code says about the cause."""
+
+    REFUSED = 1  # the request was refused, or the workload failed
     USAGE = 2
     SIGNED_OUT = 3
     NOT_FOUND = 4
@@ -15,7 +17,10 @@ class ExitCode(IntEnum):
 
 
 class CliError(Exception):
-    """Told on standard error: what happened, and what to do about it."""
+    """An error for the person at the terminal: what happened, and what to do about it.
+
+    ``lines`` are details, such as the wrong fields of a request, and are printed in between.
+    """
 
     def __init__(
         self, message: str, todo: str = "", *, code: int = ExitCode.REFUSED, lines: object = ()
@@ -29,10 +34,10 @@ class CliError(Exception):
 
 
 def wrong_use(message: str, todo: str = "") -> CliError:
-    """The command line itself is wrong."""
+    """Return an error about the command line itself."""
     return CliError(message, todo, code=ExitCode.USAGE)
 
 
 def reason_of(error: Exception) -> str:
-    """What went wrong with a file, without Python's number for it."""
+    """Return why a file could not be used, in words and without the number of the error."""
     return (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -1,5 +1,5 @@
-"""What every command takes, at any place of its line, as Run:ai's do; and their ways of writing
-a switch: ``--pods=false``."""
+"""Options that every command accepts, anywhere in its line, as Run:ai's commands do. Run:ai's other
+way to write a switch is accepted too: ``--pods=false``."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -38,7 +38,7 @@ def _option(*names: str, text: str, hidden: bool, callback: Any) -> Any:
 
 
 def shared(*, hidden: bool) -> list[Any]:
-    """The options, as ``params`` of a command has them."""
+    """Return the options as click's parameters, which a command has in ``params``."""
     quiet = _option("--quiet", "-q", text=QUIET, hidden=hidden, callback=_quiet)
     level = _option("--loglevel", text=LEVEL, hidden=hidden, callback=_level)
     debug = _option("--debug", "--verbose", "-d", text=DEBUG, hidden=hidden, callback=_debug)
@@ -48,7 +48,7 @@ def shared(*, hidden: bool) -> list[Any]:
         loglevel: Annotated[LogLevel | None, level] = None,
         debug: Annotated[bool, debug] = False,
     ) -> None:
-        """Only its options are of interest."""
+        """Carries the options: typer turns its signature into parameters. It is never called."""
 
     app = typer.Typer(add_completion=False)
     app.command()(holder)
@@ -57,7 +57,7 @@ def shared(*, hidden: bool) -> list[Any]:
 
 
 def added(group: Any) -> Any:
-    """The command line with them: shown for the whole, hidden for each command."""
+    """Add the options to the program and all its commands. Help shows them only for the program."""
     group.params += shared(hidden=False)
     _extend(group.commands.values(), shared(hidden=True))
     return group
@@ -81,7 +81,8 @@ def _understand(command: Any) -> None:
 
 
 def _ours(command: Any, args: Sequence[str]) -> Iterator[str]:
-    """As this program writes it."""
+    """Yield the arguments in this program's form: ``--json`` becomes ``--output=json``,
+    ``--pods=false`` becomes ``--no-pods``."""
     names = {it.name for it in command.params}
     formats = FORMATS if "output" in names and "sets" not in names else {}
     switches = {name for it in command.params for name in it.opts if getattr(it, "is_flag", False)}

@@ -1,4 +1,4 @@
-"""What a command gets from its command line: who calls, in which project, and what to run."""
+"""What every command needs from its command line: who calls, in which project, and what to run."""
 
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,15 +25,18 @@ AllProjects = Annotated[
     bool, typer.Option("--all-projects", "--all", "-A", help="All projects that you can see.")
 ]
 Project = dict[str, str]
-#: Of commands that say themselves what belongs behind ``--``.
+#: For commands that explain themselves what belongs after ``--``.
 WITH_MORE = {"allow_extra_args": True}
 SET_PROJECT = "Set one: trainyard project set NAME. List them: trainyard project list"
 
 
 @dataclass
 class Invocation:
-    """``words`` are what came after ``--``. ``filters`` narrow workloads to those that the command
-    is about."""
+    """One call of the program, connected when a command first needs the server.
+
+    ``words`` came after ``--``. ``filters`` restrict workloads to the kind that the command is
+    about. ``config`` is the file of the sign-in.
+    """
 
     words: tuple[str, ...] = ()
     filters: tuple[str, ...] = ()
@@ -42,7 +45,7 @@ class Invocation:
 
     @property
     def client(self) -> "RestClient":
-        """Signed in; ``CliError`` where nobody is."""
+        """The client of whoever is signed in. Raises ``CliError`` if nobody is."""
         if self._client is None:
             kept = profile.load(self.config)
             if not kept.is_signed_in:
@@ -52,18 +55,24 @@ class Invocation:
         return client
 
     def connect(self, kept: profile.Profile) -> "RestClient":
-        from trainyard_cli.rest.client import RestClient  # which takes its time to load
+        """Return a client for this profile, which later calls use as well."""
+        from trainyard_cli.rest.client import RestClient  # slow to load
 
         self.close()
         self._client = client = RestClient(kept)
         return client
 
     def close(self) -> None:
+        """Close the connection, if there is one."""
         if self._client is not None:
             self._client.http.close()
 
     def project(self, name: str = "") -> Project:
-        """The one that is named, or else set: its ``id``, ``name`` and ``clusterId``."""
+        """Return ``id``, ``name`` and ``clusterId`` of the project with this name or id, or of the
+        one that is set.
+
+        Raises ``CliError`` if there is no such project, or none is set.
+        """
         kept = self.client.profile.project
         if not name or name in {kept.get("id"), kept.get("name")}:
             if not kept:
@@ -72,21 +81,28 @@ class Invocation:
         return self.find_project(name)
 
     def check_project(self, place: Project) -> None:
-        """``CliError`` where nothing is found in a project because it is gone."""
+        """Raise ``CliError`` if the project that is set no longer exists, or is not yours.
+
+        For commands that found nothing in it: this is then the better message.
+        """
         if place != self.client.profile.project:
-            return  # it was found by its name just now
+            return  # found by name a moment ago
         try:
             self.client.get(f"/org-unit/projects/{place['id']}")
         except CliError as error:
             own = (it["id"] for it in self.client.get("/me")["projects"])
             if error.code != ExitCode.NOT_FOUND or place["id"] in own:
-                return  # a key may have other permissions alone
+                return  # the project exists, but this key cannot read it
             message = (
                 f"Project {place['name']}, which is set, was not found: it is gone, or not yours."
             )
             raise CliError(message, SET_PROJECT, code=ExitCode.NOT_FOUND) from error
 
     def find_project(self, name: str) -> Project:
+        """Return ``id``, ``name`` and ``clusterId`` of the project with this name or id.
+
+        Raises ``CliError`` if there is none, or if several have the name.
+        """
         every = list(self.client.pages("/org-unit/projects", "projects"))
         named = [it for it in every if it["name"] == name] or [
             it for it in every if it["id"] == name
@@ -107,5 +123,6 @@ class Invocation:
 
 
 def of(context: typer.Context) -> Invocation:
+    """Return the invocation that a command belongs to."""
     invocation: Invocation = context.obj
     return invocation

@@ -1,4 +1,4 @@
-"""Workloads by their name: of a project, or by the id."""
+"""Finds workloads by name, within a project, or by id."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -11,12 +11,16 @@ PATHS = {"Distributed": "distributed", "Training": "trainings", "Workspace": "wo
 
 
 def find(invocation: Invocation, name: str, project: str) -> Item:
-    """The workload of this name as the list has it."""
+    """Return the workload with this name or id, with the fields that lists have."""
     return find_all(invocation, [name], project)[0]
 
 
 def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list[Item]:
-    """One request for each name or id. ``CliError`` names the first that does not exist."""
+    """Return the workloads with these names or ids, in the same order, by one request for each.
+
+    Raises ``CliError`` for the first that does not exist. Names are searched in ``project``, or
+    else in the project that is set.
+    """
     every: list[Item] = []
     for name in names:
         if _is_id(name):
@@ -45,7 +49,7 @@ def _named(invocation: Invocation, name: str, where: str) -> list[Item]:
 
 
 def path_of(workload: Item) -> str:
-    """Of its own calls, such as those that stop it."""
+    """Return the path of a workload's own calls in REST, such as those that stop it."""
     return f"/workloads/{PATHS[workload['type']]}/{workload['id']}"
 
 

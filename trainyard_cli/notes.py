@@ -1,11 +1,11 @@
-"""What goes to standard error besides errors: as much of it as is wanted."""
+"""Notes for people on standard error, as many as they want."""
 
 import sys
 from enum import Enum
 
 
 class LogLevel(str, Enum):
-    """The words of Run:ai's first command line, the most talkative first."""
+    """Levels, with the names of Run:ai's first command line. The most talkative comes first."""
 
     DEBUG = "debug"
     INFO = "info"
@@ -18,16 +18,17 @@ _wanted = LogLevel.INFO
 
 
 def want(level: LogLevel) -> None:
-    """From now on print what is of this level, or above."""
+    """Print notes of this level and above from now on."""
     global _wanted
     _wanted = level
 
 
 def is_wanted(level: LogLevel) -> bool:
+    """Whether notes of this level are printed."""
     return LEVELS.index(level) >= LEVELS.index(_wanted)
 
 
 def note(text: str, level: LogLevel = LogLevel.INFO) -> None:
-    """A line for people: what was done, or can be done next."""
+    """Print a line for people, such as what was done or what they can do next."""
     if is_wanted(level):
         print(text, file=sys.stderr, flush=True)

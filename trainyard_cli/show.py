@@ -1,4 +1,4 @@
-"""What commands print: tables that other programs can read, JSON, YAML, or names alone."""
+"""How commands print: tables that other programs can read, JSON, YAML, or names alone."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ UNITS = ((86_400, "d"), (3_600, "h"), (60, "m"), (1, "s"))
 
 
 class Format(str, Enum):
-    """What ``-o`` takes."""
+    """Values of ``-o``."""
 
     JSON = "json"
     YAML = "yaml"
@@ -35,7 +35,8 @@ class Format(str, Enum):
 
 @dataclass(frozen=True)
 class TextColumn:
-    """``wide`` ones are shown by ``-o wide`` alone."""
+    """A column of a table: its head, and the text of its cell. Only ``-o wide`` shows ``wide``
+    ones."""
 
     head: str
     text: Callable[[Item], str]
@@ -51,7 +52,11 @@ def listing(
     name: Callable[[Item], str] = lambda item: str(item["name"]),
     empty: str = "",
 ) -> None:
-    """A list as ``-o`` wants it. ``empty`` goes to standard error where a table has no rows."""
+    """Print a list in the format of ``-o``.
+
+    ``name`` is what ``-o name`` prints of each item. ``empty`` is printed on standard error instead
+    of a table without rows.
+    """
     if document(list(items), output):
         return
     if output is Format.NAME:
@@ -67,7 +72,7 @@ def listing(
 
 
 def document(value: Any, output: Format | None) -> bool:
-    """Print it where it is asked for as a document; whether it was."""
+    """Print ``value`` if ``output`` is JSON or YAML, and return whether it is."""
     if output is Format.JSON:
         print(json.dumps(value, indent=2, ensure_ascii=False))
     elif output is Format.YAML:
@@ -78,7 +83,8 @@ def document(value: Any, output: Format | None) -> bool:
 
 
 def grid(rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Columns as wide as what they hold: nothing is cut, so that other programs can read it."""
+    """Print rows in columns that are as wide as their widest cell: nothing is cut, so that other
+    programs can read it."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = [phase(cell, f"{cell:<{width}}") for cell, width in zip(row, widths, strict=True)]
@@ -86,19 +92,21 @@ def grid(rows: Sequence[Sequence[str]], indent: str = "") -> None:
 
 
 def phase(word: str, text: str = "") -> str:
-    """A phase in its color, on a terminal."""
+    """Return a phase in its color if output goes to a terminal. ``text`` is the phase padded to a
+    width."""
     color = COLORS.get(word)
     return f"\033[{color}m{text or word}\033[0m" if color and is_colored(sys.stdout) else text
 
 
 def is_colored(stream: TextIO) -> bool:
+    """Whether a stream is a terminal whose user wants colors."""
     import os
 
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def facts(pairs: Iterable[tuple[str, str]]) -> None:
-    """Name and value, one a line; what has no value is left out."""
+    """Print a name and its value on each line, without those that have no value."""
     given = [(name, value) for name, value in pairs if value]
     width = max((len(name) for name, _ in given), default=0) + 1
     for name, value in given:
@@ -106,7 +114,8 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def age(moment: str | None, now: datetime | None = None) -> str:
-    """How long ago: ``3d``, ``2h``, ``5m``, ``12s``."""
+    """Return how long ago a moment in ISO 8601 was, as ``3d``, ``2h``, ``5m`` or ``12s``. A dash if
+    there is none."""
     if not moment:
         return "–"
     then = datetime.fromisoformat(moment.replace("Z", "+00:00"))
@@ -114,6 +123,8 @@ def age(moment: str | None, now: datetime | None = None) -> str:
 
 
 def duration(seconds: float | None) -> str:
+    """Return a number of seconds as people write it: ``12s``, ``2h30m``, ``12d``. A dash for
+    ``None``."""
     if seconds is None:
         return "–"
     whole = max(int(seconds), 0)
@@ -125,16 +136,17 @@ def duration(seconds: float | None) -> str:
 
 
 def sentences(*texts: str) -> str:
-    """Titles and sentences one after the other, each with a full stop."""
+    """Join titles and sentences, and end each with a full stop."""
     return " ".join(text if text[-1] in ".!?" else f"{text}." for text in texts if text)
 
 
 def number(value: float | None) -> str:
+    """Return a number with at most three decimals. A dash for ``None``."""
     return "–" if value is None else f"{round(value, 3):g}"
 
 
 def memory(size: float | None) -> str:
-    """Bytes in decimal units, as the pages have them."""
+    """Return a number of bytes in decimal units, as the pages show it. A dash for ``None``."""
     if size is None:
         return "–"
     value = float(size)

@@ -1,7 +1,4 @@
-"""Estimates π by throwing darts: mpirun starts the ranks, and MPI sums their hits.
-
-It stands in for the program that the command line of Kubeflow's image ends with.
-"""
+"""It replaces the program that the command line of Kubeflow's image ends with."""
 
 import math
 import os

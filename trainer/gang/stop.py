@@ -20,7 +20,7 @@ class StopWish:
         self.signal: str | None = None
 
     def __bool__(self) -> bool:
-        """Whether somebody wants the training to stop."""
+        """Whether a signal has asked the training to stop."""
         return self.signal is not None
 
     def check(self) -> None:

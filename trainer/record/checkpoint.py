@@ -19,7 +19,7 @@ import torch
 from trainer.errors import UsageError
 from trainer.record.metrics import say
 
-KEEP = 3  # one may be damaged, one may be why somebody goes back
+KEEP = 3  # one may be damaged, one may be why someone goes back
 
 
 def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) -> Path:

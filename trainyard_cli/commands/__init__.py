@@ -1,1 +1,1 @@
-"""The commands, a module for each subject."""
+"""The commands. Each module has one subject, and its ``add`` adds its commands to the program."""

@@ -1,4 +1,4 @@
-"""Other names of this program, for fingers and scripts that know them."""
+"""Other names of this program, for scripts and habits that use them."""
 
 import shlex
 import shutil
@@ -17,10 +17,13 @@ MARK = "# Written by: trainyard alias"
 
 
 class OtherName(str, Enum):
+    """Names that ``alias`` accepts."""
+
     RUNAI = "runai"
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the command."""
     app.command()(alias)
 
 

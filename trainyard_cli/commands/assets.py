@@ -1,4 +1,5 @@
-"""Environments, compute resources, data sources, credentials and templates: what there is."""
+"""Commands that list and show environments, compute resources, data sources, credentials and
+templates."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Annotated, Any
@@ -40,7 +41,7 @@ def _workers(template: Item) -> str:
 
 
 KIND = TextColumn("TYPE", lambda it: it["meta"]["kind"])
-#: Of each what people choose it by.
+#: Kind → the columns that people choose by.
 OWN: dict[AssetNoun, tuple[TextColumn, ...]] = {
     ENVIRONMENT: (TextColumn("IMAGE", _spec("image")),),
     COMPUTE: (
@@ -67,6 +68,7 @@ NAME = TextColumn("NAME", lambda it: it["meta"]["name"])
 
 
 def add(app: typer.Typer, head: Sequence[str]) -> None:
+    """Add a group with the same commands for each kind of asset."""
     for noun in NOUNS:
         group = typer.Typer(help=f"{noun.nouns.capitalize()}, by name.", no_args_is_help=True)
         group.command("list", help=f"List {noun.nouns} that you can see.")(_lister(noun))

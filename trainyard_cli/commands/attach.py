@@ -1,4 +1,4 @@
-"""Following a workload to its end, which is that of the command, too."""
+"""Follows a workload to its end. The command then exits as the workload did."""
 
 from typing import Annotated
 
@@ -30,14 +30,18 @@ def attach(
 
 
 def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
-    """A workload that was just submitted: with what it prints, or its phases alone."""
+    """Follow a workload that was just submitted, with its logs or only its phases.
+
+    Raises ``CliError`` with its exit code if it does not succeed.
+    """
     if attach:
         printed(invocation, invocation.client.get(f"/workloads/{workload_id}"))
     waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
 
 
 def printed(invocation: Invocation, workload: Item, rank: str = "all") -> None:
-    """Its lines, until it ends or Trainyard cannot be reached."""
+    """Print its logs until it ends. If Trainyard cannot be reached meanwhile, they stop with a
+    note."""
     try:
         logs.write(invocation, workload, rank=rank, follow="true")
     except CliError as error:

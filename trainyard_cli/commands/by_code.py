@@ -1,4 +1,4 @@
-"""Signing in by a code that a person approves in the browser."""
+"""Signs in by a code that a person approves in the browser."""
 
 import sys
 from time import monotonic, sleep
@@ -14,7 +14,11 @@ BEGIN, COLLECT = "/device-sign-ins", "/device-sign-ins/key"
 
 
 def by_code(client: "RestClient", title: str) -> Item:
-    """The access key of whoever approves it, and their ``username``."""
+    """Print an address and a code, wait for the approval, and return the new access key.
+
+    The key is that of the person who approves it, and has their ``username``. ``title`` names this
+    machine there. Raises ``CliError`` if nobody approves in time.
+    """
     begun = client.open_post(BEGIN, {"name": title})
     print(f"Open   {begun['verificationUriComplete']}", file=sys.stderr)
     print(f"and approve the code {begun['userCode']}", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""One workload in full: what it is, its pods, its events, and the command that submits it."""
+"""Shows one workload in full: what it is, its pods, its events, and the command that submits it."""
 
 from collections.abc import Iterator
 from enum import Enum
@@ -17,7 +17,7 @@ Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
 
 
 class Sorting(str, Enum):
-    """Of events."""
+    """The order of events."""
 
     ASC = "asc"
     DESC = "desc"
@@ -43,7 +43,7 @@ def describe(
     networks: Annotated[
         bool, typer.Option(help="Where its tools are reached.", show_default=False)
     ] = True,
-    containers: Annotated[bool, typer.Option(hidden=True)] = True,  # each pod has one
+    containers: Annotated[bool, typer.Option(hidden=True)] = True,  # for scripts: each pod has one
     output: Output = None,
 ) -> None:
     """Show a workload: its state, its pods, its events, and the command that submits it again."""
@@ -57,7 +57,7 @@ def describe(
         if pods:
             _pods(whole["pods"], pod_limit)
         if events:
-            # They come with the newest first.
+            # The server sends the newest first.
             some = whole["events"][:event_limit]
             _events(some[::-1] if sort_events is Sorting.ASC else some)
         if general:
@@ -116,7 +116,7 @@ def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None
 
 
 def _ports(spec: Item) -> Iterator[str]:
-    """Of its tools, with their addresses where they have one of their own, and its other ones."""
+    """Yield the ports of its tools, with their addresses if they have one, and its other ports."""
     for tool in spec.get("exposedUrls") or ():
         yield f"{tool['container']} {tool.get('url') or ''}".rstrip()
     for port in spec.get("ports") or ():

@@ -1,4 +1,4 @@
-"""What a file would change against a workload that is there, or against another file."""
+"""Shows what a file would change against an existing workload, or against another file."""
 
 import sys
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Body = dict[str, Any]
 Change = dict[str, Any]
 PARTS = ("noMaster", "spec", "masterSpec")
 COLORS = {"+": 32, "-": 31, "~": 33}
-KEPT = "kept"  # sent in the place of a value that nobody sees, and masked again in the answer
+KEPT = "kept"  # sent instead of a masked value; the answer masks it again
 
 FileOption = Annotated[Path, typer.Option("--file", "-f", help="A request body, YAML or JSON.")]
 Against = Annotated[
@@ -63,12 +63,17 @@ def diff(
 
 
 def _path_of(body: Body) -> str:
-    """The file of an export does not say its kind, but only gangs have a framework."""
+    """Return the path in REST of the kind that a file describes. An exported file does not name its
+    kind, but only distributed trainings have a framework."""
     return "distributed" if body["spec"].get("distributedFramework") else "trainings"
 
 
 def whole(invocation: Invocation, path: str, body: Body) -> Body:
-    """The request as the server completes it. It is only tried, under a name that is free."""
+    """Return a request with all its defaults, as the server completes it in a dry run.
+
+    The dry run uses a free name, because that of the workload is taken. Raises ``CliError`` if the
+    request would be refused.
+    """
     body = with_ids(invocation, _unmasked(body), {})
     body |= {"name": body.get("name") or "diff", "useGivenNameAsPrefix": True}
     answer = invocation.client.post(f"/workloads/{path}", body, dryRun="true")
@@ -90,7 +95,10 @@ def _unmasked(value: Any) -> Any:
 
 
 def changes_of(before: Any, after: Any, path: str = "") -> Iterator[Change]:
-    """Path by path; items of lists by their names, where they have some."""
+    """Yield the differences of two specs, each with its path and both values.
+
+    Items of lists are matched by name if all have one, else by position.
+    """
     ours, theirs = _keyed(before), _keyed(after)
     if ours is None or theirs is None:
         if before != after:
@@ -128,6 +136,6 @@ def _show(changes: list[Change], output: Format | None) -> None:
 def _text(value: Any) -> str:
     import json
 
-    if isinstance(value, dict):  # as short as people write it
+    if isinstance(value, dict):  # without empty fields, as people write it
         value = {key: it for key, it in value.items() if it not in (None, "", [], {})}
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Ports of a rank, on this machine."""
+"""Forwards ports of this machine to ports of a rank."""
 
 import contextlib
 import json
@@ -64,7 +64,7 @@ def port_forward(
 
 
 def pair_of(text: str) -> tuple[int, int]:
-    """The port here, 0 for a free one, and that of the rank."""
+    """Parse ``--port``: return the local port, 0 for a free one, and the port of the rank."""
     local, colon, remote = text.rpartition(":")
     texts = (local or "0", remote) if colon else (remote, remote)
     if not all(it.isdecimal() and int(it) <= HIGHEST for it in texts) or not int(texts[1]):
@@ -81,14 +81,14 @@ def _listening(address: str, port: int) -> socket.socket:
 
 
 def _accept(invocation: Invocation, door: socket.socket, path: str, what: str) -> None:
-    with contextlib.suppress(OSError):  # the door was closed
+    with contextlib.suppress(OSError):  # the listening socket was closed
         while True:
             peer, _ = door.accept()
             _thread(_carry, invocation, peer, path, what)
 
 
 def _carry(invocation: Invocation, peer: socket.socket, path: str, what: str) -> None:
-    """One connection, both ways, to its end."""
+    """Carry one connection in both directions until it ends."""
     try:
         with peer, connected(invocation, path, what) as tunnel:
             _thread(_send, peer, tunnel)
@@ -109,7 +109,8 @@ def _send(peer: socket.socket, tunnel: "ClientConnection") -> None:
 
 
 def _receive(peer: socket.socket, tunnel: "ClientConnection") -> str:
-    """Why it ended, where that was not by the rank."""
+    """Send what arrives to the caller. Returns why the connection ended, unless the rank
+    closed it."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):

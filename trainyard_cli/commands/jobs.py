@@ -1,4 +1,5 @@
-"""Verbs first, as Run:ai's first CLI has them: ``list jobs``, ``describe job``, ``delete job``."""
+"""Commands with the verb first, as in Run:ai's first command line: ``list jobs``, ``describe job``,
+``delete job``."""
 
 from collections.abc import Sequence
 from functools import wraps
@@ -23,6 +24,7 @@ from trainyard_cli.invocation import WITH_MORE
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the verbs, and the group ``workload``."""
     listed = typer.Typer(help="List workloads, projects, clusters, nodes.")
     listed.callback(invoke_without_command=True)(_list_all)
     listed.command("jobs")(workloads.list_every)
@@ -44,7 +46,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 
 
 def add_verbs(group: typer.Typer) -> None:
-    """Work with existing workloads."""
+    """Add the commands for existing workloads to a group."""
     group.command("list")(workloads.list_every)
     group.command("describe")(describe.describe)
     group.command("export")(describe.export)
@@ -65,8 +67,11 @@ def _add_what_reaches_ranks(group: typer.Typer) -> None:
 
 
 def _group(app: typer.Typer, name: str, text: str) -> typer.Typer:
-    """A verb with a command for each noun, even if there is one: typer makes a group of a single
-    command only with a callback."""
+    """Add a verb whose nouns are its commands.
+
+    The callback is needed for a verb with one noun: without it, typer would make the noun
+    disappear.
+    """
     group = typer.Typer(help=text, no_args_is_help=True)
     group.callback()(lambda: None)
     app.add_typer(group, name=name)

@@ -1,4 +1,5 @@
-"""Workloads by kind: ``training pytorch submit``, ``distributed submit``, ``submit-dist mpi``."""
+"""Commands for one kind of workload: ``training pytorch submit``, ``distributed submit``,
+``submit-dist mpi``."""
 
 from collections.abc import Callable, Sequence
 
@@ -18,11 +19,14 @@ from trainyard_cli.rest.destinations import (
     label_of,
 )
 
-SUBMIT = "submit"  # of Run:ai's first command line: a standard training
+SUBMIT = "submit"  # the word of Run:ai's first command line for a standard training
 
 
 def add(app: typer.Typer, head: Sequence[str]) -> None:
-    """Each submission has a hundred flags, so only those that are meant."""
+    """Add the groups that the line in ``head`` names, or all if it names none.
+
+    Each command that submits has a hundred flags, so building all of them would be slow.
+    """
     meant = [word for word in FRAMEWORKS if word in head]
     first = next((word for word in head if word in {*GROUPS, SUBMIT}), "")
     for name, group_of in GROUPS.items():
@@ -60,7 +64,10 @@ def _workspace(_: Sequence[str]) -> typer.Typer:
 
 
 def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer.Typer:
-    """Submit such workloads, and work with existing ones."""
+    """Return a group that submits workloads of a kind, and works with existing ones.
+
+    Its commands find only those that match ``filters``, by default those of the kind.
+    """
 
     def narrow(context: typer.Context) -> None:
         of(context).filters = filters or to.filters
@@ -73,7 +80,7 @@ def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer
 
 
 def _group() -> None:
-    """Keeps the name of an only command."""
+    """Lets a group have a single command: without a callback, typer would drop its name."""
 
 
 GROUPS: dict[str, Callable[[Sequence[str]], typer.Typer]] = {

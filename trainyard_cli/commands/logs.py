@@ -1,4 +1,4 @@
-"""What ranks print, merged, each rank in its color."""
+"""Prints the logs of ranks, merged, each rank in its color."""
 
 import re
 import sys
@@ -24,7 +24,7 @@ POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
 
 @dataclass(frozen=True)
 class Wanted:
-    """Lines that match, and no more than so many bytes of them."""
+    """Which lines to print: those that match ``pattern``, until ``limit`` bytes are printed."""
 
     pattern: re.Pattern[str] | None = None
     limit: int | None = None
@@ -40,7 +40,7 @@ def logs(
     rank: Annotated[str, typer.Option(help="One rank, several as 0,2, or all.")] = "all",
     pod: Annotated[str, typer.Option(help="One pod, such as worker-0.")] = "",
     instance: Annotated[str, typer.Option("--instance", "-i", hidden=True)] = "",  # as --pod
-    container: Annotated[str, typer.Option("--container", "-c", hidden=True)] = "",  # it has one
+    container: Annotated[str, typer.Option("--container", "-c", hidden=True)] = "",  # a pod has one
     tail: Annotated[
         int | None, typer.Option("--tail", "-t", min=-1, help="Only so many of the last lines.")
     ] = None,
@@ -52,7 +52,7 @@ def logs(
     limit_bytes: Annotated[
         int | None, typer.Option(min=1, help="No more than so many bytes, in whole lines.")
     ] = None,
-    wait_timeout: Annotated[str, typer.Option(hidden=True)] = "",  # it need not have begun
+    wait_timeout: Annotated[str, typer.Option(hidden=True)] = "",  # nothing waits
 ) -> None:
     """Print what the ranks of a workload print, merged by time."""
     _check_rank(rank)
@@ -73,21 +73,28 @@ def logs(
 
 
 def write(invocation: Invocation, workload: Item, wanted: Wanted = Wanted(), **query: Any) -> None:
-    """Lines as they come; of one pod alone without its name."""
+    """Print the logs of a workload as they arrive.
+
+    ``query`` is that of the call, with a ``rank``: its number, several with commas between, or
+    ``all``. Lines begin with the name of their rank, unless they are all of one.
+    """
     several = workload["requestedPods"]["number"] > 1
     if not several and query.get("rank") == "all":
         query["rank"] = "0"
     if not query.get("follow") and query["rank"].isdigit() and query.get("tail") is None:
-        query["since"] = query.get("since") or "1970-01-01T00:00:00Z"  # lines, not bytes
+        # Without a time, the log of one rank is sent as its bytes are; with one, line by line.
+        query["since"] = query.get("since") or "1970-01-01T00:00:00Z"
     with invocation.client.stream(f"/workloads/{workload['id']}/logs", **query) as lines:
         named, timed = not query["rank"].isdigit(), bool(query.get("timestamps"))
         try:
             show(lines, wanted, named=named, timed=timed)
         except BrokenPipeError:
-            sys.stderr.close()  # whoever read has enough
+            sys.stderr.close()  # the reader closed the pipe, as head does
 
 
 def show(lines: Iterable[str], wanted: Wanted, *, named: bool, timed: bool) -> None:
+    """Print lines of a log: ``named`` ones begin with a rank, and ``timed`` ones with a time in
+    front of it."""
     colors: dict[str, int] = {}
     printed = 0
     colored = is_colored(sys.stdout)
@@ -130,7 +137,10 @@ def _since(text: str) -> str:
 
 @contextmanager
 def _time_judged(text: str) -> Iterator[None]:
-    """By Trainyard, which reads more forms of a time than Python 3.10."""
+    """Report a time that the server cannot read as a fault of ``--since-time``.
+
+    It is not checked here, because the server reads more formats than Python 3.10 does.
+    """
     from trainyard_cli.rest.client import Refusal
 
     try:
@@ -143,7 +153,8 @@ def _time_judged(text: str) -> Iterator[None]:
 
 
 def rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
-    """The rank of a pod, by its name or the end of it."""
+    """Return the rank of a pod, by its name or the end of it, such as ``worker-0``. Raises
+    ``CliError``."""
     if not POD.match(pod):
         raise wrong_use(f"--pod: {pod!r} is not a pod; write master-0, worker-0, worker-1 …")
     pods = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=500)["pods"]

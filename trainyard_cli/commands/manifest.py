@@ -1,4 +1,4 @@
-"""Submitting a manifest of Kubernetes, as one gives it to ``kubectl apply -f``."""
+"""Submits a manifest of Kubernetes, as people pass it to ``kubectl apply -f``."""
 
 from base64 import b64encode
 from collections.abc import Sequence
@@ -21,6 +21,7 @@ Name = Annotated[str, typer.Option("--name", help="Name, instead of the manifest
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the command."""
     app.command("submit-manifest")(submit_manifest)
 
 

@@ -1,4 +1,5 @@
-"""The parameters of a submission, made of the table of flags, as Typer reads them."""
+"""The parameters of commands that submit, built from the table of flags in the form that typer
+reads."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS, CliFlag
 from trainyard_cli.invocation import Output, ProjectName
 from trainyard_cli.rest.destinations import Destination
 
-#: Words of Run:ai that are understood, and what to use instead.
+#: Flags of Run:ai that are recognized → what to use instead.
 REFUSED = {
     "--mig-profile": "MIG is not supported; use --gpu-portion-request or --gpu-memory-request.",
     "--pvc": "It was removed; use --existing-pvc or --new-pvc.",
@@ -23,18 +24,19 @@ REFUSED = {
     "--run-as-user": "Use --run-as-uid and --run-as-gid.",
 }
 REFUSED_SWITCHES = {"--privileged", "--run-as-user"}
-ENVIRONMENT = "--environment"  # an asset by its name, or NAME=VALUE as the first one had it
-MASTER = "master_"  # before the key of a flag for the master
+ENVIRONMENT = "--environment"  # name of an asset; NAME=VALUE in the first command line
+MASTER = "master_"  # in front of the key of a master's flag
 RUN, MASTER_PANEL = "Submission", "Master: as the workers, unless"
 MAYBE = Optional[str]  # noqa: UP045 -- read at run time
 SWITCHED = Optional[bool]  # noqa: UP045 -- read at run time
-OTHER, NEGATED = "__other", "__negated"  # behind the key of a flag
+OTHER, NEGATED = "__other", "__negated"  # at the end of a flag's key
 Parameter = inspect.Parameter
 WAIT = "Wait for its end, and exit with its result."
 ATTACH = "Print its logs to the end, and exit with its result."
 
 
 def parameter(key: str, annotation: Any, option: Any, default: Any = None) -> Parameter:
+    """Return a keyword parameter that typer turns into an option or argument."""
     return Parameter(
         key, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, option]
     )
@@ -45,7 +47,7 @@ def _option(panel: str, *names: str, text: str, **more: Any) -> Any:
 
 
 def _common(*, file_names: list[str]) -> list[Parameter]:
-    """Of every submission, besides the fields of its request."""
+    """Return the parameters of every submission that are not in the table."""
     name = typer.Argument(help="Name; without one, one is generated.", show_default=False)
     prefix = _option(
         RUN, "--name-prefix", "--job-name-prefix", text="How the generated name begins."
@@ -87,7 +89,7 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
 
 
 def _of_assets() -> list[Parameter]:
-    """What the galleries hold; flags and files go over it."""
+    """Return the parameters that name assets. Flags and files override what assets contain."""
     panel = "Assets, by name"
     template = _option(panel, "--template", metavar="NAME", text="A template to begin with.")
     environment = _option(
@@ -108,7 +110,7 @@ def _of_assets() -> list[Parameter]:
 
 
 def _of_the_first() -> list[Parameter]:
-    """Of Run:ai's first command line, in shapes of their own."""
+    """Return the parameters of Run:ai's first command line that have a form of their own."""
     volume = _option(
         "Storage",
         "--volume",
@@ -130,7 +132,7 @@ def _of_the_first() -> list[Parameter]:
     address = _option(
         "Network", "--address", metavar="HOST", text="Where portforward listens; localhost else."
     )
-    waits = typer.Option("--wait-for-submit", hidden=True)  # a submission is answered at once
+    waits = typer.Option("--wait-for-submit", hidden=True)  # submitting does not wait
     return [
         parameter("volumes", list[str], volume, []),
         parameter("nfs_server", str, server, ""),
@@ -142,7 +144,8 @@ def _of_the_first() -> list[Parameter]:
 
 
 def _of_gangs() -> list[Parameter]:
-    """What they have and is no field of the table."""
+    """Return the parameters of distributed trainings that are not in the table, and those of the
+    master."""
     command = _option(MASTER_PANEL, "--master-command", metavar="TEXT", text="Its command.")
     claims = _option(MASTER_PANEL, "--master-no-pvcs", text="None of the workers' PVCs.")
     field = _option(
@@ -163,7 +166,10 @@ def _of_gangs() -> list[Parameter]:
 
 
 def parameters_of(to: Destination) -> list[Parameter]:
-    """Of a submission that goes there. Where -f says the framework, a file has its long name."""
+    """Return all parameters of a command that submits to ``to``.
+
+    If -f means the framework, a file only has its long name, ``--file``.
+    """
     asks = to.is_gang and not to.framework
     rows = _common(file_names=["--file"] if asks else ["--file", "-f"])
     if asks:
@@ -179,7 +185,8 @@ def parameters_of(to: Destination) -> list[Parameter]:
 
 
 def _parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterator[Parameter]:
-    """Its own, and hidden ones for its other names: help shows one name for one thing."""
+    """Yield the parameter of a flag, and hidden ones for its other names and its negation. Help
+    shows only one name of each flag."""
     kind = flag.kind
     long = next(it for it in names if it.startswith("--"))
     shown = [it for it in names if it == long or not it.startswith("--")]
@@ -198,7 +205,7 @@ def _parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterat
 
 
 def typed_in(values: dict[str, Any], key: str) -> Any:
-    """What was typed of a flag, by any of its names."""
+    """Return what was typed for a flag, by any of its names. ``None`` if nothing was."""
     if values.get(f"{key}{NEGATED}"):
         return False
     value, other = values.get(key), values.get(f"{key}{OTHER}")
@@ -218,7 +225,7 @@ def _refused(name: str) -> Parameter:
 
 
 def command_with(run: Callable[..., None], text: str, rows: list[Parameter]) -> Callable[..., None]:
-    """The function with these parameters instead of its ``**typed``."""
+    """Return a command with the parameters in ``rows``, which calls ``run`` with what was typed."""
 
     def command(**values: Any) -> None:
         run(**{key: value for key, value in values.items() if not key.startswith("refused_")})

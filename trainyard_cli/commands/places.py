@@ -1,4 +1,4 @@
-"""Where workloads run: projects, clusters, nodes and node pools."""
+"""Commands about where workloads run: projects, clusters, nodes and node pools."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -62,6 +62,7 @@ POOLS = (
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the groups of commands."""
     config = typer.Typer(help="What commands assume.", no_args_is_help=True)
     config.command("project")(set_project)
     config.command("cluster", hidden=True)(_set_cluster)
@@ -76,7 +77,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         ("nodepool", "Node pools.", list_pools),
     ):
         group = typer.Typer(help=what, no_args_is_help=True)
-        group.callback()(_group)  # so that its only command keeps its name
+        group.callback()(_group)  # without it, typer would drop the name of a single command
         group.command("list")(command)
         if name == "cluster":
             group.command("set", hidden=True)(_set_cluster)
@@ -141,7 +142,7 @@ def describe_node(
     if output is Format.NAME:
         print(name)
     elif not document(nodes, output):
-        for node in nodes:  # one of each cluster that calls one so
+        for node in nodes:  # several clusters may have a node with this name
             facts(_facts_of(node))
 
 

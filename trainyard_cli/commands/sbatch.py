@@ -1,4 +1,4 @@
-"""Submitting a batch script, as one gives it to ``sbatch``."""
+"""Submits a batch script, as people pass it to ``sbatch``."""
 
 import sys
 from collections.abc import Sequence
@@ -26,6 +26,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Submit nothing; try it.
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the command."""
     app.command("submit-sbatch")(submit_sbatch)
 
 
@@ -53,6 +54,7 @@ def submit_sbatch(
 
 
 def read_text(file: Path) -> str:
+    """Return the text of a file, or of standard input for ``-``. Raises ``CliError``."""
     try:
         return sys.stdin.read() if str(file) == "-" else file.read_bytes().decode()
     except (OSError, UnicodeDecodeError) as error:
@@ -62,7 +64,8 @@ def read_text(file: Path) -> str:
 def _send(
     invocation: Invocation, body: dict[str, Any], output: Format | None, *, rehearses: bool
 ) -> Any:
-    """What was submitted, if anything was. What a reader should know goes to standard error."""
+    """Send the script, and return the answer, or ``None`` after a dry run. Remarks about its lines
+    go to standard error."""
     from trainyard_cli.rest.client import Refusal
 
     try:
@@ -81,7 +84,7 @@ def _send(
 
 
 def submitted(name: str, answer: Any, output: Format | None) -> None:
-    """What is printed of a workload that was submitted."""
+    """Print what was submitted: its name, or the whole answer as ``output`` wants it."""
     if output is Format.NAME:
         print(name)
     elif not document(answer, output):
@@ -90,6 +93,6 @@ def submitted(name: str, answer: Any, output: Format | None) -> None:
 
 
 def _place(field: str) -> str:
-    """A line of the script, or a field of what it asks for."""
+    """Return where a problem is: a line of the script, or a field of its request."""
     head, _, number = field.partition(".")
     return f"line {number}" if head == "script" and number.isdigit() else field

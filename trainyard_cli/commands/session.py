@@ -1,4 +1,4 @@
-"""Signing in and out. A password is asked for, or read; it is never on a command line."""
+"""Commands to sign in and out. A password is asked for, or read; it is never on a command line."""
 
 import getpass
 import os
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
-KEY_DAYS = 90  # then one signs in again
+KEY_DAYS = 90  # life of an access key; then sign in again
 PIPE_IT = "Pass it on standard input with --password-stdin, or in TRAINYARD_PASSWORD."
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the commands."""
     app.command()(login)
     app.command()(logout)
     app.command()(whoami)
@@ -41,7 +42,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 
 
 class SignInWay(str, Enum):
-    """Words that Run:ai's has after ``login``; the flags say the same."""
+    """Words that Run:ai has after ``login``. Flags say the same here."""
 
     USER = "user"
     SSO = "sso"
@@ -106,10 +107,11 @@ def _announce(kept: Profile, fresh: Profile) -> None:
 
 
 def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
-    """The new sign-in in the place of the earlier one."""
+    """Save the new sign-in. One of the same user at the same server keeps its project, and its old
+    key is deleted."""
     fresh.user, fresh.key_id, fresh.client_id = name, key["id"], key["clientId"]
     fresh.client_secret = key["clientSecret"]
-    fresh.token, fresh.expires = "", 0.0  # the next token is the key's: it ends with it
+    fresh.token, fresh.expires = "", 0.0  # the next token comes from the key, and ends with it
     if (kept.server, kept.user) == (fresh.server, name):
         fresh.project = kept.project
         _retire(kept)
@@ -130,7 +132,8 @@ def _title() -> str:
 
 
 def _by_password(client: "RestClient", name: str, password: str) -> Item:
-    """A new access key of this machine."""
+    """Sign in with a password, and return a new access key for this machine. Raises
+    ``CliError``."""
     try:
         client.sign_in({"grantType": "password", "username": name, "password": password})
     except CliError as error:
@@ -155,7 +158,7 @@ def _address(text: str) -> str:
 
 
 def _has_port(parts: SplitResult) -> bool:
-    """Or none, which is right too."""
+    """Whether the port of an address is valid. No port is valid, too."""
     try:
         return parts.port != 0
     except ValueError:
@@ -187,7 +190,8 @@ def _password(*, from_stdin: bool) -> str:
 
 
 def _answer(ask: Callable[[], str]) -> str | None:
-    """``None`` of Ctrl-D, after which what comes next would stand behind the question."""
+    """Ask, and return the answer, or ``None`` after Ctrl-D. It prints the missing line
+    break then."""
     try:
         return ask()
     except EOFError:
@@ -196,18 +200,19 @@ def _answer(ask: Callable[[], str]) -> str | None:
 
 
 def _retire(kept: Profile) -> None:
-    """The key of an earlier sign-in, which nobody would use any more, ends itself."""
+    """Delete the key of an earlier sign-in, which nobody would use any more."""
     from trainyard_cli.rest.client import RestClient
 
     if not kept.key_id or kept.from_environment:
         return
     client = RestClient(kept)
-    with closing(client.http), suppress(CliError):  # it may have ended, or be deleted
+    with closing(client.http), suppress(CliError):  # it may have expired, or be deleted
         client.delete(f"/access-keys/{kept.key_id}")
 
 
 def _suggest_project(client: "RestClient", fresh: Profile) -> None:
-    """With one project there is nothing to choose."""
+    """Print which project is set. Someone with only one project gets that one; everyone else gets a
+    hint."""
     if fresh.project:
         note(f"Project: {fresh.project['name']}")
         return
@@ -265,4 +270,4 @@ def version(context: typer.Context) -> None:
     except CliError as error:
         if error.code not in {ExitCode.SIGNED_OUT, ExitCode.UNREACHABLE}:
             raise
-        note(str(error), LogLevel.WARN)  # what was asked for, this program's, is printed
+        note(str(error), LogLevel.WARN)  # the version that was asked for is already printed

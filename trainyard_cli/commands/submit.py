@@ -1,4 +1,4 @@
-"""Submitting: a file and flags become the request, which is sent, or tried."""
+"""Submits workloads: a file and flags become the request, which is sent, or tried in a dry run."""
 
 import os
 import shlex
@@ -19,7 +19,7 @@ from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.rest.destinations import FRAMEWORKS, Destination
 from trainyard_cli.show import Format, document, sentences
 
-#: Fields that no flag of the table is for.
+#: Fields without a flag in the table → their flags.
 OTHER_FLAGS = {
     "projectId": "--project",
     "noMaster": "--no-master",
@@ -29,12 +29,12 @@ OTHER_FLAGS = {
     "assets.compute": "--compute",
     "assets.environment": "--environment",
 }
-GENERATED = "job"  # how a name begins that nobody gave
-BY_HAND = "user"  # the source of a value that the request itself has
+GENERATED = "job"  # how a generated name begins
+BY_HAND = "user"  # the source of a value that is in the request itself
 
 
 def command_of(to: Destination) -> Callable[..., None]:
-    """The command that submits there."""
+    """Return the command that submits to ``to``."""
 
     def submit(context: Any, **typed: Any) -> None:
         if context.args:
@@ -75,7 +75,8 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
 
 
 def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list[str]]:
-    """What was typed, and the ports that are to be forwarded afterwards."""
+    """Return what was typed, and the ports to forward once the workload runs. Raises
+    ``BadValue``."""
     flags = {it.key: typed_in(typed, it.key) for it in FLAGS}
     variables = [it for it in typed["environments"] if "=" in it]
     flags["environment_variable"] = [*flags["environment_variable"], *variables]
@@ -105,7 +106,8 @@ def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list
 
 
 def _named(typed: dict[str, Any]) -> Body:
-    """The assets that flags name, as the request has them."""
+    """Return the names of assets that flags name, by their keys in ``assets`` of the request.
+    Raises ``BadValue``."""
     environments = [it for it in typed["environments"] if "=" not in it]
     if len(environments) > 1:
         raise BadValue("--environment: a workload has one environment; give one name")
@@ -126,7 +128,8 @@ def _framework(text: str) -> str:
 
 
 def placed(invocation: Invocation, body: Body, project: str) -> Body:
-    """The request with where it goes: what it says itself, or else the project that is set."""
+    """Return the request with its project and cluster: its own, unless ``project`` names one, or
+    else that of the project that is set."""
     if project or not (body.get("projectId") and body.get("clusterId")):
         place = invocation.project(project)
         body = body | {"projectId": place["id"], "clusterId": place["clusterId"]}
@@ -134,7 +137,7 @@ def placed(invocation: Invocation, body: Body, project: str) -> Body:
 
 
 def read_body(file: Path) -> Body:
-    """The request that a file holds."""
+    """Return the request in a file, or on standard input for ``-``. Raises ``CliError``."""
     import yaml
 
     try:
@@ -163,7 +166,7 @@ def _name(body: Body, name: str, prefix: str) -> None:
 def _send(
     invocation: Invocation, to: Destination, body: Body, output: Format | None, *, rehearses: bool
 ) -> Any:
-    """The new workload, if there is one."""
+    """Send the request, print the result, and return the answer, or ``None`` after a dry run."""
     from trainyard_cli.rest.client import Refusal
 
     try:
@@ -185,7 +188,11 @@ def _send(
 
 
 def rehearsed(answer: Any, output: Format | None) -> None:
-    """A dry run: the spec with all defaults, what is wrong with it, and whether it would start."""
+    """Print the result of a dry run: the spec with all defaults, whether it would start, and
+    warnings.
+
+    Raises ``CliError`` if the request would be refused.
+    """
     if not document(answer, output) and output is not Format.NAME:
         import yaml
 
@@ -206,20 +213,20 @@ def rehearsed(answer: Any, output: Format | None) -> None:
 
 
 def warned(answer: Any) -> None:
-    """What of the request makes no difference there, flag by flag."""
+    """Print the fields of the request that have no effect there, by flag."""
     for it in answer.get("warnings", ()):
         note(f"{_flag(it['field'])} {it['details']}.", LogLevel.WARN)
 
 
 def refused_by(issues: list[dict[str, str]], message: str) -> CliError:
-    """What is wrong with a request, flag by flag."""
+    """Return an error that lists what is wrong with a request, by flag."""
     lines = [f"  {_flag(it['field'])} {it['details']}" for it in issues]
     return CliError(message, lines=lines)
 
 
 def _flag(field: str) -> str:
-    """A field of the request as this command line says it, where it does: ``--workers:``, or of
-    one of several words ``--nfs: server``."""
+    """Return a field as the command line writes it, if it does: ``--workers:``, or for one word of
+    several ``--nfs: server``."""
     for root, flags, names in (("spec.", FLAGS, False), ("masterSpec.", MASTER_FLAGS, True)):
         for flag in flags:
             path = root + flag.path

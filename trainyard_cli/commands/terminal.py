@@ -1,4 +1,4 @@
-"""Shells and other programs in a rank that runs, in the terminal of whoever calls."""
+"""Runs shells and other programs in a running rank, in the caller's terminal."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PIECE = 4096
 NO_MORE_INPUT = json.dumps({"eof": True})
-END_OF_INPUT = b"\x04"  # of a terminal; without one it is a message
+END_OF_INPUT = b"\x04"  # for a terminal; without one, a message says it
 Rank = Annotated[int, typer.Option("--rank", min=0, help="The rank; the first unless given.")]
 Pod = Annotated[str, typer.Option("--pod", help="A pod instead, such as worker-0.")]
 Container = Annotated[str, typer.Option("--container", "-c", hidden=True)]  # a pod has one
@@ -100,6 +100,10 @@ def _run(
 
 @contextlib.contextmanager
 def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
+    """Open a web socket to the server, signed in. ``what`` names the other end in messages.
+
+    Raises ``CliError`` if it cannot be opened.
+    """
     from websockets.exceptions import InvalidStatus, WebSocketException
     from websockets.sync.client import connect
 
@@ -120,14 +124,14 @@ def _refused(status: int, what: str) -> CliError:
     message = f"{what[0].upper()}{what[1:]} cannot be reached."
     if status == 401:
         return CliError(message, SIGN_IN, code=ExitCode.SIGNED_OUT)
-    if status in {403, 404}:  # the first is that of servers that cannot say the other
+    if status in {403, 404}:  # 403: from servers that cannot send a 404
         todo = "Check that it has this rank, and that you may change the workload."
         return CliError(message, todo, code=ExitCode.NOT_FOUND)
     return CliError(message, f"The answer was {status}.", code=ExitCode.UNREACHABLE)
 
 
 def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, Any]:
-    """Both ways until the program ends; what the server says of its end."""
+    """Carry input and output until the program ends. Returns what the server said about its end."""
     from websockets.exceptions import ConnectionClosed
 
     with _raw() if typed and tty else contextlib.nullcontext(), _sized(socket, tty=tty):
@@ -147,7 +151,7 @@ def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, An
 
 
 def _tell(socket: "ClientConnection", message: str) -> None:
-    """Unless it has ended: why is said by the last message that came."""
+    """Send a message, unless the connection has ended: the last message that arrived says why."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed):
@@ -155,7 +159,8 @@ def _tell(socket: "ClientConnection", message: str) -> None:
 
 
 def _show(data: bytes, *, tty: bool) -> None:
-    """A terminal ends its lines with two characters, of which files want one."""
+    """Write output. A terminal ends lines with two characters; if the output is a file, only one is
+    kept."""
     output = sys.stdout.buffer
     output.write(data if sys.stdout.isatty() or not tty else data.replace(b"\r\n", b"\n"))
     output.flush()
@@ -172,7 +177,7 @@ def _type(socket: "ClientConnection", tty: bool) -> None:
 
 @contextlib.contextmanager
 def _raw() -> Iterator[None]:
-    """Every key goes to the program, Ctrl-C included."""
+    """Pass every key to the program, Ctrl-C included, while the block runs."""
     if not sys.stdin.isatty():
         yield
         return
@@ -180,7 +185,7 @@ def _raw() -> Iterator[None]:
     import tty
 
     before = termios.tcgetattr(sys.stdin)
-    tty.setraw(sys.stdin, termios.TCSADRAIN)  # what was typed ahead stays
+    tty.setraw(sys.stdin, termios.TCSADRAIN)  # keeps what was typed ahead
     try:
         yield
     finally:
@@ -189,7 +194,7 @@ def _raw() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _sized(socket: "ClientConnection", *, tty: bool) -> Iterator[None]:
-    """The program's window is as large as this one."""
+    """Keep the program's window as large as this one while the block runs."""
 
     def tell(*_: object) -> None:
         size = shutil.get_terminal_size()

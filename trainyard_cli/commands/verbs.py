@@ -1,4 +1,4 @@
-"""Stopping, running again and deleting workloads."""
+"""Commands that stop workloads, run them again, and delete them."""
 
 from collections.abc import Sequence
 from typing import Annotated

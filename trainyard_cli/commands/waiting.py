@@ -1,4 +1,4 @@
-"""Waiting for the end of a workload, whose result is then that of the command."""
+"""Waits for the end of a workload. The command then exits as the workload did."""
 
 from collections.abc import Iterator
 
@@ -24,7 +24,7 @@ def watch(context: typer.Context, name: Name, project: ProjectName = "") -> None
 
 
 def last_of(invocation: Invocation, workload_id: str) -> Item:
-    """The workload once it has ended. Every change of its phase goes to standard error."""
+    """Return the workload once it has ended. Every change of its phase goes to standard error."""
     state = ""
     for workload in _states(invocation, workload_id):
         if (line := _line(workload)) != state:
@@ -36,7 +36,10 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
 
 
 def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
-    """At first and at each change, through outages of Trainyard."""
+    """Yield the workload now and after each change. Outages of Trainyard do not end it.
+
+    Raises ``CliError`` if the workload is deleted.
+    """
     for _ in pulses(invocation.client, workloadId=workload_id):
         try:
             yield invocation.client.get(f"/workloads/{workload_id}")
@@ -49,8 +52,11 @@ def _states(invocation: Invocation, workload_id: str) -> Iterator[Item]:
 
 
 def _codes(workload: Item, pods: list[Item]) -> list[int | None]:
-    """First that of the rank whose log says why, then of those that failed, the earliest first: the
-    others were ended because of it."""
+    """Return the exit codes of pods, the most telling first.
+
+    That is the code of the rank whose log explains the failure, then those of pods that failed, the
+    earliest first: later ones were ended because of it.
+    """
     line = (workload["failure"] or {}).get("line") or {}
 
     def place(pod: Item) -> tuple[bool, bool, str]:
@@ -67,7 +73,8 @@ def _line(workload: Item) -> str:
 
 
 def conclude(invocation: Invocation, workload: Item) -> None:
-    """End as the workload did: with the exit code of the rank that failed, where there is one."""
+    """Raise ``CliError`` unless the workload succeeded, with the exit code of the rank that failed
+    if there is one."""
     if workload["phase"] == "Completed":
         return
     code = int(ExitCode.REFUSED)

@@ -1,4 +1,4 @@
-"""Webhooks: where messages about workloads go, and what became of each."""
+"""Commands for webhooks: where messages about workloads go, and what became of each."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -36,6 +36,7 @@ DELIVERIES = (
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
+    """Add the commands."""
     group = typer.Typer(help="Addresses that get messages about workloads.", no_args_is_help=True)
     group.command("list")(list_webhooks)
     group.command("create")(create)

@@ -1,4 +1,4 @@
-"""What there is to know of workloads, and to do with them."""
+"""Lists workloads, and has the columns that other commands show of them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -43,7 +43,7 @@ COLUMNS = (
     TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
 )
-#: What a list shows of a workload that is gone.
+#: What a list with ``--watch`` shows of a deleted workload.
 DELETED: Item = {
     "phase": "Deleted",
     "runningPods": 0,
@@ -91,7 +91,8 @@ def list_every(
 
 
 def _narrowed(read: Callable[[], Item]) -> Item:
-    """What else of the query could be wrong, its options judge before."""
+    """Read a page, and report a refused query as a fault of ``--status``: its other parts were
+    checked before."""
     from trainyard_cli.rest.client import Refusal
 
     try:
@@ -105,9 +106,12 @@ def _narrowed(read: Callable[[], Item]) -> Item:
 def _changed(
     invocation: Invocation, place: Project | None, read: Callable[[], Item], first: list[Item]
 ) -> Iterator[Item]:
-    """Each workload that came, changed or was deleted, as long as someone reads."""
+    """Yield each workload that is new, changed or deleted, for as long as someone reads.
+
+    ``read`` reads the page, and ``first`` is what it showed before.
+    """
     last = {it["id"]: it for it in first}
-    printed = {key: _row(it) for key, it in last.items()}  # of those off the page too
+    printed = {key: _row(it) for key, it in last.items()}  # also of those that left the page
     for _ in pulses(invocation.client, projectId=place and place["id"]):
         page = {it["id"]: it for it in read()["workloads"]}
         for key in last.keys() - page.keys():
@@ -122,7 +126,8 @@ def _changed(
 
 
 def _is_deleted(invocation: Invocation, workload_id: str) -> bool:
-    """Another one that is not on the page any more no longer matches, or is too old for it."""
+    """Whether a workload that left the page was deleted. It may only match no longer, or be too old
+    for it."""
     try:
         invocation.client.get(f"/workloads/{workload_id}")
     except CliError as error:
@@ -131,7 +136,8 @@ def _is_deleted(invocation: Invocation, workload_id: str) -> bool:
 
 
 def _row(workload: Item) -> list[str]:
-    """What of it a reader looks at, without what changes by the second."""
+    """Return the cells that decide whether a workload changed: all but those that change every
+    second."""
     return [it.text(workload) for it in COLUMNS if it.head not in {"AGE", "RUNNING FOR"}]
 
 
@@ -146,17 +152,19 @@ def _show(page: Item, output: Format | None, where: str, none: str, *, headers: 
 
 
 def type_of(workload: Item) -> str:
-    """As people know it: the framework, or that there is none."""
+    """Return the type of a workload: its framework, or its kind if it has none."""
     return str(workload["distributedFramework"] or workload["type"])
 
 
 def pods_of(workload: Item) -> str:
+    """Return the number of running pods, with that of pending ones in parentheses."""
     running, requested = workload["runningPods"], workload["requestedPods"]["number"]
     pending = requested - running if workload["actionsSupport"]["suspend"] else 0
     return f"{running} ({pending})"
 
 
 def gpus_of(workload: Item) -> str:
+    """Return the number of allocated GPUs, with that of requested ones in parentheses."""
     allocated, requested = (
         number(workload[key]["gpu"]) for key in ("allocatedResources", "workloadRequestedResources")
     )

@@ -1,4 +1,5 @@
-"""What each flag of a submission says in its request, as plain data, and both ways of going there:
-from flags to the request (``body``), and from a request to the command line (``line``). Of this
-distribution it is all that others may import.
+"""What each flag of a submission means in its request, as plain data.
+
+``body`` goes from flags to the request, ``line`` from a request to the command line. Code outside
+this distribution imports only this package of it.
 """

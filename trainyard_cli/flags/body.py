@@ -1,4 +1,4 @@
-"""From flags to the request."""
+"""Turns flags into the request of a submission."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -32,9 +32,12 @@ HOST_LABEL = "kubernetes.io/hostname"
 
 @dataclass(frozen=True)
 class Typed:
-    """A command line as it was typed. ``flags`` has the text, texts or switch of each flag by its
-    key, ``master`` those of the flags for the master. ``words`` come after ``--``: arguments, or
-    with ``is_command`` the command. ``sets`` are ``PATH=VALUE``, and lay over the rest."""
+    """The flags and words of one command line.
+
+    ``flags`` maps the key of each flag to what was typed: a text, texts, or a switch. ``master`` is
+    the same for the flags of the master. ``words`` came after ``--``; they are arguments, or with
+    ``is_command`` the command. ``sets`` are ``PATH=VALUE``, and override everything else.
+    """
 
     flags: Given = field(default_factory=dict)
     master: Given = field(default_factory=dict)
@@ -48,7 +51,11 @@ class Typed:
 
 
 def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
-    """The request with what was typed on top; ``BadValue`` names the flag that is wrong."""
+    """Return a copy of the request with what was typed on top.
+
+    ``environ`` has the variables of the shell, for flags that pass one on. Raises ``BadValue``,
+    which names the flag that is wrong.
+    """
     body = deepcopy(body)
     spec: Body = body.setdefault("spec", {})
     _lay(spec, FLAGS, typed.flags, environ)
@@ -65,7 +72,8 @@ def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
 
 
 def without_nodes(body: Body, texts: Iterable[str]) -> Body:
-    """The request with no pod on these nodes, besides what else it asks of them."""
+    """Return the request with a condition that keeps its pods off these nodes, in addition to its
+    own. Each text has one name, or several with commas between them."""
     names = [name for text in texts for name in text.split(",") if name]
     if not names:
         return body
@@ -81,7 +89,7 @@ def without_nodes(body: Body, texts: Iterable[str]) -> Body:
 def _lay(
     spec: Body, flags: Iterable[CliFlag], given: Given, environ: Environ, prefix: str = "--"
 ) -> None:
-    fresh: set[str] = set()  # lists that this command line began
+    fresh: set[str] = set()  # lists that this command line has replaced
     for flag in flags:
         texts = given.get(flag.key)
         if texts is None or texts == []:
@@ -108,7 +116,10 @@ def _read(flag: CliFlag, text: str, environ: Environ, name: str) -> Any:
 
 
 def _append(spec: Body, flag: CliFlag, item: Any) -> None:
-    """Node pools may be several words of one text. A variable that is there gets the new value."""
+    """Append an item to the list of a flag.
+
+    Node pools may be several words of one text. A variable that exists already gets the new value.
+    """
     every = list(get(spec, flag.path) or [])
     new = item.replace(",", " ").split() if flag.path == "nodePools" else [item]
     if flag.path == VARIABLE_PATH:
@@ -120,7 +131,10 @@ def _append(spec: Body, flag: CliFlag, item: Any) -> None:
 
 
 def _settle(spec: Body, given: set[str]) -> None:
-    """What follows from what was given, and need not be said."""
+    """Set the fields that follow from other flags, so that nobody has to type them.
+
+    ``given`` has the paths of the flags that were typed.
+    """
     if any(path in given for path in CUSTOM) and "security.uidGidSource" not in given:
         put(spec, "security.uidGidSource", "custom")
     compute = spec.get("compute")
@@ -131,7 +145,7 @@ def _settle(spec: Body, given: set[str]) -> None:
             if path not in given:
                 compute.pop(path.partition(".")[2], None)
     devices = compute.get("gpuDevicesRequest")
-    if isinstance(devices, float):  # a part of one
+    if isinstance(devices, float):  # a part of one GPU
         compute["gpuDevicesRequest"] = 1
         compute.setdefault("gpuPortionRequest", devices)
     for part, kind in (("gpuPortionRequest", "portion"), ("gpuMemoryRequest", "memory")):
@@ -141,7 +155,8 @@ def _settle(spec: Body, given: set[str]) -> None:
 
 
 def _master(body: Body, typed: Typed, environ: Environ) -> Body | None:
-    """The master's own setup: that of the workers, with what was typed for the master."""
+    """Return the master's setup: the one of the workers, with what was typed for the master.
+    ``None`` if nothing was."""
     given = [value for value in typed.master.values() if value not in (None, [])]
     if not (given or typed.master_command or typed.master_sets or typed.master_no_pvcs):
         return None

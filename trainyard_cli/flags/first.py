@@ -1,10 +1,10 @@
-"""What Run:ai's first command line says in other shapes, as texts of the flags of the second."""
+"""Flags of Run:ai's first command line that have another form, as texts of the current flags."""
 
 from collections.abc import Iterable
 
 from trainyard_cli.flags.values import BadValue, Given
 
-#: Its words for how a port is reached, as ``--port`` has them.
+#: Its words for how a port is reached → those of ``--port``.
 SERVICES = {"nodeport": "NodePort", "loadbalancer": "LoadBalancer"}
 INGRESS, FORWARD = "ingress", "portforward"
 VOLUME = "write SOURCE:TARGET, and :ro to read it only, such as /data:/data:ro"
@@ -13,7 +13,11 @@ VOLUME = "write SOURCE:TARGET, and :ro to read it only, such as /data:/data:ro"
 def with_volumes(
     flags: Given, volumes: Iterable[str], *, nfs_server: str = "", propagates: bool = False
 ) -> dict[str, object]:
-    """``-v SOURCE:TARGET[:ro][:HOST]`` of an NFS server where there is one, else of the node."""
+    """Return the flags with ``-v SOURCE:TARGET[:ro][:HOST]`` added.
+
+    The source is a folder of the NFS server, if the text or ``nfs_server`` names one, else of the
+    node. With ``propagates``, later mounts of the node appear in it. Raises ``BadValue``.
+    """
     laid = dict(flags)
     for text in volumes:
         key, item = _volume(text, nfs_server)
@@ -36,8 +40,12 @@ def _volume(text: str, nfs_server: str) -> tuple[str, str]:
 
 
 def with_services(flags: Given, service: str) -> tuple[dict[str, object], list[str]]:
-    """``--port EXTERNAL:CONTAINER`` as ``--service-type`` means it; and the ports that nobody is
-    to reach but whoever forwards them, which are in no request."""
+    """Return the flags with ``--port EXTERNAL:CONTAINER`` as ``--service-type`` means it, and ports
+    to forward.
+
+    The ports are those of ``portforward``, which are in no request: they are only reached by
+    whoever forwards them. Raises ``BadValue``.
+    """
     laid, ports = dict(flags), _texts(flags.get("port"))
     word = service.lower()
     if word not in {*SERVICES, INGRESS, FORWARD}:

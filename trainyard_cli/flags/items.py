@@ -1,4 +1,4 @@
-"""Items of lists that one flag says in several words: ``claimname=data,path=/data,ro``."""
+"""Items of lists that one flag describes in several words: ``claimname=data,path=/data,ro``."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,9 +11,13 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True)
 class ItemWords:
-    """``words`` have a value, which is put at their path in the item; ``numbers`` and ``lists``
-    (with ``:`` between) are those of another type. ``marks`` stand alone, each for one value at
-    its path. ``fixed`` is true of every item. ``refused`` says what to write instead."""
+    """The words of such a flag.
+
+    ``words`` have a value, which belongs at their path in the item; it is a number for those in
+    ``numbers``, and for those in ``lists`` a list with ``:`` between its texts. ``marks`` stand
+    alone, each for one value at its path. Every item has the values in ``fixed``. ``refused`` says
+    what to write instead of a word.
+    """
 
     words: Mapping[str, str]
     marks: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
@@ -21,20 +25,22 @@ class ItemWords:
     numbers: frozenset[str] = frozenset()
     lists: frozenset[str] = frozenset()
     refused: Mapping[str, str] = field(default_factory=dict)
-    alone: str = ""  # of an item without any word, the word that it is
+    alone: str = ""  # the word that a text without words is the value of
 
     def kind(self, *, many: bool = True) -> ValueKind:
+        """Return the kind of a flag with these words. With ``many``, the flag can be repeated."""
         shown = ",".join([*(f"{word}=" for word in self._shown()), *self.marks])
         return ValueKind("WORD=…", self.read, self.write, many=many, words=shown)
 
     def _shown(self) -> list[str]:
-        """Of several words for one thing, the first."""
+        """Return the words, without those that mean the same as an earlier one."""
         paths: dict[str, str] = {}
         for word, path in self.words.items():
             paths.setdefault(path, word)
         return list(paths.values())
 
     def read(self, text: str, _: Environ) -> Item:
+        """Return the item that a text describes. Raises ``BadValue``."""
         item: Item = {}
         for key, value in self.fixed.items():
             put(item, key, value)
@@ -67,6 +73,7 @@ class ItemWords:
         return int(text)
 
     def write(self, item: Any) -> str:
+        """Return the text that describes an item. Raises ``Unsayable`` if no text does."""
         if not isinstance(item, dict):
             raise Unsayable
         leaves = _leaves(item)
@@ -99,7 +106,7 @@ class ItemWords:
 
 
 def put(into: Item, path: str, value: Any) -> None:
-    """At a dotted path."""
+    """Put a value into a dict at a dotted path. Inner dicts on the way are copied."""
     *above, last = path.split(".")
     for key in above:
         inner = into.get(key)
@@ -109,7 +116,7 @@ def put(into: Item, path: str, value: Any) -> None:
 
 
 def get(values: Any, path: str) -> Any:
-    """What is at a dotted path; ``None`` where nothing is."""
+    """Return the value at a dotted path, or ``None`` if there is nothing."""
     for key in path.split("."):
         if not isinstance(values, dict):
             return None
@@ -151,7 +158,10 @@ NEW_PVC = ItemWords(
 
 
 def _read_claim(text: str, environ: Environ) -> Item:
-    """The access modes are those that are named; without any it is the usual one."""
+    """Return the claim that a text describes.
+
+    It has the access modes that were named; without any, the usual one.
+    """
     item = NEW_PVC.read(text, environ)
     modes = get(item, ACCESS) or {}
     if modes.pop("readWriteOnce", False) is False and modes:

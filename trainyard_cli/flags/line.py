@@ -1,4 +1,4 @@
-"""From a request to the command line that sends it."""
+"""Turns a request into the command line that sends it."""
 
 import shlex
 from collections import defaultdict
@@ -22,7 +22,7 @@ from trainyard_cli.flags.table import (
 from trainyard_cli.flags.values import MASK, BadValue, Unsayable, as_json
 
 FRAMEWORK = "distributedFramework"
-#: By Run:ai's word of a kind in its paths, or its framework, the command that submits it.
+#: Last part of a kind's path in REST, or framework → the command that submits it.
 COMMANDS = {
     "trainings": "training standard",
     "workspaces": "workspace",
@@ -35,7 +35,7 @@ COMMANDS = {
 
 
 class _Masked(dict[str, str]):
-    """The shell of whoever pastes the line: its secrets are not known here."""
+    """Replaces the shell where the line will be pasted: its secrets are not known here."""
 
     def __missing__(self, _: str) -> str:
         return MASK
@@ -45,8 +45,11 @@ class _Masked(dict[str, str]):
 
 
 def command_line(body: Body, path: str, project: str = "", *, template: str = "") -> str:
-    """To paste into a shell. ``path`` is the kind's, such as ``distributed``. Read again, it gives
-    the same request. Secret values are taken from the shell."""
+    """Return the command line of a request, to paste into a shell.
+
+    ``path`` is that of the kind, such as ``distributed``. Parsed again, the line gives the same
+    request. Secret values are left to the variables of the shell.
+    """
     spec = body.get("spec", {})
     framework = spec.get(FRAMEWORK) if path == "distributed" else path
     command = COMMANDS.get(str(framework), "distributed")
@@ -67,7 +70,7 @@ def command_line(body: Body, path: str, project: str = "", *, template: str = ""
 
 
 def typed_of(body: Body) -> Typed:
-    """What to type for it, by the flags that can say it, and by ``--set`` for the rest."""
+    """Return what to type for a request: flags where one can say it, and ``--set`` for the rest."""
     spec = body["spec"]
     typed = Typed(flags=_said(FLAGS, spec), no_master=True if body.get(NO_MASTER) else None)
     typed = _with_words(typed, spec)
@@ -88,7 +91,7 @@ def _with_master(typed: Typed, body: Body, master: Body) -> Typed:
     if (command := master.get(COMMAND)) != worker.get(COMMAND) and isinstance(command, str):
         typed = replace(typed, master_command=command)
     base = {"spec": deepcopy(worker)}
-    # With nothing of its own the master has its own setup nevertheless, the same as the workers'.
+    # A master whose setup equals the workers' still needs a flag, so that it has its own.
     built = laid_over(base, Typed(**_master_of(typed)), _Masked()).get("masterSpec", worker)
     wrong = list(_differing(built, master))
     sets = _sets(master, wrong)
@@ -103,7 +106,7 @@ def _master_of(typed: Typed) -> dict[str, Any]:
 
 
 def _said(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
-    """By key of each flag what to type for what the spec has at its path."""
+    """Return what to type for the values in ``spec``, by the key of each flag."""
     given: dict[str, Any] = {}
     at: defaultdict[str, list[CliFlag]] = defaultdict(list)
     for flag in flags:
@@ -122,7 +125,8 @@ def _said(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
 
 
 def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
-    """The flag that says this value, and the text that is read as it: a draft may have others."""
+    """Return a flag and a text that is read as exactly this value, or ``None``: a draft may have
+    values that no flag can say."""
     for flag in rows:
         with suppress(Unsayable, BadValue):
             text = flag.kind.write(value)
@@ -132,7 +136,8 @@ def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
 
 
 def _with_words(typed: Typed, spec: Body) -> Typed:
-    """What comes after ``--``: the command, or the arguments of the image's own."""
+    """Return ``typed`` with the words after ``--``: the command, or the arguments if the image's
+    own command runs."""
     command, args = spec.get(COMMAND), spec.get(ARGS)
     if words := _split(command):
         return replace(typed, words=words, is_command=True)
@@ -143,7 +148,7 @@ def _with_words(typed: Typed, spec: Body) -> Typed:
 
 
 def _split(text: Any) -> list[str]:
-    """The words of a line that a shell would write just so; none of another."""
+    """Return the words of a line if a shell would quote them exactly so, else none."""
     try:
         words = shlex.split(text) if isinstance(text, str) else []
     except ValueError:
@@ -152,7 +157,7 @@ def _split(text: Any) -> list[str]:
 
 
 def _differing(built: Body, wanted: Body) -> Iterable[str]:
-    """The paths at which they differ, one below the top at most."""
+    """Yield the paths where two specs differ, at most one level below the top."""
     for key in {**wanted, **built}:
         ours, other = built.get(key), wanted.get(key)
         if ours == other and (key in built) == (key in wanted):
@@ -168,7 +173,7 @@ def _sets(spec: Body, paths: Iterable[str]) -> list[str]:
 
 
 def _without(flags: Iterable[CliFlag], given: Any, paths: list[str]) -> dict[str, Any]:
-    """Without those that ``--set`` says in full."""
+    """Drop the flags whose values ``--set`` says in full."""
     dropped = {it.key for it in flags if any(_is_within(it.path, path) for path in paths)}
     return {key: value for key, value in given.items() if key not in dropped}
 
@@ -178,7 +183,7 @@ def _is_within(path: str, above: str) -> bool:
 
 
 def _groups(typed: Typed) -> list[list[str]]:
-    """Flag by flag, in the order of the table."""
+    """Return what to type, grouped by flag, in the order of the table."""
     groups = [["--no-master"]] if typed.no_master else []
     for flag in FLAGS:
         groups += _typing(flag, flag.name, typed.flags.get(flag.key))
@@ -201,12 +206,14 @@ def _typing(flag: CliFlag, name: str, given: Any) -> list[list[str]]:
 
 
 def _worded(name: str, text: str) -> list[str]:
-    """A text that begins as a flag does stays with its own."""
+    """Return a flag and its text. A text that looks like a flag is joined to it by an
+    equals sign."""
     return [f"{name}={text}"] if text.startswith("-") or not text else [name, text]
 
 
 def _wrapped(groups: list[list[str]], words: list[str]) -> str:
-    """A flag a line; the command after ``--`` stays with its flag."""
+    """Return the line with one flag per line. The command after ``--`` stays on the line of its
+    flag."""
     tail = ["--", *words] if words else []
     if tail and groups[-1] == ["--command"]:
         tail = [*groups.pop(), *tail]

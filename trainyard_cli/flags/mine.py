@@ -1,5 +1,6 @@
-"""Credentials of one's own, as Run:ai's flags for them say it: ``--env-my-credentials`` and
-``--image-pull-my-credentials``. Here one's own are among those that a name may mean."""
+"""Run:ai's flags for personal credentials: ``--env-my-credentials`` and
+``--image-pull-my-credentials``. Here a name may mean a personal credential or a shared one, so both
+map to the usual flags."""
 
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,7 +12,10 @@ TYPE, NAME, CREDENTIAL, KEY = "type", "name", "credential-name", "key"
 
 
 def _words(text: str, needed: Collection[str]) -> dict[str, str]:
-    """Of ``type=generic-secret,name=…``; the credential itself knows its type."""
+    """Parse words like ``type=generic-secret,name=…``, which must be those in ``needed``.
+
+    The type is ignored, because the credential has one. Raises ``BadValue``.
+    """
     words = dict(part.partition("=")[::2] for part in text.split(","))
     words.pop(TYPE, None)
     if words.keys() != set(needed) or not all(words.values()):

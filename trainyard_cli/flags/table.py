@@ -1,5 +1,5 @@
-"""Flag ↔ field of the request, as rows. The words are Run:ai's; what its first command line called
-otherwise stands behind. The first long name is the one that is printed."""
+"""Table of flags, and the field of the request that each sets. Names are Run:ai's: first the long
+one that help and command lines show, then those of its first command line."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -32,9 +32,9 @@ VARIABLE_PATH, ARGS, COMMAND, NO_MASTER = "environmentVariables", "args", "comma
 
 @dataclass(frozen=True)
 class CliFlag:
-    """``path`` is dotted, below the request's ``spec``: of its pods, or of the ``whole`` workload.
-    With ``master`` there is one for the master alone, too. ``only`` names who has it: all gangs, a
-    framework, or workspaces."""
+    """One flag. ``path`` is dotted, below ``spec`` of the request: a field of its pods, or of the
+    workload if ``whole``. With ``master``, a second flag sets it for the master only. ``only``
+    names the workloads that have the flag: gangs, those of a framework, or workspaces."""
 
     names: str
     path: str
@@ -296,5 +296,5 @@ LIFECYCLE = _of(
 )
 FLAGS = WORKERS + COMPUTE + CONTAINER + SECURITY + STORAGE + NETWORK + SCHEDULING + LIFECYCLE
 MASTER_FLAGS = tuple(flag for flag in FLAGS if flag.master)
-#: Of the workload as a whole; everything else in a request's spec is of its pods.
+#: Fields of the workload as a whole. All others in a request's ``spec`` are of its pods.
 WHOLE_KEYS = frozenset({"distributedFramework"} | {it.path for it in FLAGS if it.whole})

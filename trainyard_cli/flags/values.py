@@ -1,4 +1,4 @@
-"""Texts of flags as values of a request, and back."""
+"""Converts the texts of flags to values of a request, and back."""
 
 import json
 import math
@@ -8,25 +8,29 @@ from dataclasses import dataclass
 from typing import Any
 
 Environ = Mapping[str, str]
-Given = Mapping[str, Any]  # what was typed of each flag, by its key
-MASK = "***"  # is shown for a value that is secret
+Given = Mapping[str, Any]  # what was typed, by the key of each flag
+MASK = "***"  # shown instead of a secret value
 SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1, "": 1}
 DURATION = re.compile(r"(\d+)([dhms]?)")
 
 
 class BadValue(ValueError):
-    """The text of a flag is none of its kind; the message follows the flag's name."""
+    """The text of a flag cannot be read. The message is printed after the name of the flag."""
 
 
 class Unsayable(ValueError):
-    """No text of this flag would be read as this value."""
+    """No text of the flag is read as this value."""
 
 
 @dataclass(frozen=True)
 class ValueKind:
-    """``read`` gives the value of a text, of ``many`` the item that is added; ``write`` its text.
-    A ``switch`` has no text: it is there, or with ``no-`` before its name. ``words`` are what a
-    text with several of them may have."""
+    """How the text of a flag becomes a value.
+
+    ``read`` returns the value of a text, or with ``many`` one item of a list, and may raise
+    ``BadValue``. ``write`` returns the text of a value, or raises ``Unsayable``. A ``switch`` has
+    no text: it is there, or negated by ``no-`` in front of its name. ``words`` lists the words that
+    a text may have.
+    """
 
     metavar: str
     read: Callable[[str, Environ], Any]
@@ -60,6 +64,7 @@ def _write_whole(value: Any) -> str:
 
 
 def number_of(text: str, _: Environ) -> int | float:
+    """Return a finite number, as an int if it is whole. Raises ``BadValue``."""
     try:
         value = float(text)
     except ValueError:
@@ -107,7 +112,8 @@ def _write_pair(item: Any) -> str:
 
 
 def _variable(text: str, environ: Environ) -> dict[str, str]:
-    """A name alone takes the value that it has here, which then is on no command line."""
+    """Return a variable. A name alone takes its value from the shell, so that it is on no command
+    line."""
     if "=" in text:
         return _pair(text, environ)
     if text not in environ:
@@ -131,6 +137,7 @@ def _name(item: Any, keys: set[str]) -> str:
 
 
 def quantity_pair(text: str, _: Environ) -> dict[str, str]:
+    """Return the extended resource that ``RESOURCE=QUANTITY`` requests. Raises ``BadValue``."""
     name, equals, quantity = text.partition("=")
     if not (name and equals and quantity):
         raise BadValue(f"{text!r} is not RESOURCE=QUANTITY")
@@ -144,7 +151,8 @@ def _write_quantity(item: Any) -> str:
 
 
 def from_key(source: str) -> ValueKind:
-    """A variable with the value of one key of something: ``NAME=SECRET,key=KEY``."""
+    """Return the kind of a variable whose value is one key of a ``source``:
+    ``NAME=SECRET,key=KEY``."""
 
     def read(text: str, _: Environ) -> dict[str, Any]:
         name, _equals, rest = text.partition("=")
@@ -176,7 +184,8 @@ def _write_pod_field(item: Any) -> str:
 
 
 def named(**also: Any) -> ValueKind:
-    """An object that a name is enough for."""
+    """Return the kind of an object that only its name describes. ``also`` has its other, fixed
+    fields."""
 
     def read(text: str, _: Environ) -> dict[str, Any]:
         return {"name": text, **also}
@@ -192,7 +201,7 @@ def named(**also: Any) -> ValueKind:
 
 
 def keyed(kind: str) -> ValueKind:
-    """The pod affinity of this kind, by the key of its label."""
+    """Return the kind of a pod affinity, ``Required`` or ``Preferred``, by the key of its label."""
 
     def read(text: str, _: Environ) -> dict[str, str]:
         return {"type": kind, "key": text}
@@ -206,7 +215,7 @@ def keyed(kind: str) -> ValueKind:
 
 
 def json_or_text(text: str) -> Any:
-    """What ``--set`` is given: JSON, or else a text as it stands."""
+    """Parse the value of ``--set``: as JSON, or as plain text if it is no JSON."""
     try:
         return json.loads(text)
     except ValueError:
@@ -214,7 +223,7 @@ def json_or_text(text: str) -> Any:
 
 
 def as_json(value: Any) -> str:
-    """The inverse, as short as it may be."""
+    """Return the shortest text that ``json_or_text`` reads as ``value``."""
     is_plain = isinstance(value, str) and json_or_text(value) == value and value != ""
     return value if is_plain else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 

@@ -1,1 +1,2 @@
-"""The REST API as commands call it: with a token, for changes, under the addresses of each kind."""
+"""Access to the REST API for commands: the client, the sign-in, the stream of changes, and the path
+of each kind."""

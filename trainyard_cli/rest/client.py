@@ -1,4 +1,4 @@
-"""Calls of the REST API, with a token that is renewed as it is needed."""
+"""Calls the REST API, with a token that is renewed when needed."""
 
 import re
 import time
@@ -14,14 +14,15 @@ from trainyard_cli.notes import LogLevel, note
 from trainyard_cli.rest.profile import KEY_VARIABLES, Profile
 
 PATIENCE_SECONDS = 60.0
-EARLY_SECONDS = 120.0  # before its end a token is renewed
+EARLY_SECONDS = 120.0  # a token is renewed so long before its end
 PAGE = 500
-NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # of the system, which says the same in words
+NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # number of an error, which its words explain
 KEY_ENDED = "The access key of this machine has ended, or was deleted."
 
 
 class RestClient:
-    """Each call is a note for whoever looks for errors: method, path, status, milliseconds."""
+    """A client of one server. Each call leaves a debug note: method, path, status and
+    milliseconds."""
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
@@ -32,21 +33,30 @@ class RestClient:
         )
 
     def get(self, path: str, **query: Any) -> Any:
+        """Return the JSON of a GET. A query's parameter that is ``None`` is left out. See
+        ``send``."""
         return self.send("GET", path, query=query)
 
     def post(self, path: str, body: Any = None, **query: Any) -> Any:
+        """Return the JSON of a POST. See ``send``."""
         return self.send("POST", path, body, query=query)
 
     def delete(self, path: str) -> Any:
+        """Return the JSON of a DELETE, if it has any. See ``send``."""
         return self.send("DELETE", path)
 
     def send(self, method: str, path: str, body: Any = None, *, query: Any = None) -> Any:
-        """The answer's JSON; ``CliError`` says what was refused."""
+        """Return the JSON of the answer, or ``None`` if it is empty.
+
+        Raises ``CliError`` if the call is refused, the server cannot be reached, or nobody is
+        signed in.
+        """
         answer = self._authorized(method, path, body, query)
         return answer.json() if answer.content else None
 
     def pages(self, path: str, key: str, **query: Any) -> Iterator[Any]:
-        """Every item of a list, whatever its length."""
+        """Yield every item of a list, page by page. ``key`` is the name of the list in the
+        answer."""
         offset: int | None = 0
         while offset is not None:
             page = self.get(path, offset=offset, limit=PAGE, **query)
@@ -62,8 +72,11 @@ class RestClient:
         silence: float | None = None,
         **query: Any,
     ) -> Iterator[Iterator[str]]:
-        """The lines of an answer that comes bit by bit. After so many seconds of ``silence`` it is
-        taken for lost."""
+        """Open an answer that arrives bit by bit, and yield its lines.
+
+        The connection counts as lost after ``silence`` seconds without a byte; without ``silence``
+        it never does. Raises ``CliError`` as ``send`` does.
+        """
         with _reaching(self.profile.server):
             request = self.http.build_request(
                 "GET", path, params=_given(query), headers=self.bearer() | (headers or {})
@@ -79,14 +92,14 @@ class RestClient:
                 answer.close()
 
     def open_post(self, path: str, body: dict[str, str]) -> Any:
-        """Of a call that needs no token yet."""
+        """Return the JSON of a POST that needs no token, such as those of signing in."""
         answer = self._send("POST", path, body, None, {})
         if answer.is_error:
             raise refusal(answer)
         return answer.json()
 
     def sign_in(self, body: dict[str, str]) -> None:
-        """Keep the token that these credentials give."""
+        """Exchange credentials for a token, and keep it in the profile."""
         token = self.open_post("/token", body)
         self.profile.token = token["accessToken"]
         self.profile.expires = time.time() + token["expiresIn"]
@@ -107,7 +120,7 @@ class RestClient:
 
     def _authorized(self, method: str, path: str, body: Any, query: Any) -> httpx.Response:
         answer = self._send(method, path, body, query, self.bearer())
-        if answer.status_code == 401:  # it ended early, such as with a new password
+        if answer.status_code == 401:  # the token ended early, such as by a new password
             self.profile.expires = 0.0
             answer = self._send(method, path, body, query, self.bearer())
         if answer.is_error:
@@ -115,7 +128,8 @@ class RestClient:
         return answer
 
     def bearer(self) -> dict[str, str]:
-        """The header of a call, with a token that is still valid for a while."""
+        """Return the header of a call, with a token that stays valid for at least
+        ``EARLY_SECONDS``."""
         profile = self.profile
         if not profile.token or time.time() > profile.expires - EARLY_SECONDS:
             if not profile.is_signed_in:
@@ -156,7 +170,7 @@ def _given(query: dict[str, Any]) -> dict[str, Any]:
 
 
 def refusal(answer: httpx.Response) -> CliError:
-    """What the server said, with the fields that it named."""
+    """Return what the server answered as an error, with the fields that it named."""
     try:
         body = answer.json()
         message, details = str(body["message"]), str(body.get("details") or "")
@@ -173,7 +187,7 @@ def refusal(answer: httpx.Response) -> CliError:
 
 
 class Refusal(CliError):
-    """``issues`` name the fields of the request that are wrong, and what is wrong with each."""
+    """A refused request. ``issues`` are pairs of a field and what is wrong with it."""
 
     def __init__(
         self, message: str, todo: str, *, code: int, issues: list[tuple[str, str]]

@@ -1,4 +1,4 @@
-"""Where submissions go: each kind of workload has calls of its own."""
+"""Where submissions go: each kind of workload has a path of its own in REST."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,13 @@ FRAMEWORKS = {
     "xgboost": "XGBoost",
     "jax": "JAX",
 }
-LABELS = {"TF": "TensorFlow"}  # where people say another word than the API
+LABELS = {"TF": "TensorFlow"}  # where people use another name than REST
 
 
 @dataclass(frozen=True)
 class Destination:
-    """``path`` is that of its calls, ``type`` the API's word for it, ``noun`` what people say,
-    with its article."""
+    """A kind of workload to submit. ``path`` is that of its calls, ``type`` its name in REST,
+    ``noun`` what people call it, with the article."""
 
     path: str
     type: str
@@ -27,18 +27,19 @@ class Destination:
 
     @property
     def is_gang(self) -> bool:
+        """Whether it runs as several ranks."""
         return self.path == "distributed"
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """By which the list has these alone."""
+        """Filters with which a list has only these workloads."""
         if self.framework:
             return (f"distributedFramework=={self.framework}",)
         return (f"type=={self.type}",)
 
     @property
     def only(self) -> frozenset[str]:
-        """Which of the flags that not all have are its own."""
+        """Marks of the flags that these workloads have and others lack, as in ``CliFlag.only``."""
         if not self.is_gang:
             return frozenset({WORKSPACE} if self.path == "workspaces" else ())
         return frozenset({GANG, self.framework} if self.framework else {GANG, PYTORCH, MPI})
@@ -47,16 +48,18 @@ class Destination:
 STANDARD = Destination("trainings", "Training", "a standard training")
 WORKSPACES = Destination("workspaces", "Workspace", "a workspace")
 DISTRIBUTED = Destination("distributed", "Distributed", "a distributed training")
-#: Of ``trainyard training`` without another word.
+#: Filters of ``trainyard training`` without another word.
 TRAININGS = ("type!=Workspace",)
 
 
 def gang_of(word: str) -> Destination:
+    """Return the kind of distributed training that a word for its framework means."""
     framework, label = FRAMEWORKS[word], label_of(word)
-    article = "an" if label[0] in "MX" else "a"  # as they are said: em-pee-eye
+    article = "an" if label[0] in "MX" else "a"  # both are spelled aloud: em-pee-eye, ex-gee-boost
     return Destination("distributed", "Distributed", f"{article} {label} training", framework)
 
 
 def label_of(word: str) -> str:
+    """Return what people call the framework that a word means."""
     framework = FRAMEWORKS[word]
     return LABELS.get(framework, framework)

@@ -1,4 +1,5 @@
-"""Who is signed in where, and in which project: a file that only its owner can read."""
+"""The sign-in: who, at which server, and in which project. It is a file that only its owner can
+read."""
 
 import json
 import os
@@ -9,7 +10,7 @@ from typing import Any
 from trainyard_cli.errors import CliError, ExitCode
 
 DEFAULT_SERVER = "http://127.0.0.1:8000"
-#: From the environment, for machines where nobody signs in: they win over the file.
+#: Field → environment variable, for machines where nobody signs in. Variables override the file.
 VARIABLES = {
     "server": "TRAINYARD_SERVER",
     "client_id": "TRAINYARD_CLIENT_ID",
@@ -20,8 +21,9 @@ KEY_VARIABLES = (VARIABLES["client_id"], VARIABLES["client_secret"])
 
 @dataclass
 class Profile:
-    """``token`` is valid until ``expires``, in seconds since 1970; the key gets the next one.
-    ``project`` has the ``id``, ``name`` and ``clusterId`` of the one that is set."""
+    """A sign-in. ``token`` is valid until ``expires``, in seconds since 1970; after that, the
+    access key (``client_id``, ``client_secret``) gets the next one. ``project`` has ``id``,
+    ``name`` and ``clusterId`` of the project that is set, or is empty."""
 
     path: Path
     server: str = ""
@@ -36,14 +38,15 @@ class Profile:
 
     @property
     def is_signed_in(self) -> bool:
+        """Whether it has a server and an access key."""
         return bool(self.server and self.client_id and self.client_secret)
 
     def save(self) -> None:
-        """Written in full next to the old one, then put in its place."""
+        """Replace the file, by a rename once the new one is complete."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
         values = {key: value for key, value in asdict(self).items() if key in _kept()}
-        if self.from_environment:  # what the environment says stays there
+        if self.from_environment:  # values from the environment are not stored
             values |= dict.fromkeys((*VARIABLES, "token"), "") | {"expires": 0.0}
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w") as file:
@@ -56,6 +59,8 @@ def _kept() -> set[str]:
 
 
 def default_path() -> Path:
+    """Return the path of the file: ``TRAINYARD_CONFIG``, or else in the user's folder of
+    settings."""
     if given := os.environ.get("TRAINYARD_CONFIG"):
         return Path(given).expanduser()
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
@@ -63,11 +68,16 @@ def default_path() -> Path:
 
 
 def load(path: Path) -> Profile:
+    """Read the profile of a file, with the environment's values on top. A missing file gives an
+    empty one.
+
+    Raises ``CliError`` if the file cannot be read.
+    """
     values = _read(path)
     given = {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
     profile = Profile(path, **{key: values[key] for key in _kept() & values.keys()})
     is_elsewhere = given.get("server", profile.server).rstrip("/") != profile.server.rstrip("/")
-    if is_elsewhere:  # what opens one Trainyard is told to no other
+    if is_elsewhere:  # the key of one server is never sent to another
         profile = Profile(path, project=profile.project if "client_id" in given else {})
     if "client_id" in given and given["client_id"] != profile.client_id:
         profile.token, profile.expires, profile.from_environment = "", 0.0, True

@@ -1,4 +1,4 @@
-"""When to look again: Trainyard tells what changes, and nobody has to ask each second."""
+"""When to read again: the server sends a pulse when something changes, so nobody has to poll."""
 
 from collections.abc import Iterable, Iterator
 from time import monotonic, sleep
@@ -12,13 +12,18 @@ if TYPE_CHECKING:
 
 PATH = "/workloads/watch"
 RETRY_SECONDS = 1.0
-PATIENCE_SECONDS = 300.0  # of an outage
-SILENCE_SECONDS = 45.0  # after three heartbeats that did not come the connection is gone
+PATIENCE_SECONDS = 300.0  # longest outage
+SILENCE_SECONDS = 45.0  # three missed heartbeats: the connection is gone
 
 
 def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
-    """Once at first, and again whenever a workload changed; through outages of Trainyard, whose
-    workloads continue without it. What changed during one comes after it."""
+    """Yield once at the start, and again whenever a workload has changed. ``query`` selects
+    workloads.
+
+    It reconnects through outages of the server, during which workloads continue; changes made
+    meanwhile cause a pulse afterwards. Raises ``CliError`` after ``PATIENCE_SECONDS`` without the
+    server.
+    """
     last, heard, is_away = "", monotonic(), False
     while True:
         headers = {"Last-Event-ID": last} if last else {}
@@ -38,7 +43,8 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
 
 
 def ids_of(lines: Iterable[str]) -> Iterator[str]:
-    """The ids of a stream of server-sent events. Of several changes at once the last has one."""
+    """Yield the ids of events in a stream of server-sent events. Of several changes at once, only
+    the last has one."""
     for line in lines:
         field, _, value = line.partition(":")
         if field == "id":
