@@ -1,5 +1,8 @@
-"""``python -m bench [table trainer fit training live validation terminal search]``: measure and
-print, or all."""
+"""``python -m bench [NAME …]`` runs the benchmarks with these names, or all, and prints the table.
+
+A run of all also replaces the table in docs/benchmarks.md. The exit code is 1 if a limit does not
+hold.
+"""
 
 import sys
 import tempfile
@@ -20,11 +23,12 @@ ALONE = {
     "table": table.rows,
     "trainer": loop.rows,
     "fit": fit.rows,
-}  # without a Trainyard that runs
+}  # these need no running Trainyard
 NAMES = [*ALONE, *RUNNING]
 
 
 def measure(names: list[str]) -> Iterator[report.Measurement]:
+    """Run benchmarks, and yield their rows. One Trainyard is started for all that need one."""
     for name in ALONE:
         if name in names:
             yield from ALONE[name]()

@@ -1,4 +1,4 @@
-"""Signing a browser in."""
+"""Signs a browser in."""
 
 from playwright.sync_api import Browser, StorageState
 
@@ -8,7 +8,8 @@ ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 def sign_in(browser: Browser, trainyard: Trainyard) -> StorageState:
-    """The cookies of the administrator's session, for any number of windows."""
+    """Sign in as the administrator, and return the session's cookies, which any number of windows
+    can use."""
     context = browser.new_context(base_url=trainyard.url)
     page = context.new_page()
     page.goto("/accounts/login/")

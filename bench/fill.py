@@ -1,4 +1,4 @@
-"""Many workloads for the table, written straight into the database."""
+"""Writes many workloads straight into the database, for benchmarks of the table."""
 
 import random
 from datetime import datetime, timedelta
@@ -28,15 +28,19 @@ SPEC = documents.dump(
 
 
 def administrator() -> User:
+    """Return the user that owns the workloads and signs in, and create it if it does not exist."""
     user = User.objects.filter(username="bench").first() or make_administrator("bench", "")
-    user.is_staff = user.is_superuser = True  # which is what Django's admin asks for
+    user.is_staff = user.is_superuser = True  # Django's admin requires it
     user.save(update_fields=["is_staff", "is_superuser"])
     return user
 
 
 def fill(count: int) -> None:
-    """``count`` workloads over ten projects and a year, the same ones for the same count."""
-    chance = random.Random(count)  # noqa: S311 -- made-up rows, not secrets
+    """Create ``count`` workloads in ten projects, one for every five minutes before now.
+
+    The same count gives the same phases, projects and sizes.
+    """
+    chance = random.Random(count)  # noqa: S311 -- random rows, not secrets
     cluster = Cluster.objects.create(name="bench")
     department = Department.objects.create(name="bench", cluster=cluster)
     projects = [

@@ -1,7 +1,7 @@
-"""Whether a gang would start, asked of 2,000 nodes: random gangs, the query and the packing.
+"""Measures how long it takes to judge whether a gang would start on 2,000 nodes, for random gangs.
 
-``python -m bench.fit`` fills a database of its own and prints the milliseconds of each verdict, and
-of each with its repairs.
+A time includes the queries and the packing. ``python -m bench.fit`` fills a database of its own and
+prints two lists of milliseconds as JSON: of each verdict, and of each verdict with its repairs.
 """
 
 import json
@@ -49,11 +49,12 @@ def rows() -> Iterator[Measurement]:
 
 
 def measure() -> dict[str, list[float]]:
+    """Return the milliseconds of each verdict, and of each verdict with its repairs."""
     from workloads.scheduling.fit.ground import ground_of
     from workloads.scheduling.fit.judge import judge
     from workloads.scheduling.fit.repairs import repairs
 
-    random, project = Random(SEED), _fill()  # noqa: S311 -- a benchmark, and the same each time
+    random, project = Random(SEED), _fill()  # noqa: S311 -- no secret, and the same each time
     garbage.settle()  # as the web process does
     verdicts, repaired = [], []
     for _ in range(GANGS):
@@ -67,7 +68,8 @@ def measure() -> dict[str, list[float]]:
 
 
 def gang(random: Random) -> "WorkloadSpec":
-    """Of one to 64 pods, some only for one type or pool of nodes, some larger than all of them."""
+    """Return a random gang of 1 to 513 pods. Some are only for one type or pool of nodes, and some
+    are larger than the cluster."""
     from spec.formats import documents
 
     gpus = random.choice((0, 1, 1, 2, 4, 8))
@@ -92,7 +94,7 @@ def gang(random: Random) -> "WorkloadSpec":
 
 
 def _fill() -> "Project":
-    """Nodes as a busy cluster has them: few kinds, and hardly two with as much left."""
+    """Create nodes as in a busy cluster: of few types, and hardly two with equal room left."""
     from clusters.models import NodePool
     from tests.factories import ClusterFactory, NodeFactory, ProjectFactory
 

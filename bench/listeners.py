@@ -1,7 +1,8 @@
-"""Open pages without a browser around them: each holds the stream and fetches the rows it names.
+"""Open pages without a browser: each holds the stream of changes, and fetches the rows that it
+names.
 
-Fifty browsers on the machine of the server would measure the browsers, and fifty clients of a
-library that library. A few are real; the others put the same requests on the server, by sockets.
+Fifty browsers on the server's machine would measure the browsers, and fifty clients of an HTTP
+library that library. So only a few are real; the others send the same requests by sockets.
 """
 
 import asyncio
@@ -19,7 +20,7 @@ STREAM = "/stream/?output=all"
 
 @contextmanager
 def listening(trainyard: Trainyard, state: StorageState, count: int) -> Iterator[None]:
-    """``count`` pages stay open meanwhile, signed in by the cookies of ``state``."""
+    """Keep ``count`` pages open while the block runs, signed in by the cookies of ``state``."""
     cookies = {str(cookie.get("name")): str(cookie.get("value")) for cookie in state["cookies"]}
     pages = OpenPages(trainyard.url, cookies, count)
     thread = threading.Thread(target=lambda: asyncio.run(pages.stay_open()))
@@ -32,7 +33,8 @@ def listening(trainyard: Trainyard, state: StorageState, count: int) -> Iterator
 
 
 class OpenPages:
-    """They run in an event loop of their own thread: Playwright has that of the main one."""
+    """The pages, which run in the event loop of a thread: the main thread's loop is
+    Playwright's."""
 
     def __init__(self, url: str, cookies: dict[str, str], count: int) -> None:
         self.address = urlsplit(url).netloc
@@ -41,6 +43,7 @@ class OpenPages:
         self.started = threading.Event()
 
     async def stay_open(self) -> None:
+        """Keep the pages open until ``close``. Raises ``RuntimeError`` if one ends before."""
         self.loop, self.closing = asyncio.get_running_loop(), asyncio.Event()
         self.started.set()
         pages = [asyncio.create_task(self._page()) for _ in range(self.count)]
@@ -53,6 +56,7 @@ class OpenPages:
                 raise RuntimeError(f"an open page ended early: {end!r}")
 
     def close(self) -> None:
+        """Close the pages. Any thread may call it."""
         self.started.wait()
         self.loop.call_soon_threadsafe(self.closing.set)
 
@@ -71,7 +75,8 @@ class OpenPages:
         writer.close()
 
     async def _ask(self, path: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection each time: one that is kept may be closed as it is used again."""
+        """Send a GET, and return its connection once the status has arrived. Each request has a new
+        connection, because one that is kept may be closed just when it is used again."""
         host, _, port = self.address.partition(":")
         reader, writer = await asyncio.open_connection(host, int(port))
         lines = [f"GET {path} HTTP/1.1", f"Host: {self.address}", f"Cookie: {self.cookies}"]

@@ -1,4 +1,5 @@
-"""From the engine's change of phase to the changed row, while fifty pages are open."""
+"""Measures the time from a change of phase in the engine to the changed row, with fifty
+open pages."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -18,7 +19,7 @@ from tests.waiting import wait_for
 PAGES = 50
 BROWSERS = 5
 WORKLOADS = 10
-# Those moves that the engine makes; the others are Trainyard's own.
+# The changes that the engine makes. Trainyard makes all others itself.
 ENGINE_MOVES = ("Running", "Completed")
 SHORT_SECOND_RUN = (
     "test -e $CHECKPOINT_DIR/once && exec sleep 2; touch $CHECKPOINT_DIR/once; exec sleep 600"
@@ -42,7 +43,8 @@ def rows(trainyard: Trainyard) -> Iterator[Measurement]:
     with sync_playwright() as playwright, Rest(trainyard) as rest:
         browser = playwright.chromium.launch(executable_path=executable(), args=ARGUMENTS)
         workloads = [_prepare(rest, f"live-{n}") for n in range(WORKLOADS)]
-        # Each in a profile of its own, as several people have: one opens six connections at most.
+        # Each page has a profile of its own, as if several people used it: one profile opens at
+        # most six connections.
         state = sign_in(browser, trainyard)
         pages = [_open(browser, trainyard, state) for _ in range(BROWSERS)]
         with listening(trainyard, state, PAGES - BROWSERS):
@@ -71,7 +73,8 @@ def _open(browser: Browser, trainyard: Trainyard, state: StorageState) -> Page:
 
 
 def _prepare(rest: Rest, name: str) -> str:
-    """A stopped workload, so that its row is there before the pages are; its next run is short."""
+    """Create a stopped workload, so that its row is there before the pages open. Its next run is
+    short."""
     workload = rest.submit(name, command=f"sh -c '{SHORT_SECOND_RUN}'")
     rest.wait(workload, "Running", timeout=60)
     rest.act(workload, "suspend")
@@ -80,7 +83,7 @@ def _prepare(rest: Rest, name: str) -> str:
 
 
 def _moves(rest: Rest, workload: str) -> list[tuple[str, float]]:
-    """``id phase`` and when the engine last made the move, in seconds since 1970."""
+    """Return ``"ID PHASE"`` and the time of each change by the engine, in seconds since 1970."""
     created_at = {event["phase"]: event["createdAt"] for event in rest.events(workload)}
     return [
         (f"{workload} {phase}", datetime.fromisoformat(created_at[phase]).timestamp())
@@ -94,7 +97,8 @@ def _shows_all(page: Page, moves: list[tuple[str, float]]) -> bool:
 
 
 def _delays(page: Page, moves: list[tuple[str, float]]) -> Iterator[float]:
-    """Seconds for each move that the page showed; it may skip one that was over at once."""
+    """Yield the seconds until the page showed each change. It may skip one that the next one
+    followed at once."""
     shown: dict[str, float] = page.evaluate("window.seen")
     for key, moved_at in moves:
         if key in shown:

@@ -1,4 +1,4 @@
-"""The loop of our trainer against a short DDP script, both under torchrun, turn by turn."""
+"""Compares the trainer's loop with a short DDP script. Both run under torchrun, in turns."""
 
 import json
 import statistics
@@ -15,7 +15,7 @@ from config.run.install import ROOT
 TURNS = 5
 RANKS = 2
 EPOCHS, BATCH_SIZE = 30, 32
-SAMPLES = 1438  # scikit-learn's digits without the fifth that is for testing
+SAMPLES = 1438  # scikit-learn's digits, without the fifth that is for testing
 FIRST_EPOCH = -(-SAMPLES // BATCH_SIZE)
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
@@ -30,14 +30,14 @@ def rows() -> Iterator[Measurement]:
         "epoch and without checkpoints: time of a sample",
         ours=statistics.median(ours) * 1e6,
         unit="µs",
-        limit=1 / 0.95,  # as a share of its samples a second
+        limit=1 / 0.95,  # it must reach 95 % of the peer's samples per second
         peer=statistics.median(plain) * 1e6,
         peer_name="a 30-line DDP script",
     )
 
 
 def _ours() -> float:
-    """Samples a second, by the clock of whoever reads the trainer's lines."""
+    """Return samples per second, by the clock of this process, which reads the trainer's lines."""
     flags = ["--epochs", str(EPOCHS), "--batch-size", str(BATCH_SIZE)]
     program = ["trainer", "mnist", *flags, "--checkpoint-every", "1000000"]
     warm: tuple[float, int] | None = None
@@ -54,11 +54,13 @@ def _ours() -> float:
 
 
 def _plain() -> float:
+    """Return samples per second of the peer, which prints them."""
     return float(list(_lines(["bench.plain_ddp", str(EPOCHS), str(BATCH_SIZE)]))[-1])
 
 
 def _lines(program: list[str]) -> Iterator[str]:
-    """What the program's ranks print under torchrun, as they print it."""
+    """Yield the lines of a program under torchrun, as its ranks print them. Raises ``RuntimeError``
+    if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         with subprocess.Popen(
             [*TORCHRUN, f"--nproc-per-node={RANKS}", "-m", *program],

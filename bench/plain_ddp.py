@@ -1,7 +1,7 @@
-"""The peer of our trainer: as short a DDP script as one would write by hand, under torchrun.
+"""The peer of the trainer: a DDP script as short as one would write it by hand, for torchrun.
 
-It trains the same network on the same digits with batches of the same size, and prints how many
-samples a second all ranks took together after the first epoch.
+It trains the same network on the same digits, with batches of the same size. It prints how many
+samples per second all ranks together took after the first epoch.
 """
 
 import sys

@@ -1,4 +1,5 @@
-"""Searching a log of a gigabyte, plain and colored: by the requests that its page sends."""
+"""Measures the search in a log of one gigabyte, plain and colored, by the requests that its page
+sends."""
 
 import os
 import subprocess
@@ -14,15 +15,15 @@ from tests.rest import Rest
 
 SIZE = 1024**3  # bytes
 STEPS = 60
-FIRST = {"plain": 10.0, "colored": 30.0}  # times what grep takes, at most
+FIRST = {"plain": 10.0, "colored": 30.0}  # limit: times what grep takes
 RARE = "loss=0.777"  # in one line of 100,000
 LINE = "{at:08d} INFO train rank=0 lr=3.0e-4 throughput=812.3 tokens/s loss=0.{loss:03d}"
 COLORED = (
     "\\x1b[90m{at:08d}\\x1b[0m \\x1b[32mINFO\\x1b[0m train rank=0 lr=3.0e-4 "
     "\\x1b[1mthroughput\\x1b[0m=812.3 tokens/s loss=\\x1b[36m0.{loss:03d}\\x1b[0m"
 )
-GREP_READ = (0, 1)  # exit codes: lines were found, or none
-# In the product's own process of manage.py: the store is its own affair.
+GREP_READ = (0, 1)  # exit codes: it found lines, or none
+# Runs in the product's ``manage.py``, because the log store is internal to it.
 FILL = """
 from workloads import logs
 at, line, stream = 0, "{line}\\n", logs.Stream("{workload}", 1, 0, 0)
@@ -74,12 +75,13 @@ def _of(trainyard: Trainyard, workload: str, kind: str) -> Iterator[Measurement]
 
 
 def _by_grep(trainyard: Trainyard, workload: str) -> float:
-    """Seconds; it reads colors as what they are, and finds no text that they interrupt."""
+    """Return the seconds that grep takes for the same log. It does not find text with color codes
+    within it."""
     log = trainyard.home / "logs" / workload / "1-0-0.log"
     began = time.perf_counter()
     done = subprocess.run(
-        ["grep", "-ic", RARE, str(log)],  # noqa: S607 -- whichever grep there is
-        capture_output=True,  # into nothing it would stop at the first hit
+        ["grep", "-ic", RARE, str(log)],  # noqa: S607 -- the grep on the PATH
+        capture_output=True,  # writing to /dev/null, grep would stop at the first hit
         check=False,
         env={"LC_ALL": "C.UTF-8", "PATH": os.environ["PATH"]},
     )
@@ -90,7 +92,7 @@ def _by_grep(trainyard: Trainyard, workload: str) -> float:
 
 
 def _search(web: httpx.Client, address: str, query: dict[str, str]) -> tuple[float, Any]:
-    """Seconds until all is searched, and the answer."""
+    """Return the seconds until the whole log is searched, and the last answer."""
     began = time.perf_counter()
     while True:
         answer = web.get(address, params=query).raise_for_status().json()

@@ -1,8 +1,8 @@
-"""The workloads table at two sizes, and Django admin's changelist over the same rows.
+"""Compares the workloads table at two sizes, and with Django admin's changelist of the same rows.
 
-``python -m bench.table COUNT`` fills a database of its own, says ``ready``, then answers each path
-on its standard input with the seconds that the page took. So the two sizes and the admin are asked
-turn by turn, and whatever else the machine does meets all of them.
+``python -m bench.table COUNT`` fills a database of its own and prints ``ready``. For each path on
+its standard input it then prints the seconds that the page took. So the two sizes and the admin can
+be asked in turns, and other load on the machine affects all of them.
 """
 
 import os
@@ -35,7 +35,8 @@ PAGES = {
 
 
 class Table:
-    """A process with a table of ``count`` workloads."""
+    """A process that serves a table of ``count`` workloads, with its data in the folder
+    ``home``."""
 
     def __init__(
         self, count: int, home: str, *, module: str = "bench.table", database: str = ""
@@ -56,6 +57,7 @@ class Table:
         )
 
     def line(self) -> str:
+        """Return the next line that the process prints. Raises ``RuntimeError`` if it has ended."""
         assert self.process.stdout is not None  # noqa: S101 -- a pipe, see above
         text = self.process.stdout.readline().strip()
         if not text:
@@ -63,7 +65,7 @@ class Table:
         return text
 
     def time(self, path: str) -> float:
-        """Seconds that one request of ``path`` took."""
+        """Return the seconds that one request of ``path`` took."""
         assert self.process.stdin is not None  # noqa: S101 -- a pipe, see above
         print(path, file=self.process.stdin, flush=True)
         return float(self.line())
@@ -113,7 +115,7 @@ def serve(count: int) -> None:
 
 
 def answer(client: Client) -> None:
-    """Each path of the input with the seconds that it took."""
+    """Print the seconds that each path on standard input took."""
     print("ready", flush=True)
     for path in sys.stdin:
         print(_time(client, path.strip()), flush=True)

@@ -1,4 +1,4 @@
-"""The command line beside a program that only loads what it speaks HTTP with."""
+"""Compares the command line with a program that only loads the library it speaks HTTP with."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ PEER = [sys.executable, "-c", "import httpx"]
 
 
 class Signing(Protocol):
-    """Where it runs, and who signs in."""
+    """A running Trainyard: its address, its folder, and who signs in."""
 
     @property
     def url(self) -> str: ...
@@ -30,7 +30,8 @@ class Signing(Protocol):
 
 
 def rows(trainyard: Signing) -> Iterator[Measurement]:
-    """The least of some rounds by turns: the machine may have other things to do."""
+    """Yield the shortest of several rounds, taken in turns, because the machine may have other
+    work."""
     environment = os.environ | {
         "TRAINYARD_CONFIG": str(trainyard.home / "terminal.json"),
         "TRAINYARD_PASSWORD": trainyard.password,

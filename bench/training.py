@@ -1,4 +1,4 @@
-"""The same training through Trainyard and by bare torchrun, turn by turn."""
+"""Compares the same training through Trainyard and by torchrun alone, in turns."""
 
 import statistics
 import subprocess
@@ -21,7 +21,7 @@ LONGEST = 300.0
 def rows(trainyard: Trainyard) -> Iterator[Measurement]:
     ours, bare = [], []
     with Rest(trainyard) as rest:
-        _through_trainyard(rest, "warm-up")  # both find the disk cache warm
+        _through_trainyard(rest, "warm-up")  # fills the disk cache for both
         for turn in range(TURNS):
             bare.append(_by_torchrun())
             ours.append(_through_trainyard(rest, f"turn-{turn}"))

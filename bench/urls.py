@@ -1,4 +1,4 @@
-"""Trainyard's addresses, and the admin's changelist over the same table."""
+"""Trainyard's addresses, with the admin's changelist of the same table."""
 
 from django.contrib import admin
 from django.urls import path
@@ -7,8 +7,9 @@ from config.urls import urlpatterns as ours
 from workloads.models import Workload
 
 
-class WorkloadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic when it runs
-    """The table's default columns. The page size is the admin's own: 100, where ours is 50."""
+class WorkloadAdmin(admin.ModelAdmin):  # type: ignore[type-arg]  # not generic at run time
+    """The columns that our table has by default. A page has 100 rows, the admin's default; ours has
+    50."""
 
     list_display = (
         *("name", "framework", "phase", "message", "project", "created_by", "running_pods"),

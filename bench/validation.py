@@ -1,4 +1,5 @@
-"""Leaving a field of the wizard: the round trip of one validation, in a real browser."""
+"""Measures the round trip of one validation in a real browser, when a field of the wizard
+is left."""
 
 from collections.abc import Iterator
 
@@ -30,7 +31,7 @@ def rows(trainyard: Trainyard) -> Iterator[Measurement]:
 
 
 def _change(page: Page, value: str) -> float:
-    """Milliseconds from the request to the whole answer, as the browser counts them."""
+    """Return the milliseconds from the request to the end of the answer, by the browser's clock."""
     field = page.get_by_label("Number of workers")
     with page.expect_response(_is_validation) as answer:
         field.fill(value)

@@ -1,1 +1,2 @@
-"""REST on PostgreSQL beside the least that could do it, and the command line beside its imports."""
+"""Compares REST on PostgreSQL with the least code that could do the same, and the command line with
+its imports alone."""

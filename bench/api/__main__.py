@@ -1,4 +1,5 @@
-"""``python -m bench.api [submitting lists watchers terminal]``: measure and print, or all."""
+"""``python -m bench.api [submitting lists watchers terminal]`` measures these parts, or all, and
+prints the table."""
 
 import sys
 

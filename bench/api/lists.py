@@ -1,4 +1,4 @@
-"""The list of workloads at two sizes, filtered and sorted, asked turn by turn.
+"""Compares the list of workloads at two sizes, filtered and sorted, in turns.
 
 ``python -m bench.api.lists COUNT`` fills the database of ``DATABASE_URL``, then answers paths as
 ``bench.table`` does.
@@ -19,7 +19,7 @@ from bench.table import LARGE, REQUESTS, SMALL, WARM_UP, Table
 
 LIST = "/api/v1/workloads?limit=50&filterBy=phase=="
 NEWEST = "sortBy=createdAt&sortOrder=desc"
-#: Each has more than 50 rows at either size.
+#: Each has more than 50 rows in both sizes.
 LISTS = {
     "of the failed, the newest first": f"{LIST}Failed&{NEWEST}",
     "of the failed, by name": f"{LIST}Failed&sortBy=name",
@@ -47,6 +47,7 @@ def rows(place: BenchPlace) -> Iterator[Measurement]:
 
 
 def serve(count: int) -> None:
+    """Fill the database, then answer paths until the input ends."""
     from django.db import connection
     from django.test import Client
 
@@ -57,7 +58,7 @@ def serve(count: int) -> None:
     call_command("migrate", verbosity=0, interactive=False)
     fill.fill(count)
     with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")  # as PostgreSQL does by itself after a while
+        cursor.execute("ANALYZE")  # as PostgreSQL's autovacuum does later
     bearer = f"Bearer {tokens.issue(fill.administrator())}"
     answer(Client(SERVER_NAME="localhost", headers={"Authorization": bearer}))
 

@@ -1,5 +1,5 @@
-"""A PostgreSQL of its own, a broker, and one web process: nothing runs workloads, so that
-only calls are measured."""
+"""Starts a PostgreSQL, a broker and one web process, and nothing that runs workloads: only calls
+are measured."""
 
 import json
 import os
@@ -20,13 +20,14 @@ from config.run.install import ROOT
 from tests.product import free_port
 
 PATIENCE = 60.0  # seconds until a server answers
-USER = "postgres"  # PostgreSQL refuses to run as root
+USER = "postgres"  # PostgreSQL does not run as root
 DATABASES = ("bench", "small", "large")
 
 
 @dataclass(frozen=True)
 class BenchPlace:
-    """``home`` and the sign-in are those of the product; ``databases`` are addresses by name."""
+    """A running web process. ``databases`` are addresses by name; ``project`` and ``cluster`` are
+    ids."""
 
     url: str
     home: Path
@@ -40,6 +41,7 @@ class BenchPlace:
 
 @contextmanager
 def place() -> Iterator[BenchPlace]:
+    """Start everything in a temporary folder, and stop it after the block."""
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         scratch.chmod(0o755)

@@ -1,4 +1,5 @@
-"""``python -m bench.api.seed``: a project to submit to, and who does; printed as JSON."""
+"""``python -m bench.api.seed`` creates a project to submit to, and prints its id, that of its
+cluster, and a token, as JSON."""
 
 import json
 import sys
@@ -7,6 +8,7 @@ import django
 
 
 def seed() -> dict[str, str]:
+    """Create the project, and return the ids and a token of its member."""
     from accounts import tokens
     from accounts.models import User
     from tests.factories import ProjectFactory

@@ -1,5 +1,5 @@
-"""Trainyard's settings with a bare view beside its REST API, as a peer to measure against."""
+"""Trainyard's settings, with a bare view added to the REST API as a peer to measure against."""
 
-from config.settings import *  # noqa: F403 -- all of them, that is the point
+from config.settings import *  # noqa: F403 -- all of them are needed
 
 ROOT_URLCONF = "bench.api.urls"

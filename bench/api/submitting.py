@@ -1,4 +1,5 @@
-"""Submissions, as fast as they are answered, beside a view that only inserts such a row."""
+"""Compares submissions with calls of a view that only inserts such a row, each as fast as they are
+answered."""
 
 import http.client
 import json
@@ -21,7 +22,7 @@ numbers = count()
 
 
 def rows(place: BenchPlace) -> Iterator[Measurement]:
-    """Both in turn, round by round: whatever else the machine does meets both."""
+    """Measure both in turns, so that other load on the machine affects both."""
     for path in (OURS, BARE):
         _round(place, path, WARM_UP)
     taken: dict[str, list[float]] = {OURS: [], BARE: []}
@@ -37,6 +38,7 @@ def rows(place: BenchPlace) -> Iterator[Measurement]:
 
 
 def _round(place: BenchPlace, path: str, seconds: float) -> list[float]:
+    """Submit by all callers for ``seconds``, and return the seconds that each call took."""
     taken: list[float] = []
     ends = time.perf_counter() + seconds
     callers = [
@@ -66,6 +68,7 @@ def _call(place: BenchPlace, path: str, ends: float, taken: list[float]) -> None
 
 
 def body(place: BenchPlace) -> dict[str, Any]:
+    """Return the body of a submission, under a new name."""
     return {
         "name": f"train-{next(numbers)}",
         "projectId": place.project,

@@ -1,4 +1,4 @@
-"""Trainyard's addresses, and a django-ninja view that only inserts such a row."""
+"""Trainyard's addresses, with a view of django-ninja that only inserts a row."""
 
 from typing import Any
 from uuid import UUID, uuid4

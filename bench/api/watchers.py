@@ -1,4 +1,4 @@
-"""Many programs that watch: how soon a change is with the last of them."""
+"""Measures how soon the last of many watching programs hears of a change."""
 
 import asyncio
 import time
@@ -16,13 +16,15 @@ CHANGES = 40
 
 
 class Watched:
-    """``heard`` counts, by name, who was told of a workload."""
+    """Watchers of all workloads. ``heard`` counts, by name of a workload, how many have heard of
+    it."""
 
     def __init__(self, place: BenchPlace) -> None:
         self.place, self.heard = place, dict[str, int]()
         self.ready, self.news = 0, asyncio.Event()
 
     async def watch(self) -> None:
+        """Open one connection that watches, and count what it hears."""
         host, port = urlsplit(self.place.url).netloc.split(":")
         stream, writer = await asyncio.open_connection(host, int(port))
         lines = ("GET /api/v1/workloads/watch HTTP/1.1", f"Host: {host}:{port}")
@@ -37,6 +39,8 @@ class Watched:
             self.news.set()
 
     async def until(self, holds: object) -> None:
+        """Wait until ``holds()``, which is asked after each line. Raises ``TimeoutError`` after a
+        minute."""
         async with asyncio.timeout(60):
             while not (callable(holds) and holds()):
                 self.news.clear()
@@ -44,7 +48,8 @@ class Watched:
 
 
 def rows(place: BenchPlace) -> Iterator[Measurement]:
-    """From before the call that causes a change, to the last watcher that hears of it."""
+    """Measure from the start of the call that causes a change to the last watcher that
+    hears of it."""
     seconds = asyncio.run(_measure(place))
     what = f"{WATCHERS} watchers of GET /workloads/watch: a submission to the last of them, p95"
     yield Measurement(f"{what} of {CHANGES}", percentile(seconds, 0.95), "s", 1.0)

@@ -1,4 +1,4 @@
-"""``python -m bench.api.web``: the web process as the product starts it, with the bare view beside
+"""``python -m bench.api.web`` is the web process as the product starts it, with the bare view among
 its addresses."""
 
 import os

@@ -1,1 +1,1 @@
-"""Trainyard beside the bare client and kubectl, on a real API server."""
+"""Compares Trainyard with the bare Kubernetes client and with kubectl, on a real API server."""

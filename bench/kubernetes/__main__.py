@@ -1,4 +1,4 @@
-"""``python -m bench.kubernetes PART``, on the cluster that KUBECONFIG names."""
+"""``python -m bench.kubernetes PART`` measures one part on the cluster that KUBECONFIG names."""
 
 import os
 import sys
@@ -20,13 +20,13 @@ def main() -> int:
     if len(names) != 1 or names[0] not in {*PARTS, "verdicts"} or not kubeconfig:
         print(HOW)
         return 2
-    if names == ["verdicts"]:  # without a Trainyard that runs
+    if names == ["verdicts"]:  # needs no running Trainyard
         rows = list(verdicts.rows(Path(kubeconfig)))
     else:
         with place(Path(kubeconfig)) as where:
             rows = list(PARTS[names[0]](where))
     if not rows:
-        return 0  # it said why it was skipped
+        return 0  # it printed why it was skipped
     print(report.table(rows))
     report.write(rows, f"Kubernetes, {names[0]}")
     return 0 if all(row.holds for row in rows) else 1

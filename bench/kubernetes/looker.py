@@ -1,8 +1,8 @@
-"""Someone who looks at the workloads table again and again, in a process of its own.
+"""A user who opens the workloads table again and again, in a process of its own.
 
-``python -m bench.kubernetes.looker`` reads from standard input, as a line of JSON, the ``address``
-of Trainyard and the ``cookie`` of a session. It answers with an empty line when it is ready, looks
-until its input ends, and prints the seconds that each page took.
+``python -m bench.kubernetes.looker`` reads a line of JSON from standard input: the ``address`` of
+Trainyard, and the ``cookie`` of a session. It prints an empty line when it is ready, opens the page
+until its input ends, and prints the seconds that each page took, as JSON.
 """
 
 import json

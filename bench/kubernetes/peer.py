@@ -1,4 +1,4 @@
-"""The peer: the same jobs, created by the bare ``kubernetes`` client with eight threads.
+"""The peer: creates the same jobs with the bare ``kubernetes`` client and eight threads.
 
 ``python -m bench.kubernetes.peer COUNT NAMESPACE`` reads a job from standard input, creates it
 under COUNT names, and prints the seconds that this took.

@@ -1,4 +1,4 @@
-"""A running Trainyard with one project on the cluster that ``KUBECONFIG`` names."""
+"""Starts a Trainyard that has one project, on the cluster that ``KUBECONFIG`` names."""
 
 import os
 import re
@@ -19,13 +19,14 @@ from engines.kubernetes.client.connect import connect
 from tests.product import Trainyard
 from tests.rest import Rest
 
-PATIENCE = 120.0  # seconds for one call: thousands are under way, and the machine may be busy
-IMAGE = "local/busybox:1"  # nobody pulls it: pods stay unscheduled, or run on simulated nodes
+PATIENCE = 120.0  # seconds for one call: there are thousands, and the machine may be busy
+IMAGE = "local/busybox:1"  # never pulled: pods stay unscheduled, or run on simulated nodes
 
 
 @dataclass(frozen=True)
 class BenchSite:
-    """``project`` is new in each run, and so is its namespace, which goes in the end."""
+    """The Trainyard and its cluster. Each run has a new ``project``, whose namespace is deleted at
+    the end."""
 
     trainyard: Trainyard
     kubeconfig: Path
@@ -38,7 +39,7 @@ class BenchSite:
 
     @contextmanager
     def rest(self) -> Iterator[Rest]:
-        """A caller of the API who submits into the project."""
+        """Yield a caller of the API that submits to the project."""
         with Rest(self.trainyard) as rest:
             rest.http.timeout = PATIENCE
             projects = rest.send("GET", "/org-unit/projects")["projects"]
@@ -48,6 +49,8 @@ class BenchSite:
 
 @contextmanager
 def place(kubeconfig: Path) -> Iterator[BenchSite]:
+    """Start Trainyard with the cluster and a new project. After the block, stop it and delete the
+    namespaces."""
     api, project = connect(kubeconfig.read_text()), f"bench-{uuid4().hex[:6]}"
     with tempfile.TemporaryDirectory() as home:
         trainyard = Trainyard(Path(home), TRAINYARD_DEMO="0", TRAINYARD_LOCAL_ENGINE="off")
@@ -65,6 +68,7 @@ def place(kubeconfig: Path) -> Iterator[BenchSite]:
 
 
 def peer_namespace(place: BenchSite, turn: int) -> str:
+    """Return the namespace of the peer's jobs in one turn."""
     return f"{place.namespace}-peer-{turn}"
 
 
@@ -79,7 +83,7 @@ def _manage(trainyard: Trainyard, *command: str) -> None:
 
 
 def signed_in(trainyard: Trainyard) -> httpx.Client:
-    """A client with the administrator's session, for pages."""
+    """Return a client with the administrator's session, for pages. Raises ``RuntimeError``."""
     client = httpx.Client(base_url=trainyard.url, timeout=60, follow_redirects=True)
     form = client.get("/accounts/login/").text
     token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', form)
@@ -98,6 +102,7 @@ def signed_in(trainyard: Trainyard) -> httpx.Client:
 
 
 def kubectl() -> str:
-    """Beside the test tools where those are, else the one on the path."""
+    """Return the path of kubectl: among the test tools of ``KUBEBUILDER_ASSETS``, or else the one
+    on the PATH."""
     folder = os.environ.get("KUBEBUILDER_ASSETS", "")
     return str(Path(folder) / "kubectl") if folder else "kubectl"

@@ -1,8 +1,10 @@
-"""A thousand workloads through REST until their jobs exist, and the same jobs by the bare client.
+"""Compares a thousand workloads through REST, until their jobs exist, with the same jobs by the
+bare client.
 
-In calls of many, as a sweep is submitted, and in a call of each. By turns, a few times, for one
-turn of seconds says little on a machine whose cores are all taken; each begins when all is at rest.
-Needs an API server without the training operator, so that both sides share the cores only with it.
+Workloads are submitted in calls of many, as a sweep does, and in a call for each. Rounds are taken
+in turns, because one round of seconds says little on a busy machine, and each begins when
+everything has settled. The API server must not have the training operator, so that both sides share
+the cores only with the server.
 """
 
 import json
@@ -25,14 +27,14 @@ from tests.waiting import wait_for
 COUNT, ROUNDS = 1_000, 3
 PATH = "/api/v1/workloads/distributed"
 CALLERS = 8
-BATCH = 10  # of one call: a page waits for no longer than one such call takes
-LIMITS = {BATCH: 2.0, 1: 1.5}  # times what the bare client takes
+BATCH = 10  # workloads per call: a page never waits longer than one call takes
+LIMITS = {BATCH: 2.0, 1: 1.5}  # limit: times what the bare client takes
 LONGEST = 600.0
-SETTLING = 30.0  # seconds until an API server that was just started is at rest, or what went before
+SETTLING = 30.0  # seconds for the API server to settle after its start, or after a round
 
 
 def rows(place: BenchSite, count: int = COUNT) -> Iterator[Measurement]:
-    """Somebody looks at pages all the while, on both sides alike."""
+    """Measure both sides, while someone opens pages on both."""
     ours: dict[int, float] = {BATCH: 0.0, 1: 0.0}
     peer, meanwhile, beside = 0.0, list[float](), list[float]()
     with place.rest() as rest:
@@ -78,8 +80,8 @@ def _through_trainyard(place: BenchSite, rest: Rest, count: int, turn: int, size
 
 
 class Caller:
-    """Submits with little work of its own, for it shares the cores with what is measured. Each
-    thread keeps its connection."""
+    """Submits workloads with little work of its own, because it shares the cores with what is
+    measured. Each thread keeps its connection."""
 
     def __init__(self, rest: Rest) -> None:
         self.rest = rest
@@ -91,6 +93,8 @@ class Caller:
         self.own = threading.local()
 
     def submit(self, names: list[str]) -> None:
+        """Submit workloads with these names in one call. Raises ``RuntimeError`` if it is
+        refused."""
         if not hasattr(self.own, "http"):
             self.own.http = HTTPConnection(self.address, timeout=60)
         documents = [self.rest.document(name, image=IMAGE) for name in names]
@@ -105,8 +109,12 @@ class Caller:
 
 
 def _by_the_bare_client(place: BenchSite, count: int, turn: int) -> float:
-    """The very job that Trainyard made, without what the server added to it, and with labels of
-    other names, for else Trainyard would take it for its own."""
+    """Return the seconds in which the peer creates ``count`` copies of a job that Trainyard
+    created.
+
+    They lack what the server added to it, and their labels have other names: otherwise Trainyard
+    would take them for its own.
+    """
     path = f"/apis/{PYTORCH.api_version}/namespaces/{place.namespace}/{PYTORCH.plural}"
     job = place.api.get(path, limit=1)["items"][0]
     labels = {f"peer-{name}": value for name, value in job["metadata"]["labels"].items()}
@@ -126,7 +134,7 @@ def _by_the_bare_client(place: BenchSite, count: int, turn: int) -> float:
 
 
 def _jobs(place: BenchSite, namespace: str) -> int:
-    """How many there are, without reading them all."""
+    """Count the jobs in a namespace without reading all of them."""
     path = f"/apis/{PYTORCH.api_version}/namespaces/{namespace}/{PYTORCH.plural}"
     listing = place.api.get(path, limit=1)
     return len(listing["items"]) + int(listing["metadata"].get("remainingItemCount", 0))
@@ -134,7 +142,8 @@ def _jobs(place: BenchSite, namespace: str) -> int:
 
 @contextmanager
 def pages(place: BenchSite, times: list[float]) -> Iterator[None]:
-    """Someone looks at the workloads table all the while; seconds of each page go to ``times``."""
+    """Let someone open the workloads table while the block runs. Adds the seconds of each page to
+    ``times``."""
     with closing(signed_in(place.trainyard)) as client:
         cookie = "; ".join(f"{name}={value}" for name, value in client.cookies.items())
         order = {"address": client.base_url.netloc.decode(), "cookie": cookie}

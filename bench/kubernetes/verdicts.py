@@ -1,11 +1,12 @@
-"""Whether gangs start as foreseen: random gangs, and what a real scheduler does with each of them.
+"""Compares verdicts on random gangs with what a real scheduler does with each of them.
 
-Needs the training operator and simulated nodes of several types (label ``run.ai/type``), with no
-workload on them. Part of each node is taken by pods of the benchmark. A gang is judged, given to
-the cluster by the engine, and has started when all its pods have a node. As many are tried as a
-certain time allows, so that a slow cluster makes the sample smaller and not the benchmark longer.
+The cluster needs the training operator and simulated nodes of several types (label
+``run.ai/type``), without workloads. Pods of the benchmark take a part of each node. Each gang is
+judged, then submitted by the engine; it has started when all its pods have a node. The benchmark
+tries as many as fit in a fixed time, so that on a slow cluster the sample is smaller and the
+benchmark no longer.
 
-``python -m bench.kubernetes.verdicts`` fills a database of its own and prints what it counted.
+``python -m bench.kubernetes.verdicts`` fills a database of its own and prints its counts as JSON.
 """
 
 import json
@@ -40,10 +41,10 @@ if TYPE_CHECKING:
     from spec.workload import WorkloadSpec
 
 SECONDS, SEED, CALLERS = 720, 7, 8
-IMAGE = "local/busybox:1"  # pods on simulated nodes pull nothing
+IMAGE = "local/busybox:1"  # never pulled: simulated nodes pull nothing
 TYPE, SIMULATED = "run.ai/type", "trainyard-kube/fake"
 FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
-TAKEN = (1 / 2, 3 / 4, 7 / 8, 15 / 16, 31 / 32)  # of what a node has
+TAKEN = (1 / 2, 3 / 4, 7 / 8, 15 / 16, 31 / 32)  # shares of a node that are taken
 SETTLED, LOOK = 8, 0.25  # looks at which pods that have no node are the same; seconds between two
 LONGEST = 180.0
 WRONG, NOT_STARTED = "wrong", "not started"
@@ -76,7 +77,7 @@ def rows(kubeconfig: Path) -> Iterator[Measurement]:
 
 @dataclass(frozen=True)
 class Trial:
-    """A cluster with a project on it, and the random numbers of the benchmark."""
+    """A cluster, a project on it, and the benchmark's random numbers."""
 
     cluster: "Cluster"
     project: "Project"
@@ -85,16 +86,17 @@ class Trial:
 
     @property
     def space(self) -> str:
-        """The namespace of the gangs."""
+        """The path of the namespace of the gangs."""
         return f"/api/v1/namespaces/trainyard-{self.project.name}"
 
     @property
     def fillers(self) -> str:
-        """That of the pods that are there before them."""
+        """The path of the namespace of the pods that take a part of each node."""
         return f"{self.space}-fillers"
 
     def starts(self, spec: "WorkloadSpec") -> bool:
-        """Whether the cluster finds a node for all of its pods. It is gone afterwards."""
+        """Submit a gang, and return whether all its pods got a node. It is deleted before this
+        returns."""
         from clusters.connections import engine_for
         from engines.base import Handle, Launch
 
@@ -111,7 +113,8 @@ class Trial:
         looks: list[int] = []
 
         def settled() -> bool:
-            """The scheduler placed each pod, or tried to, and nothing changes any more."""
+            """Whether the scheduler has placed or refused each pod, and nothing changes any
+            more."""
             pods = self._pods()
             looks.append(sum(bool(pod["spec"].get("nodeName")) for pod in pods))
             unchanged = len(looks) >= SETTLED and len(set(looks[-SETTLED:])) == 1
@@ -132,6 +135,7 @@ def _is_refused(pod: dict[str, Any]) -> bool:
 
 
 def measure(kubeconfig: str) -> dict[str, Any]:
+    """Try gangs on the cluster, and return the counts, or why it cannot be used."""
     from clusters.models import Cluster
     from tests.factories import ProjectFactory
 
@@ -139,7 +143,7 @@ def measure(kubeconfig: str) -> dict[str, Any]:
     call_command("add_cluster", "bench", "--kubeconfig", kubeconfig, stdout=sys.stderr)
     cluster = Cluster.objects.get(name="bench")
     project = ProjectFactory(cluster=cluster, name=f"bench-{uuid4().hex[:6]}")
-    random = Random(SEED)  # noqa: S311 -- a benchmark, and the same each time
+    random = Random(SEED)  # noqa: S311 -- no secret, and the same each time
     api = connect(Path(kubeconfig).read_text())
     trial = Trial(cluster, project, api, random)
     types = {node.labels_json.get(TYPE) for node in cluster.nodes.all()} - {None}
@@ -179,7 +183,8 @@ def _tried(trial: Trial, types: list[str]) -> Counter[str]:
 
 
 def gang(random: Random, types: list[str]) -> "WorkloadSpec":
-    """Of one to 64 pods, some for one type of node only, some larger than any node."""
+    """Return a random gang of 1 to 64 pods. Some are only for one type of nodes, and some larger
+    than any node."""
     from spec.formats import documents
 
     compute = {
@@ -202,7 +207,8 @@ def gang(random: Random, types: list[str]) -> "WorkloadSpec":
 
 
 def _fill(trial: Trial) -> None:
-    """Nodes as a busy cluster has them: most of each is taken, and hardly two have as much left."""
+    """Take a part of each node, as in a busy cluster: most of it, and hardly two have equal room
+    left."""
     api, random = trial.api, trial.random
     simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
     _wait_for_nodes(trial, lambda: not simulated.exclude(allocated_cpu=0).exists(), "are empty")
@@ -217,7 +223,7 @@ def _fill(trial: Trial) -> None:
 
 
 def _takes(api: Api, path: str, pod: dict[str, Any]) -> bool:
-    """A namespace takes pods once its service account is there and has a token."""
+    """Whether a namespace accepts pods, which it does once its service account has a token."""
     try:
         api.create(path, pod, dryRun="All")
     except EngineError:
@@ -226,7 +232,8 @@ def _takes(api: Api, path: str, pod: dict[str, Any]) -> bool:
 
 
 def _wait_for_nodes(trial: Trial, condition: Callable[[], bool], what: str) -> None:
-    """What pods ask for is read every half a minute; here as often as somebody looks."""
+    """Wait until a condition holds for the nodes. What pods request is usually read twice a minute;
+    here it is read for each check."""
     from clusters.connections import engine_for
     from clusters.nodes import store
 

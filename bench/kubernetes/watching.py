@@ -1,6 +1,8 @@
-"""What it costs to watch quiet workloads, and how soon a change of a pod is in the database.
+"""Measures what it costs to watch quiet workloads, and how soon a change of a pod is in the
+database.
 
-Needs the training operator and simulated nodes with room for 2,000 pods, and nothing else.
+The cluster needs the training operator and simulated nodes with room for 2,000 pods, and nothing
+else.
 """
 
 import sqlite3
@@ -28,11 +30,12 @@ from tests.waiting import wait_for
 
 FEW, MANY = 200, 2_000
 CALLERS = 8
-SETTLING = 60.0  # seconds after all run, for what their submission left to write down
-QUIET = 310.0  # seconds of watching while nothing happens; in them all is listed anew once
+SETTLING = 60.0  # seconds after all run, for the rest of the work that submitting causes
+QUIET = 310.0  # seconds of watching while nothing happens, long enough for one complete list
 CHANGES = 100
 LONGEST = 900.0
-# What simulated nodes go by, and are known by: a real one beside them would take some of the pods.
+# The annotation that simulated nodes obey, and their label: a real node would take some of the
+# pods.
 FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
 SIMULATED = {"key": "trainyard-kube/fake", "operator": "In", "values": ["true"]}
 
@@ -57,14 +60,16 @@ def rows(place: BenchSite) -> Iterator[Measurement]:
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds of the worker in the window, and its resident memory in bytes at the end."""
+    """CPU seconds of the worker in ``QUIET`` seconds, and its resident memory in bytes at
+    the end."""
 
     cpu: float
     memory: int
 
 
 def _run(place: BenchSite, rest: Rest, names: list[str]) -> dict[str, str]:
-    """Workloads of one pod each, by name; returns when the rows say that all of them run."""
+    """Submit workloads of one pod each, wait until the database says that all run, and return their
+    ids by name."""
 
     def submit(name: str) -> tuple[str, str]:
         terms = [{"matchExpressions": [SIMULATED]}]
@@ -121,7 +126,7 @@ def _changes(place: BenchSite, workloads: dict[str, str], cost: Cost) -> Iterato
 
 
 def _end(place: BenchSite, pod: str) -> None:
-    """As a kubelet would: the container ended with 0."""
+    """Report, as a kubelet does, that the pod's container ended with 0."""
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     ended = {"exitCode": 0, "reason": "Completed", "startedAt": now, "finishedAt": now}
     status = {
@@ -142,14 +147,15 @@ def _end(place: BenchSite, pod: str) -> None:
 
 
 def _shown(ask: Any, workload: str) -> float:
-    """When the row of the only rank was found to say that it ended; 0 before."""
+    """Return the time, in seconds since 1970, if the row of the only rank says that it ended, else
+    0."""
     query = "SELECT count(*) FROM workloads_rank WHERE workload_id = ? AND phase = 'Succeeded'"
     return time.time() if ask(query, [UUID(workload).hex]) else 0.0
 
 
 @contextmanager
 def database(place: BenchSite) -> Iterator[Any]:
-    """A function that answers a count from Trainyard's own file, which it only reads."""
+    """Yield a function that returns a count from Trainyard's database, which it only reads."""
     path = place.trainyard.home / "trainyard.sqlite3"
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
@@ -160,7 +166,7 @@ def database(place: BenchSite) -> Iterator[Any]:
 
 @contextmanager
 def printed(place: BenchSite) -> Iterator[dict[str, float]]:
-    """When ``kubectl get pods -w`` first said that a pod is completed."""
+    """Yield the times at which ``kubectl get pods -w`` first showed each pod as completed."""
     times: dict[str, float] = defaultdict(float)
     command = [kubectl(), "--kubeconfig", str(place.kubeconfig), "-n", place.namespace]
     process = subprocess.Popen(

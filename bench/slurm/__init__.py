@@ -1,1 +1,1 @@
-"""Measurements on a Slurm cluster."""
+"""Benchmarks on a Slurm cluster."""

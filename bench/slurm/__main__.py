@@ -1,5 +1,5 @@
-"""``python -m bench.slurm [submitting watching]``, on the cluster that the program SLURM_TESTBED
-starts; only a run of both is written down."""
+"""``python -m bench.slurm [submitting watching]`` measures on the cluster that SLURM_TESTBED
+starts. Only a run of both parts is recorded on the page."""
 
 import sys
 

@@ -1,5 +1,5 @@
-"""A running Trainyard with one project on a Slurm cluster whose nodes are all taken, so that jobs
-wait and nothing but what is measured happens."""
+"""Starts a Trainyard with one project on a Slurm cluster whose nodes are all taken: jobs wait, and
+nothing happens but what is measured."""
 
 import tempfile
 from collections.abc import Iterator
@@ -14,31 +14,36 @@ from tests.slurm_testbed import USER, Testbed, run
 from tests.waiting import wait_for
 
 CLEAN = 'scancel --user="$(id -un)"; rm -rf "$0"'
-SHAPE = ("--ntasks=4", "--cpus-per-task=4")  # all that there is
+SHAPE = ("--ntasks=4", "--cpus-per-task=4")  # all cores of the cluster
 WORKLOAD = {"command": "sleep 600", "image": "none", "compute": {"cpuCoreRequest": 4}}
 
 
 @dataclass(frozen=True)
 class SlurmBench:
+    """A running Trainyard and the Slurm cluster that it uses."""
+
     trainyard: Trainyard
     testbed: Testbed
 
     def rest(self) -> Rest:
+        """Return a caller of the API that submits to the project."""
         return Rest(self.trainyard, "bench")
 
     def waiting(self, start: str) -> int:
-        """How many of the user's jobs that wait have a name that begins so."""
+        """Count the user's pending jobs whose names begin with ``start``."""
         words = ["squeue", "--noheader", f"--user={USER}", "--states=PENDING", "--format=%j"]
         answer = LocalTransport(self.testbed.programs).run(words)
         return sum(name.startswith(start) for name in answer.out.split())
 
 
 def as_user(*words: str, user: str = USER) -> str:
+    """Run a command on the cluster as one of its users, and return its output."""
     return run("as", user, *words).stdout
 
 
 @contextmanager
 def place() -> Iterator[SlurmBench]:
+    """Start Trainyard and take all nodes. After the block, stop it and cancel the user's jobs."""
     testbed = Testbed.running()
     if testbed is None:
         raise RuntimeError("no Slurm runs")

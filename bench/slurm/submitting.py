@@ -1,4 +1,5 @@
-"""Workloads through REST until Slurm has them, and a shell loop of ``sbatch`` by the same user."""
+"""Compares workloads through REST, until Slurm has them, with a shell loop of ``sbatch`` by the
+same user."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""What it costs to watch quiet jobs, and how soon a change in Slurm is in the database."""
+"""Measures what it costs to watch quiet jobs, and how soon a change in Slurm is in the database."""
 
 import random
 import re
@@ -23,29 +23,33 @@ from tests.slurm_testbed import USER
 from tests.waiting import wait_for
 
 FEW, MANY, CALLERS = 100, 1_000, 8
-SETTLING = 10.0  # seconds for what their submission left to do
+SETTLING = 10.0  # seconds for the rest of the work that submitting causes
 QUIET = 60.0  # seconds of watching while nothing happens
 CHANGES = 40
 LONGEST = 600.0
-PEER, PEER_SECONDS = "alice", 5.0  # who asks for the queue, and how often
+PEER, PEER_SECONDS = "alice", 5.0  # who reads the queue, and the seconds between two reads
 SPENT = r"\b{}\s*\([^)]*\)\s*count:(\d+)\s*ave_time:\d+\s*total_time:(\d+)"
 
 
 @dataclass(frozen=True)
 class Requests:
-    """Of slurmctld by one user: requests, and its seconds for them. The seconds of a busy machine
-    have waiting in them, the requests do not."""
+    """The requests of one user to slurmctld, and the seconds that it spent on them.
+
+    On a busy machine, the seconds include waiting; the number of requests does not.
+    """
 
     count: int
     seconds: float
 
     def since(self, before: "Requests") -> "Requests":
+        """Return what was added after ``before``."""
         return Requests(self.count - before.count, self.seconds - before.seconds)
 
 
 @dataclass(frozen=True)
 class QuietCost:
-    """CPU seconds of the worker; what Trainyard and the peer asked."""
+    """CPU seconds of the worker in ``QUIET`` seconds, and the requests of Trainyard and the
+    peer."""
 
     cpu: float
     ours: Requests
@@ -87,7 +91,8 @@ def rows(place: SlurmBench) -> Iterator[Measurement]:
 
 
 def _fill(place: SlurmBench, rest: Rest, count: int) -> list[str]:
-    """Submit until so many wait, and until all that follows from it is done; the new ones' ids."""
+    """Submit until ``count`` jobs wait and Trainyard has seen all of them. Returns the new
+    workloads' ids."""
     there = place.waiting("ty-")
 
     def submit(number: int) -> str:
@@ -132,7 +137,8 @@ def _asking(ask: Callable[[], None], over: Event) -> Iterator[None]:
 
 
 def _times(worker: psutil.Process) -> tuple[float, Requests, Requests]:
-    """CPU seconds of the worker, and what both users asked, as slurmctld adds it up itself."""
+    """Return the CPU seconds of the worker, and what Trainyard's user and the peer requested, as
+    slurmctld counts it."""
     times, said = worker.cpu_times(), as_user("sdiag")
     spent = (re.search(SPENT.format(user), said) for user in (USER, PEER))
     ours, peer = (
@@ -142,7 +148,8 @@ def _times(worker: psutil.Process) -> tuple[float, Requests, Requests]:
 
 
 def _changes(place: SlurmBench, uids: list[str]) -> list[float]:
-    """Each is canceled on the cluster at some moment between two looks."""
+    """Cancel each job on the cluster, at a random moment between two reads, and return the seconds
+    until its row shows it."""
     began: dict[str, float] = {}
     delays: dict[str, float] = {}
     query = "SELECT count(*) FROM workloads_workload WHERE id = ? AND phase = 'Stopped'"
@@ -157,7 +164,7 @@ def _changes(place: SlurmBench, uids: list[str]) -> list[float]:
         for uid in uids:
             as_user("scancel", f"--name={job_name(UUID(uid), 1)}")
             began[uid] = time.time()
-            until = began[uid] + random.uniform(0, 0.5)  # noqa: S311 -- no secret
+            until = began[uid] + random.uniform(0, 0.5)  # noqa: S311 -- not a secret
             while time.time() < until:
                 look()
                 time.sleep(0.02)
@@ -167,7 +174,7 @@ def _changes(place: SlurmBench, uids: list[str]) -> list[float]:
 
 @contextmanager
 def _database(place: SlurmBench) -> Iterator[Any]:
-    """A function that answers a count from Trainyard's own file, which it only reads."""
+    """Yield a function that returns a count from Trainyard's database, which it only reads."""
     path = place.trainyard.home / "trainyard.sqlite3"
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         yield lambda query, *values: connection.execute(query, values).fetchone()[0]
