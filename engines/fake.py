@@ -1,4 +1,4 @@
-"""An engine in memory, which reports what its caller tells it to."""
+"""An engine in memory. It reports what a test tells it to."""
 
 import socket
 import threading
@@ -42,8 +42,8 @@ NODE = NodeInfo(
 
 
 class FakeSession:
-    """A session whose program is the test: it talks through ``program``, and ends the session by
-    closing that."""
+    """A terminal session whose program is the test: it reads and writes ``program``, and ends the
+    session by closing it."""
 
     def __init__(self, rank: int, argv: Sequence[str]) -> None:
         self.rank, self.argv = rank, argv
@@ -61,11 +61,12 @@ class FakeSession:
 
 @dataclass
 class FakeEngine:
-    """``submit`` leads to Initializing and ``stop`` to Stopped; everything else comes from
-    :meth:`show`.
+    """Follows the protocol of engines without running anything.
 
-    ``raises`` is raised by every method while it is set; ``complains`` are the complaints about
-    every launch.
+    A submitted workload becomes Initializing and a stopped one Stopped; everything else comes from
+    :meth:`show`. While ``raises`` is set, every method that would ask a cluster raises it.
+    ``complains`` are the complaints about every launch, and ``refuses_queues`` is raised by
+    ``keep_queues``.
     """
 
     machines: Sequence[NodeInfo] = (NODE,)
@@ -101,7 +102,8 @@ class FakeEngine:
         attempt: int | None = None,
         ranks: Sequence[RankState] | None = None,
     ) -> Observation:
-        """Have the cluster report this of the workload; values that are not given stay."""
+        """Have the cluster report this about the workload. Values that are not passed stay the
+        same."""
         before = self._shown[handle.workload_id]
         after = replace(
             before,
@@ -120,7 +122,7 @@ class FakeEngine:
     def print(
         self, handle: Handle, rank: int, text: str, *, run: int = 1, attempt: int = 0
     ) -> None:
-        """Have a rank print a text."""
+        """Add a text to the log of a rank."""
         key = (handle.workload_id, run, rank, attempt)
         self._logs[key] = self._logs.get(key, b"") + text.encode()
 
@@ -129,6 +131,7 @@ class FakeEngine:
         self._heard.append(event)
 
     def use(self, handle: Handle, sample: UsageSample, *, run: int = 1) -> None:
+        """Have the cluster report a sample of usage."""
         self._usage.setdefault((handle.workload_id, run), []).append(sample)
 
     # --- The protocol -------------------------------------------------------------------------
@@ -254,7 +257,7 @@ class FakeEngine:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """Connect to a port of this machine, on which the test serves what a rank would."""
+        """Connect to a port of this machine, where the test serves in the place of a rank."""
         self._check()
         try:
             return socket.create_connection(("127.0.0.1", port), timeout=5)

@@ -1,4 +1,4 @@
-"""Start supervisors, and replace those that died."""
+"""Starts supervisors, and replaces those that died."""
 
 import fcntl
 import subprocess
@@ -15,19 +15,18 @@ from engines.local.system import processes
 from engines.shared.starts import start_of
 from spec.phases import Phase, Reason
 
-#: Seconds between two that are started. One that does not listen yet counts as dead when its
-#: process is, for on a busy machine it may take long, but not that many seconds: it may also hang.
+#: Seconds between two starts, and the longest that a started process may take to listen. On a busy
+#: machine it may take long, so it is not replaced while it is alive; but it may also hang.
 STARTING, LONGEST = 2.0, 300.0
 HUNG = f"It did not start within {LONGEST / 60:.0f} minutes and was killed.\n"
-#: Deaths beyond the backoff limit until the workload is given up.
+#: Deaths, in addition to the backoff limit, after which the workload is given up.
 SPARE_LIVES = 5
-#: The shell exits at once and leaves it to init, so that it is nobody's zombie.
+#: The shell exits at once, so that init becomes the parent and reaps the process.
 DETACH = ["/bin/sh", "-c", '"$@" >&2 & echo $!', "sh"]
 
 
 def start(folder: Folder) -> None:
-    """Start a detached supervisor. An additional one does no harm, because only one gets
-    the lock."""
+    """Start a detached supervisor. A second one does no harm: only one gets the lock."""
     with folder.supervisor_log.open("ab") as log:
         ended = subprocess.run(
             [*DETACH, sys.executable, "-m", "engines.local.supervisor", str(folder.path)],
@@ -41,7 +40,7 @@ def start(folder: Folder) -> None:
         )
     pid = int(ended.stdout)
     try:
-        draft = folder.path / f".starting.{pid}"  # written completely before it is renamed
+        draft = folder.path / f".starting.{pid}"  # complete before it is renamed
         draft.write_text(f"{pid} {start_of(pid)}")
         draft.replace(folder.starting)
     except OSError as error:
@@ -50,7 +49,7 @@ def start(folder: Folder) -> None:
 
 
 def is_starting(folder: Folder) -> bool:
-    """Whether the last one started is alive, though it may not listen yet."""
+    """Whether the last process that was started is alive. It may not listen yet."""
     with suppress(FileNotFoundError):
         match folder.starting.read_text().split():
             case [pid, started]:
@@ -59,9 +58,10 @@ def is_starting(folder: Folder) -> bool:
 
 
 def _is_waited_for(folder: Folder) -> bool:
-    """Whether the last one started may still come to listen; one that hangs is killed."""
+    """Whether the last process that was started may still begin to listen. One that hangs is
+    killed."""
     with suppress(FileNotFoundError):
-        age = abs(time.time() - folder.starting.stat().st_mtime)  # the clock may have been set
+        age = abs(time.time() - folder.starting.stat().st_mtime)  # the clock may have changed
         if not is_starting(folder) or age < LONGEST:
             return is_starting(folder)
         pid, started = folder.starting.read_text().split()
@@ -72,7 +72,8 @@ def _is_waited_for(folder: Folder) -> bool:
 
 
 def revive(folder: Folder) -> None:
-    """Start a supervisor for an unfinished workload without one. Call it with the door locked."""
+    """Start a supervisor if the workload is unfinished and has none. The caller holds the door's
+    lock."""
     document, record = read_json(folder.launch), Record.read(folder)
     if document is None or folder.is_tended:
         return
@@ -92,7 +93,7 @@ def revive(folder: Folder) -> None:
 
 
 def _give_up(folder: Folder, plan: GangPlan) -> None:
-    """Record the end of a workload whose supervisors all died."""
+    """Record that a workload failed because its supervisors died again and again."""
     with folder.lock.open("a+") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

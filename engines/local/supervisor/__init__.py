@@ -1,1 +1,1 @@
-"""The small process that runs one workload."""
+"""The supervisor, a small process that runs one workload."""

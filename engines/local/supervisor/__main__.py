@@ -1,8 +1,8 @@
-"""``python -m engines.local.supervisor FOLDER``: the small process that stays with one workload.
+"""``python -m engines.local.supervisor FOLDER``: a small process that runs one workload.
 
-It starts the gang, restarts it when a rank dies, ends it when asked, and is the only writer of the
-workload's state while it lives. It depends on no other process of Trainyard. Started again after
-its own death it ends what was left over and goes on with the next attempt.
+It starts the gang, restarts it when a rank fails, and ends it on request. While it lives, it alone
+writes the workload's state, and it needs no other process of Trainyard. If it is started again
+after its own death, it kills what was left over and continues with the next attempt.
 """
 
 import signal
@@ -30,7 +30,7 @@ from spec.phases import Phase, RankPhase, Reason
 from spec.problems import time_limit
 
 LONGEST_DELAY = 60.0
-#: Seconds that workers have to end by themselves once the master has succeeded.
+#: Seconds that workers have to exit once the master has succeeded.
 LINGER = 30.0
 FULL = "The disk is full, so no rank was started. They start when there is space."
 NO_SECRETS = "The values of its credentials were lost on this machine. Run it again to get them."
@@ -48,7 +48,7 @@ class Supervisor:
         self.errands = Errands(folder, tell, bell.wait, self._must_stop)
 
     def run(self) -> None:
-        """From the recorded state to a final one."""
+        """Continue from the recorded state until the end is recorded."""
         outcome = self._recover()
         while True:
             if outcome is None:
@@ -63,13 +63,13 @@ class Supervisor:
                 return
 
     def _settle(self) -> None:
-        """The end has to be on the disk, unless the workload is deleted meanwhile."""
+        """Wait until the end is on the disk, unless the workload is deleted meanwhile."""
         while self.journal.is_behind and self.folder.launch.exists():
             self.bell.wait(RETRY)
             self.journal.catch_up()
 
     def _recover(self) -> Outcome | None:
-        """After the death of a former supervisor: nothing is left over, its attempt is lost."""
+        """After the death of an earlier supervisor, kill what it left. Its attempt is lost."""
         record = self.record
         if record.sequence == 0:
             return None
@@ -91,8 +91,8 @@ class Supervisor:
         return Outcome(Phase.FAILED, Reason.LOST, LOST, retry=True)
 
     def _attempt(self) -> Outcome | None:
-        """Start all ranks and stay with them to the end. ``None``: there was no room to start any,
-        and it is to be tried again."""
+        """Start all ranks, and stay with them to the end. ``None`` if the disk had no room to start
+        any: it is then to be tried again."""
         if self._must_stop():
             return self._stopped([])
         if not self._is_written_down():
@@ -126,29 +126,29 @@ class Supervisor:
             gang.close()
 
     def _fetch(self) -> Outcome | None:
-        """Bring what volumes are to hold; ``None``: it is there."""
+        """Fetch the content of volumes. ``None`` if it is there."""
         self.record.unfetched = said = Fetching(self.errands, self.plan, self._print).run()
         if self._must_stop():
             return self._stopped([])
         return Outcome(Phase.FAILED, Reason.REFUSED, said, retry=True) if said else None
 
     def _install(self) -> Outcome | None:
-        """Bring programs that are installed on first use; ``None``: they are there. pip tries an
-        index several times itself."""
+        """Install programs that are installed on first use. ``None`` if they are there. Nothing is
+        retried, because pip itself asks an index several times."""
         said = Installing(self.errands, self.plan).run(self.record.attempt)
         if self._must_stop():
             return self._stopped([])
         return Outcome(Phase.FAILED, Reason.REFUSED, said) if said else None
 
     def _print(self, rank: RankPlan, line: str) -> None:
-        """To the log of a rank, before its program writes there."""
+        """Add a line to the log of a rank, before its program writes to it."""
         log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
         with log.open("a") as output:
             output.write(f"{line}\n")
 
     def _is_written_down(self) -> bool:
-        """Before the first process, for a successor will look for them; as long as it takes, or
-        until it has to stop."""
+        """Record the attempt before its first process, because a successor will look for its
+        processes. This takes as long as the disk is full, or until a request to stop."""
         self.journal.changed()
         while self.journal.is_behind and not self._must_stop():
             self.bell.wait(RETRY)
@@ -172,7 +172,8 @@ class Supervisor:
         return Outcome(Phase.FAILED, rank.reason, message, retry=not error.hopeless)
 
     def _tend(self, gang: Gang) -> Outcome:
-        """Wait for what ends an attempt: all done, the first failure, or a wish to stop."""
+        """Wait for the end of the attempt: all done, the first failure, a limit, or a request to
+        stop."""
         tending, deadline = Tending(self.folder, self.plan, gang), float("inf")
         master = gang.members[0] if self.plan.has_master else None
         while gang.running:
@@ -203,7 +204,7 @@ class Supervisor:
         return Outcome(Phase.COMPLETED, message=after)
 
     def _failed(self, gang: Gang, first: Member) -> Outcome:
-        """The first failure ends the rest: they wait for a peer that will not come back."""
+        """End the other ranks: they wait for a peer that will not return."""
         self.journal.changed()
         self._end_rest(gang)
         record = first.record
@@ -235,7 +236,7 @@ class Supervisor:
         return Outcome(Phase.STOPPED, Reason.GRACE_PERIOD_EXCEEDED, message)
 
     def _back_off(self, outcome: Outcome) -> Outcome | None:
-        """Wait for the next attempt (``None``), or say why there is none."""
+        """Wait until the next attempt is due and return ``None``, or return why there is none."""
         attempt, limit = self.record.attempt, self.plan.backoff_limit
         if self._must_stop():
             return self._stopped([])
@@ -261,10 +262,12 @@ class Supervisor:
 
 
 def main(path: str) -> None:
+    """Supervise the workload in this folder, unless it has a supervisor, is deleted, or has
+    ended."""
     folder = Folder.of(Path(path))
     own = lock.acquire(folder)
     document = read_json(folder.launch)
-    if own is None or document is None:  # it has a supervisor, or has been deleted
+    if own is None or document is None:  # supervised already, or deleted
         return
     plan = GangPlan.from_json(document, read_json(folder.secrets(document["run"])))
     record = Record.read(folder)
@@ -276,18 +279,19 @@ def main(path: str) -> None:
         signal.SIGINT,
         signal.SIGQUIT,
         signal.SIGHUP,
-    ):  # a handler, so that the ranks get the default
+    ):  # a handler, not SIG_IGN, which ranks would inherit
         signal.signal(number, _ignore)
     signal.signal(signal.SIGTERM, _leave)
     Supervisor(folder, plan, record, Bell(folder.bell)).run()
 
 
 def _ignore(number: int, frame: FrameType | None) -> None:
-    """The terminal that Trainyard was started from is no business of a training."""
+    """Ignore the signal: what happens in Trainyard's terminal does not concern a training."""
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """The machine goes down: end the ranks now; the attempt counts as lost, and another follows."""
+    """End the ranks, because the machine shuts down. The attempt counts as lost, and another
+    follows."""
     sys.exit(0)
 
 

@@ -9,13 +9,16 @@ from pathlib import Path
 from engines.local.records.layout import Folder
 from engines.local.system import marks, processes
 
-LOOK = 0.5  # seconds between two checks of its progress
+LOOK = 0.5  # seconds between two checks of a program's progress
 
 
 @dataclass(frozen=True)
 class Errands:
-    """Runs such programs. ``tell`` shows progress, ``wait`` returns after some seconds or when
-    something happens, ``is_over`` says that the result is no longer wanted."""
+    """Runs such programs.
+
+    ``tell`` shows progress. ``wait`` returns after some seconds, or when something happens.
+    ``is_over`` says that the result is no longer wanted; the program is then killed.
+    """
 
     folder: Folder
     tell: Callable[[str], None]
@@ -30,8 +33,10 @@ class Errands:
         variables: Mapping[str, str],
         stage: Callable[[str], str],
     ) -> tuple[int, str]:
-        """Run a program; returns its exit code and output, which also goes to ``log``. ``stage``
-        turns the output so far into words about its progress."""
+        """Run a program, and return its exit code and output, which also goes to ``log``.
+
+        ``stage`` turns the output so far into words about the progress.
+        """
         mark = marks.number(self.folder.path)
         with log.open("ab") as output:
             begin = output.tell()

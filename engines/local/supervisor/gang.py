@@ -1,4 +1,4 @@
-"""An attempt of a gang: its processes from the first start to the last kill."""
+"""One attempt of a gang: its processes, from the first start to the last kill."""
 
 import signal
 import time
@@ -20,8 +20,8 @@ from spec.phases import RankPhase, Reason
 
 
 class SpawnError(Exception):
-    """A rank could not be started. ``hopeless``: another try would not help. ``lacks_room``: the
-    disk is full."""
+    """A rank could not be started. If ``hopeless``, another attempt would fail, too; if
+    ``lacks_room``, the disk is full."""
 
     def __init__(self, record: RankRecord, error: OSError) -> None:
         self.record, self.hopeless = record, isinstance(error, FileNotFoundError | PermissionError)
@@ -38,7 +38,7 @@ class Member:
     record: RankRecord
     process: Process
     cgroup: cgroups.Cgroup
-    said: str = ""  # how it gets its volumes
+    said: str = ""  # remark about how it gets its volumes
     killed_for: str = ""  # why the supervisor killed it, if it did
 
     @property
@@ -53,17 +53,18 @@ class Member:
 
 
 class Gang:
-    """The processes of an attempt. All methods except :meth:`end` return at once."""
+    """The processes of one attempt. All methods except :meth:`end` return at once."""
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
         self._ports = ExitStack()
         self._setup: Path | None = None
-        self._since: float | None = None  # when all ranks had been started
+        self._since: float | None = None  # when all ranks had started
 
     def start(self) -> None:
-        """Start all ranks, or none and raise :class:`SpawnError`."""
+        """Start all ranks. Raises :class:`SpawnError` if one cannot start, after killing the
+        others."""
         count, served = ports_needed(self.plan), sum(len(it.tool_ports) for it in self.plan.ranks)
         numbers, self._ports = ports.reserve(self.folder.home, count + served)
         free = iter(numbers[count:])
@@ -120,6 +121,7 @@ class Gang:
 
     @property
     def running(self) -> list[Member]:
+        """The ranks whose first process has not ended."""
         return [member for member in self.members if member.process.returncode is None]
 
     def reap(self) -> list[Member]:
@@ -130,14 +132,15 @@ class Gang:
         """
         gone = [member for member in self.running if member.process.poll() is not None]
         for member in gone:
-            processes.signal_group(member.process.pid, signal.SIGKILL)  # as the end of a container
+            processes.signal_group(member.process.pid, signal.SIGKILL)  # as when a container ends
             _settle(member)
         if gone:
             processes.sweep(self.folder.path, ranks={member.plan.rank for member in gone})
         return sorted(gone, key=_precedence)
 
     def end(self, grace: float) -> list[Member]:
-        """SIGTERM, ``grace`` seconds, SIGKILL. Returns the ranks that had to be killed."""
+        """End all ranks: SIGTERM, and after ``grace`` seconds SIGKILL. Returns those that had to be
+        killed."""
         for member in self.running:
             processes.signal_group(member.process.pid, signal.SIGTERM)
         deadline = time.monotonic() + grace
@@ -150,7 +153,7 @@ class Gang:
         return late
 
     def kill(self) -> None:
-        """SIGKILL every rank, and wait until they are gone."""
+        """Kill all ranks, and wait until they are gone."""
         for member in self.running:
             processes.signal_group(member.process.pid, signal.SIGKILL)
         for member in self.running:
@@ -158,7 +161,8 @@ class Gang:
             _settle(member)
 
     def close(self) -> None:
-        """Clean up: processes that left their group, control groups, ports."""
+        """Clean up: kill processes that left their group, remove control groups, and
+        release ports."""
         if self.members:
             processes.sweep(self.folder.path)
         for member in self.members:
@@ -177,7 +181,7 @@ def _settle(member: Member) -> None:
     if code:
         record.phase = RankPhase.FAILED
         record.reason, record.message = Reason.RANK_FAILED, exit.ended(code)
-    if member.ran_out_of_memory:  # even if a shell ignored it and returned 0
+    if member.ran_out_of_memory:  # even if a shell hid it and returned 0
         record.phase = RankPhase.FAILED
         limit = exit.size(member.plan.memory_limit or 0)
         record.reason = Reason.OUT_OF_MEMORY

@@ -1,4 +1,4 @@
-"""The lock that makes a supervisor the only one of its workload."""
+"""The lock that keeps a workload from having two supervisors."""
 
 import fcntl
 import os
@@ -9,12 +9,13 @@ from engines.local.records.journal import RETRY, is_full
 from engines.local.records.layout import Folder
 from engines.shared.starts import start_of
 
-#: Seconds to wait for the earlier run's supervisor, which is finishing.
+#: Seconds to wait for the supervisor of the run before, which may still be finishing.
 PATIENCE = 2.0
 
 
 def acquire(folder: Folder) -> IO[str] | None:
-    """Take the lock; ``None`` if the workload has a supervisor."""
+    """Take the lock, which is held until the file closes. ``None`` if the workload has a
+    supervisor."""
     lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
     while True:
         try:
@@ -29,7 +30,8 @@ def acquire(folder: Folder) -> IO[str] | None:
 
 
 def _sign(lock: IO[str]) -> None:
-    """Write our pid into the lock, as soon as there is space: a deletion kills that process."""
+    """Write this process's pid into the lock, because a deletion kills the process named there.
+    While the disk is full, it waits."""
     name = f"{os.getpid()} {start_of(os.getpid())}".encode()
     while True:
         try:

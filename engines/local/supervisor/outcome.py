@@ -7,7 +7,8 @@ from spec.phases import Phase, Reason
 
 @dataclass(frozen=True)
 class Outcome:
-    """``retry``: the backoff limit decides whether there is another attempt."""
+    """How an attempt ended. With ``retry``, the backoff limit decides whether another one
+    follows."""
 
     phase: Phase
     reason: Reason = Reason.NONE

@@ -1,16 +1,13 @@
-"""The shell in which a rank runs its setup, which is then replaced by its program.
-
-The lines are in a file, because everyone on a machine can read command lines.
-"""
+"""The shell in which a rank runs its setup, before its program replaces the shell."""
 
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 SHELL = "bash"
-#: A line fails where ``set -e`` would end a script. Whatever ends the shell before the program
-#: starts (a failure, a syntax error, an ``exit``) says so. A failure in a file that a line sources
-#: is that line's.
+#: A line fails wherever ``set -e`` would end a script. Whatever ends the shell before the program
+#: starts (a failure, a syntax error, an ``exit``) is reported. A failure in a sourced file counts
+#: as one of the line that sources it.
 STARTER = """
 TRAINYARD_SETUP=$1; shift
 TRAINYARD_PROGRAM=("$@")
@@ -31,12 +28,12 @@ exec "${TRAINYARD_PROGRAM[@]}"
 
 
 def complaint() -> str:
-    """Why a setup cannot run here; empty if it can."""
+    """Return why a setup cannot run here; empty if it can."""
     return "" if shutil.which(SHELL) else f"this machine has no {SHELL} to run it"
 
 
 def write(path: Path, lines: Sequence[str]) -> Path | None:
-    """Write the lines into a file that only the owner can read; ``None`` without lines."""
+    """Write the lines to a file that only its owner can read. ``None`` if there are no lines."""
     if not lines:
         return None
     path.unlink(missing_ok=True)
@@ -46,6 +43,6 @@ def write(path: Path, lines: Sequence[str]) -> Path | None:
 
 
 def before(argv: Sequence[str], setup: Path | None) -> list[str]:
-    """The command that runs the setup first."""
+    """Return a command that runs the setup, if there is one, and then ``argv``."""
     shell = [shutil.which(SHELL) or SHELL, "-c", STARTER, SHELL, str(setup)] if setup else []
     return [*shell, *argv]

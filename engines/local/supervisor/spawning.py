@@ -1,4 +1,4 @@
-"""Start the first process of a rank. Limits and mark are set before its program starts, so that
+"""Starts the first process of a rank. Limits and mark are set before its program starts, so that
 they also hold for everything that the program starts."""
 
 import errno
@@ -24,10 +24,11 @@ def spawn(
     cgroup: Cgroup,
     mark: int,
 ) -> tuple[Process, Cgroup]:
-    """Start a process; returns it and the control groups that contain it."""
+    """Start a process; returns it with its control groups. ``OSError`` names the path that is
+    wrong."""
     reader, writer = os.pipe()
 
-    def enter() -> None:  # in the new process; its exceptions would not say what is wrong
+    def enter() -> None:  # runs in the new process, whose exceptions do not reach this one
         os.write(writer, bytes(cgroup.enter()))
         marks.put_on(mark)
         if view.bindings:
@@ -45,7 +46,7 @@ def spawn(
                 start_new_session=True,
                 preexec_fn=enter,
             )
-        except subprocess.SubprocessError as error:  # it does not say what was raised there
+        except subprocess.SubprocessError as error:  # does not say what was raised there
             os.close(writer)
             place, _, why = report.read()[len(cgroup.folders) :].decode().partition("\0")
             raise OSError(errno.ENOENT, why or str(error), place or None) from error
@@ -57,7 +58,7 @@ def spawn(
 
 
 def _look_through(view: View, report: int) -> None:
-    """Set up the rank's mounts for this process. Errors are written to ``report``."""
+    """Set up the rank's mounts for this process. Errors are written to ``report``, too."""
     try:
         private.enter(view.bindings, view.scratch)
         os.chdir(view.work)

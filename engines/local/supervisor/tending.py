@@ -1,4 +1,4 @@
-"""Tend a running gang: take samples, measure volumes, enforce limits."""
+"""Tends a running gang: takes samples, measures volumes, and enforces limits."""
 
 import logging
 import signal
@@ -19,11 +19,13 @@ from spec.phases import RankPhase
 logger = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds between samples
-CLOSELY = 0.2  # the same, if the supervisor enforces a memory limit
+CLOSELY = 0.2  # the same, while the supervisor has to enforce a memory limit
 
 
 @dataclass
 class Tending:
+    """The work that a running gang needs every second. The supervisor calls ``tick`` for it."""
+
     folder: Folder
     plan: GangPlan
     gang: Gang
@@ -43,12 +45,12 @@ class Tending:
 
     @property
     def left(self) -> float:
-        """Seconds until its time limit."""
+        """Seconds until its time limit; infinite without one, negative past it."""
         limit = self.plan.time_limit
         return float("inf") if limit is None else limit - self.gang.ran
 
     def tick(self) -> float:
-        """Take a sample if one is due; returns the seconds until the next."""
+        """Do what is due, and return the seconds until the next call, or until the time limit."""
         clock = time.monotonic()
         if self.sizes.tick():
             for member in self.gang.running:
@@ -69,7 +71,7 @@ class Tending:
         for rank, sample in samples.items():
             self._hold_memory_limit(members[rank], sample)
         if not self._written:
-            self._written = clock  # the first only sets the clock: cores need a time between two
+            self._written = clock  # the first only sets the clock: CPU usage needs two
         elif clock - self._written >= EVERY:
             self._written = clock
             self._write(samples)
@@ -88,7 +90,7 @@ class Tending:
         ]
         try:
             sampling.append(self.folder.usage(self.plan.run), lines)
-        except OSError as error:  # a full disk: samples are less important than the training
+        except OSError as error:  # full disk: the training matters more than samples
             if not self._lost:
                 logger.warning("Usage cannot be written, and is left out: %s", error)
             self._lost += len(lines)
@@ -98,13 +100,14 @@ class Tending:
             self._lost = 0
 
     def _hold_memory_limit(self, member: Member, sample: ProcessSample) -> None:
-        """Kill a rank that exceeds its limit, or the rest of one of which the kernel killed a
-        process."""
+        """Kill a rank that exceeds its memory limit, or what is left of one after the kernel killed
+        a process of it."""
         limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
         if limit is None:
             return
         if member.watches_memory and sample.memory > limit:
-            # Expensive, so only asked if it matters.
+            # Private memory is slow to measure, so it is only done once the sample exceeds the
+            # limit.
             used = sampling.private_memory(self.folder.path, rank, pid)
             if used > limit:
                 said = f"used {size(used)} of memory, more than its limit of {size(limit)}"
@@ -114,7 +117,7 @@ class Tending:
 
 
 def ran_until_lost(folder: Folder, record: Record) -> float:
-    """Seconds that a gang ran until its last sample, if its supervisor was killed."""
+    """Return the seconds that a gang ran until its last sample, after its supervisor was killed."""
     alive = [rank for rank in record.ranks if rank.phase is RankPhase.RUNNING]
     since = max((rank.started_at for rank in alive if rank.started_at), default="")
     samples = sampling.read(folder.usage(record.run), after=since) if since else []

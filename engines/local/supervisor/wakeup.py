@@ -1,4 +1,4 @@
-"""Wake up a supervisor: by the bell, the death of a child, or the clock."""
+"""Wakes up a supervisor: by the bell, the death of a child, or the clock."""
 
 import os
 import selectors
@@ -10,10 +10,10 @@ from types import FrameType
 
 
 class Bell:
-    """Listens on the FIFO. While it does, the workload counts as supervised."""
+    """Listens on the workload's FIFO. While it does, the workload counts as supervised."""
 
     def __init__(self, path: Path) -> None:
-        # Opened for reading and writing, so that it never reads as closed when a writer leaves.
+        # Opened for reading and writing: it would read as closed whenever a writer leaves.
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)
@@ -25,7 +25,7 @@ class Bell:
         self._selector.register(self._woken, selectors.EVENT_READ)
 
     def wait(self, seconds: float) -> None:
-        """Wait until something may have happened, at most ``seconds``."""
+        """Wait until something may have happened, but at most ``seconds``."""
         if self._selector.select(max(seconds, 0)):
             with suppress(BlockingIOError):
                 os.read(self._fifo, 4096)
@@ -34,4 +34,4 @@ class Bell:
 
 
 def _wake(number: int, frame: FrameType | None) -> None:
-    """Nothing to do: the wake-up socket has been written to already."""
+    """Do nothing: Python has written to the wake-up socket already."""
