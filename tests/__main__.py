@@ -10,10 +10,10 @@ from tests import browser
 
 HERE = Path(__file__).resolve().parent
 NOTHING_COLLECTED = 5  # pytest's exit code
-# Those that need a cluster share it, so they do not run two at a time: see tests/kubernetes.py and
+# Tests that need a cluster share it and run one at a time: see tests/kubernetes.py and
 # tests/slurm.py.
 FAST = ["-n", "2", "-m", "not e2e and not faults and not kubernetes and not slurm"]
-# Two files at a time: the tests of one file share a running product, which is slow to start.
+# Two files at a time: the tests of a file share a running product, which is slow to start.
 WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "(e2e or faults) and not kubernetes and not slurm"]
 
 
@@ -35,14 +35,18 @@ def main() -> int:
 
 
 def of_all(codes: Iterable[int]) -> int:
-    """The exit code of parts together: that of the first that failed, which is below 0 where a
-    signal ended it. Parts in which nothing was collected count only where all are."""
+    """Return one exit code for several parts: the first that is not 0, and negative if a signal
+    ended that part.
+
+    A part that collected nothing only counts if all parts did.
+    """
     counted = [code for code in codes if code != NOTHING_COLLECTED]
     return next(filter(None, counted), 0) if counted else NOTHING_COLLECTED
 
 
 def choose(only: str) -> list[str]:
-    """Arguments for pytest: everything, a file or folder of tests, or what matches the words."""
+    """Return the arguments for pytest that select everything, a file or folder of tests, or what
+    matches words."""
     if not only:
         return []
     path = HERE / only.removeprefix("tests/")
@@ -50,7 +54,8 @@ def choose(only: str) -> list[str]:
 
 
 def choose_marked(only: str, *marks: str) -> list[str]:
-    """The same of files that name one of these marks; empty where none is below the path."""
+    """Return the same, restricted to files that name one of these marks. Empty if a path contains
+    none."""
     files, chosen = marked(*marks), choose(only)
     if len(chosen) == 1:
         return [it for it in files if Path(it).is_relative_to(chosen[0])]
@@ -58,15 +63,20 @@ def choose_marked(only: str, *marks: str) -> list[str]:
 
 
 def marked(*marks: str) -> list[str]:
-    """The files of tests that name one of these marks: to collect all 13,000 tests for the few of
-    a part takes 30 seconds of a processor, and each worker does it."""
+    """Return the test files that name one of these marks.
+
+    With them, pytest need not collect all 13,000 tests for the few of a part, which takes 30
+    seconds of a processor in each worker.
+    """
     words = [f"mark.{mark}" for mark in marks]
     texts = ((path, path.read_text()) for path in sorted(HERE.rglob("test_*.py")))
     return [str(path) for path, text in texts if any(word in text for word in words)]
 
 
 def run(arguments: list[str]) -> int:
-    # By name, for what was imported here may have set those of the product in the environment.
+    """Run pytest in a process of its own, and return its exit code."""
+    # The settings are named, because modules imported here may have put the product's into the
+    # environment.
     command = [sys.executable, "-m", "pytest", "--ds=tests.settings", *arguments]
     return subprocess.run(command, cwd=HERE.parent, check=False).returncode
 

@@ -1,4 +1,4 @@
-"""An account of a real cluster that may do exactly what the manifest of rights says."""
+"""An account on a real cluster that may do exactly what the manifest of permissions says."""
 
 from typing import Any
 from uuid import uuid4
@@ -11,11 +11,11 @@ from engines.kubernetes.cluster import rbac
 ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
 BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 SPACE = "/api/v1/namespaces"
-LASTING = {"expirationSeconds": 7200}  # longer than any run of the tests
+LASTING = {"expirationSeconds": 7200}  # seconds: longer than any run of the tests
 
 
 class Account:
-    """A service account of a namespace of its own, with what the manifest of rights gives it."""
+    """A service account in a namespace of its own, with the role in the manifest of permissions."""
 
     def __init__(self, api: Api) -> None:
         self._api = api
@@ -33,6 +33,7 @@ class Account:
         api.create(BINDINGS, binding)
 
     def token(self) -> str:
+        """Return a new token of the account."""
         request = {
             "apiVersion": "authentication.k8s.io/v1",
             "kind": "TokenRequest",
@@ -42,7 +43,7 @@ class Account:
         return str(made["status"]["token"])
 
     def kubeconfig(self, text: str) -> str:
-        """The one that ``text`` is, for this account."""
+        """Return the kubeconfig ``text`` with this account as its user."""
         document: dict[str, Any] = yaml.safe_load(text)
         for context in document["contexts"]:
             context["context"]["user"] = self.name
@@ -50,7 +51,8 @@ class Account:
         return yaml.safe_dump(document)
 
     def without(self, resource: str = "", *verbs: str) -> None:
-        """The role as the manifest has it, but for these verbs; none: with everything."""
+        """Give the account the role in the manifest, without these verbs on a resource. Without
+        arguments, it gets the whole role back."""
         rules = []
         for rule in self._role["rules"]:
             left = [v for v in rule["verbs"] if not (resource in rule["resources"] and v in verbs)]
@@ -58,5 +60,6 @@ class Account:
         self._api.merge(f"{ROLES}/{self.name}", {"rules": rules})
 
     def remove(self) -> None:
+        """Delete the account with its role and its namespace."""
         for path in (f"{BINDINGS}/{self.name}", f"{ROLES}/{self.name}", f"{SPACE}/{self.name}"):
             self._api.delete(path)

@@ -1,4 +1,4 @@
-"""Two parts of the tests at the same time, for those that wait for a cluster most of theirs."""
+"""Runs two parts of the tests at the same time, for parts that mostly wait for a cluster."""
 
 import os
 import subprocess
@@ -11,9 +11,12 @@ from tests.__main__ import of_all
 
 
 def side_by_side(first: Callable[[], int], module: str, *arguments: str, **environment: str) -> int:
-    """``first`` here, and ``python -m module`` in a process of its own, whose output comes at the
-    end. The exit code of both: that of whichever failed."""
-    cache = ROOT / ".pytest_cache" / "beside" / module  # two cannot share one
+    """Run ``first`` here and ``python -m module`` in a process of its own, and return their exit
+    code, as ``of_all`` does.
+
+    The output of the other process is printed at the end.
+    """
+    cache = ROOT / ".pytest_cache" / "beside" / module  # two processes cannot share a cache
     options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
     whole = os.environ | environment | {"PYTEST_ADDOPTS": options}
     with tempfile.TemporaryFile() as out:

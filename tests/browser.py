@@ -1,4 +1,4 @@
-"""Which Chromium drives the browser tests; run as a program, gets one where there is none."""
+"""Finds the Chromium for browser tests. Run as a program, it installs one if there is none."""
 
 import os
 import shutil
@@ -12,7 +12,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 def executable() -> str | None:
-    """The machine's own Chromium, else the one that Playwright installed, else None."""
+    """Return the path of the machine's Chromium, or else of the one that Playwright installed, or
+    ``None``."""
     for name in NAMES:
         if path := shutil.which(name):
             return path
@@ -37,6 +38,7 @@ def run(*argv: str) -> None:
 
 
 def main() -> int:
+    """Install Chromium if there is none. Returns 1, with a hint, if that fails."""
     if executable() is None:
         install()
     if executable() is None:

@@ -1,4 +1,4 @@
-"""A caller of the REST API, with a token of its own."""
+"""Callers of the REST API, with tokens of their own, and fixtures for them."""
 
 import json
 from collections.abc import Callable
@@ -16,8 +16,10 @@ from tests.factories import ProjectFactory, UserFactory
 
 @dataclass
 class Caller:
-    """Sends JSON with a bearer token, where the user acts with an access key one of that, and gives
-    back status and body."""
+    """Calls REST as a user. Returns the status, and the JSON or else the response itself.
+
+    If the user acts with an access key, the token belongs to that key.
+    """
 
     user: User
 
@@ -49,11 +51,13 @@ def project(researcher: User) -> Project:
 
 @pytest.fixture
 def call(researcher: User) -> Caller:
+    """A caller who is a member of ``project``."""
     return Caller(researcher)
 
 
 @pytest.fixture
 def stranger(db: None) -> Caller:
+    """A caller without any project."""
     return Caller(UserFactory.create())
 
 
@@ -62,7 +66,7 @@ Body = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def seed_body(project: Project) -> Body:
-    """The body of the quickstart's curl call, as it stands."""
+    """A function that returns the body of the quickstart's curl call, with changes on top."""
 
     def body(**changes: Any) -> dict[str, Any]:
         return {

@@ -1,4 +1,4 @@
-"""Every call of the REST API, as its OpenAPI document lists them."""
+"""The calls of the REST API, as its OpenAPI document lists them."""
 
 from typing import Any
 from uuid import uuid4
@@ -9,13 +9,15 @@ METHODS = ("get", "post", "put", "patch", "delete")
 
 
 def calls() -> list[tuple[str, str]]:
+    """Return the method and path of every call."""
     paths: dict[str, Any] = api.get_openapi_schema()["paths"]
     every = ((method, path) for path, methods in paths.items() for method in methods)
     return sorted((method.upper(), path) for method, path in every if method in METHODS)
 
 
 def address(path: str) -> str:
-    """Of something that does not exist."""
+    """Fill the parameters of a path with ids of things that do not exist, and return it without its
+    prefix."""
     for name in (
         "workload_id",
         "cluster_id",

@@ -1,4 +1,4 @@
-"""Certificates for servers of this machine that tests start."""
+"""Certificates for servers that tests start on this machine."""
 
 import base64
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,11 @@ from cryptography.x509.oid import NameOID
 
 
 def certificate(path: Path, host: str = "127.0.0.1", *, days: int = 1) -> tuple[Path, str]:
-    """One that vouches for itself, with its key in a file; and alone, as a kubeconfig has it."""
+    """Create a self-signed certificate for ``host``, valid for ``days``.
+
+    Returns the path of a file with certificate and key, and the certificate alone in base64, as
+    kubeconfigs have it.
+    """
     key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "api")])
     made = (

@@ -1,4 +1,4 @@
-"""The real cluster that ``KUBECONFIG`` names, as tests of the whole product see it."""
+"""The cluster that ``KUBECONFIG`` names, for tests of the whole product."""
 
 import os
 from pathlib import Path
@@ -24,7 +24,7 @@ NO_NODE = "this cluster has no node, so nothing runs there"
 
 
 class RealCluster:
-    """What is on it of one workload, and a project there."""
+    """A cluster: what it has of a workload, and ways to prepare it and to interfere."""
 
     def __init__(self, kubeconfig: Path) -> None:
         self.kubeconfig = kubeconfig
@@ -35,7 +35,8 @@ class RealCluster:
         return bool(self.api.items("/api/v1/nodes"))
 
     def disown(self) -> None:
-        """Namespaces and queues of an earlier run are of a Trainyard that is gone for good."""
+        """Take the label of their installation from namespaces and queues: their Trainyard was that
+        of an earlier run."""
         kinds = [NAMESPACES, *([QUEUES] if "queues" in served(self.api, API) else [])]
         for kind in kinds:
             for item in self.api.items(kind, labelSelector=INSTALLATION):
@@ -45,22 +46,25 @@ class RealCluster:
     def join(
         self, trainyard: Trainyard, name: str, project: str, kubeconfig: Path | None = None
     ) -> None:
-        """Make it a cluster of the product, with a project on it."""
+        """Add it to the product as a cluster, with one project."""
         path = kubeconfig or self.kubeconfig
         trainyard.manage("add_cluster", name, "--kubeconfig", str(path))
         trainyard.manage("add_project", project, "--cluster", name)
 
     def jobs(self, workload: str) -> list[Manifest]:
+        """Return the jobs of a workload, of all kinds."""
         return [job for kind in kinds_here(self.api) for job in self.of(workload, kind.everywhere)]
 
     def pods(self, workload: str) -> list[Manifest]:
+        """Return the pods of a workload."""
         return self.of(workload, PODS)
 
     def secrets(self, workload: str) -> list[Manifest]:
+        """Return the Secrets of a workload."""
         return self.of(workload, "/api/v1/secrets")
 
     def wipe(self, namespace: str) -> None:
-        """What an interrupted test left there."""
+        """Delete what an interrupted test left in a namespace, and wait until it is empty."""
         for kind in kinds_here(self.api):
             for job in self.api.items(kind.path(namespace, "").removesuffix("/")):
                 path = kind.path(namespace, job["metadata"]["name"])
@@ -69,7 +73,8 @@ class RealCluster:
         wait_for(lambda: not self.api.items(pods), 120, f"{namespace} to be empty", every=0.2)
 
     def delete_pods(self, workload: str) -> None:
-        """At once, as if their node had forgotten them."""
+        """Delete the pods of a workload without a grace period, as if their node had forgotten
+        them."""
         for pod in self.pods(workload):
             self.delete_pod(pod)
 
@@ -79,4 +84,5 @@ class RealCluster:
         self.api.delete(path, gracePeriodSeconds=0)
 
     def of(self, workload: str, path: str) -> list[Manifest]:
+        """Return the objects at a path that have the workload's label."""
         return self.api.items(path, labelSelector=f"{WORKLOAD}={workload}")

@@ -1,4 +1,4 @@
-"""What every test may ask for. The browser's fixtures are in ``tests/e2e/conftest.py``."""
+"""Fixtures for all tests. Those of the browser are in ``tests/e2e/conftest.py``."""
 
 import shutil
 import subprocess
@@ -20,13 +20,13 @@ from tests.settings import TEST_HOME
 from tests.waiting import wait_for
 
 LAST_LINES = 40
-# How long an example takes is a matter of what else the machine does.
+# No deadline for examples: how long one takes depends on the load of the machine.
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
 DATABASE = "--database"
-#: Fixtures that ask one, also of tests without pytest-django's mark.
+#: Fixtures that use a database, also in tests without pytest-django's mark.
 DATABASES = frozenset({"db", "transactional_db", "running_trainyard"})
 
 
@@ -35,7 +35,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A second database tells nothing new to a test that asks none."""
+    """With ``--database``, select only tests that use a database: others would show nothing new on
+    a second one."""
     if config.getoption(DATABASE):
         config.hook.pytest_deselected(items=[it for it in items if not _asks_database(it)])
         items[:] = filter(_asks_database, items)
@@ -50,7 +51,7 @@ def _asks_database(item: pytest.Item) -> bool:
 def pytest_runtest_makereport(
     item: pytest.Function,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """What the worker said last is told with a test of the whole product that failed."""
+    """Add the worker's last lines to the report of a failed test of the whole product."""
     report = yield
     if report.failed and isinstance(product := item.funcargs.get("running_trainyard"), Trainyard):
         said = product.log("worker").splitlines()[-LAST_LINES:]
@@ -64,7 +65,7 @@ def pytest_unconfigure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _valkey_server() -> Iterator[None]:
-    """A real server per test process, the same program with the same options as ``make run``."""
+    """A real server for each test process, started with the options of ``make run``."""
     program = programs.valkey(TEST_HOME)
     with (TEST_HOME / "valkey.log").open("wb") as log:
         process = subprocess.Popen(program.argv, stdout=log, stderr=subprocess.STDOUT)
@@ -76,7 +77,8 @@ def _valkey_server() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _trouble_ends_with_its_test() -> Iterator[None]:
-    """What a test let the product remember of a disk would refuse the writes of the next one."""
+    """After each test, make the product forget trouble with a disk: it would refuse the writes of
+    the next test."""
     yield
     with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
         client.delete(storage.KEY)
@@ -84,7 +86,7 @@ def _trouble_ends_with_its_test() -> Iterator[None]:
 
 @pytest.fixture
 def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
-    """What workers were asked for: task, id and queue. Nobody is asked."""
+    """The tasks that were sent to workers, each with its id and queue. No worker gets them."""
     found: list[tuple[Any, ...]] = []
     monkeypatch.setattr(enqueue, "send", lambda *told: found.append(told))
     return found
@@ -92,7 +94,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
 
 @pytest.fixture
 def valkey() -> Iterator[redis.Redis]:
-    """The empty broker and cache of this test process."""
+    """The broker and cache of this test process, emptied."""
     with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
         client.flushall()
         yield client
@@ -100,7 +102,7 @@ def valkey() -> Iterator[redis.Redis]:
 
 @pytest.fixture(scope="session")
 def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trainyard]:
-    """The whole product as ``make run`` starts it, on a fresh data folder and a free port."""
+    """The whole product, as ``make run`` starts it, with a new data folder and a free port."""
     home: Path = tmp_path_factory.mktemp("home")
     trainyard = Trainyard(home)
     trainyard.start()
@@ -110,7 +112,7 @@ def running_trainyard(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trai
 
 @pytest.fixture(scope="session")
 def api_server() -> RealCluster:
-    """A cluster, which may be without nodes."""
+    """A cluster, which may have no nodes."""
     if not KUBECONFIG:
         pytest.skip(NO_CLUSTER)
     cluster = RealCluster(Path(KUBECONFIG))

@@ -1,4 +1,4 @@
-"""A control plane of our own for tests: etcd and kube-apiserver on loopback, without any node."""
+"""A control plane for tests: etcd and kube-apiserver on loopback, without nodes."""
 
 import base64
 import secrets
@@ -17,7 +17,8 @@ READY_SECONDS = 60.0
 
 
 class ControlPlane:
-    """``assets`` holds the programs, as ``KUBEBUILDER_ASSETS`` does; ``folder`` is for its data."""
+    """The control plane. ``assets`` has the programs, as ``KUBEBUILDER_ASSETS`` does; ``folder``
+    gets its data, logs and kubeconfig."""
 
     def __init__(self, assets: Path, folder: Path) -> None:
         self.assets, self.folder = assets, folder
@@ -26,7 +27,8 @@ class ControlPlane:
         self.processes: list[subprocess.Popen[bytes]] = []
 
     def start(self) -> None:
-        """Until the API server is ready. AssertionError names the one that is not, and its log."""
+        """Start it, and wait until the API server is ready. ``AssertionError`` says what is not,
+        and where the logs are."""
         etcd, api = free_port(), free_port()
         client = f"http://127.0.0.1:{etcd}"
         peer = f"http://127.0.0.1:{free_port()}"
@@ -53,12 +55,14 @@ class ControlPlane:
                 process.wait()
 
     def apply(self, manifests: Path) -> None:
-        """Server-side, for large CRDs outgrow the annotation of a client-side one."""
+        """Apply CRDs, and wait until they are served. It is done server-side, because large CRDs
+        exceed the annotation of a client-side apply."""
         self._kubectl("apply", "--server-side", "--validate=false", "-f", str(manifests))
         self._kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
 
     def _flags(self, port: int) -> list[str]:
-        """The certificate is made by the server itself; we come with a token."""
+        """Return the flags of the API server. It creates its own certificate, and accepts the token
+        of this object."""
         tokens, key = self.folder / "tokens", self.folder / "accounts.key"
         tokens.write_text(f'{self.token},tester,tester,"system:masters"\n')
         key.write_bytes(
@@ -78,7 +82,8 @@ class ControlPlane:
             f"--service-account-signing-key-file={key}",
             "--service-account-issuer=https://kubernetes.default.svc",
             "--service-cluster-ip-range=10.96.0.0/16",
-            # No controller makes the account of a namespace, which this would wait for.
+            # This plugin would wait for the account of each namespace, which no controller creates
+            # here.
             "--disable-admission-plugins=ServiceAccount",
         ]
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document, to be walked."""
+"""Walks through the OpenAPI document."""
 
 import json
 from collections.abc import Iterator
@@ -12,6 +12,7 @@ Described = dict[str, Any]
 
 
 def document() -> Described:
+    """Return the OpenAPI document."""
     out = StringIO()
     call_command("openapi", stdout=out)
     found: Described = json.loads(out.getvalue())
@@ -19,26 +20,26 @@ def document() -> Described:
 
 
 def operations(of: Described) -> Iterator[tuple[str, Described]]:
-    """Each by method and path."""
+    """Yield each operation, with its method and path as one text."""
     for path, calls in of["paths"].items():
         yield from ((f"{m.upper()} {path}", it) for m, it in calls.items() if m in METHODS)
 
 
 def resolved(schema: Described, of: Described) -> Described:
-    """What a reference leads to."""
+    """Return the schema that a reference leads to, or the schema itself."""
     while "$ref" in schema:
         schema = of["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return schema
 
 
 def body_of(operation: Described, of: Described) -> Described:
-    """The schema of its body; empty where it takes none."""
+    """Return the schema of an operation's body; empty if it has none."""
     content = operation.get("requestBody", {}).get("content", {})
     return resolved(content["application/json"]["schema"], of) if content else {}
 
 
 def ways(schema: Described, of: Described) -> list[Described]:
-    """All that a value may be."""
+    """Return all schemas that a value may follow."""
     schema = resolved(schema, of)
     inner = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
     return [it for one in inner for it in ways(one, of)] or [schema]

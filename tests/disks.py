@@ -1,4 +1,4 @@
-"""A small disk of its own for a test, which can be filled and write-protected."""
+"""Small disks for tests, which can be filled, write-protected, or made to fail."""
 
 import errno
 import os
@@ -18,7 +18,7 @@ BLOCK = 64 * 1024
 
 @contextmanager
 def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
-    """A tmpfs of that size. The test is skipped where nothing can be mounted."""
+    """Mount a tmpfs of this size. The test is skipped if nothing can be mounted here."""
     mount = shutil.which("mount")
     if mount is None:
         pytest.skip("there is no mount on this machine")
@@ -29,13 +29,13 @@ def small_disk(folder: Path, megabytes: int) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607 -- beside mount
+        subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607 -- comes with mount
 
 
 @contextmanager
 def failing_disk(folder: Path, megabytes: int) -> Iterator["FailingDisk"]:
-    """A disk whose file system can be made to meet an error. The test is skipped where the system
-    has none to spare."""
+    """Mount a disk whose file system can be made to fail. The test is skipped if that is not
+    possible here."""
     disk = FailingDisk(folder, folder.with_name(f"{folder.name}.img"))
     with disk.image.open("wb") as file:
         file.truncate(megabytes * 1024**2)
@@ -52,13 +52,13 @@ def failing_disk(folder: Path, megabytes: int) -> Iterator["FailingDisk"]:
 
 @dataclass(frozen=True)
 class FailingDisk:
-    """A file with ext4 on it, which turns read-only at its first error as most systems have it."""
+    """A file with ext4 on it. It becomes read-only at its first error, as on most systems."""
 
     folder: Path
     image: Path
 
     def mount(self) -> str:
-        """Why it cannot be; empty once it is."""
+        """Mount the disk. Returns why that fails; empty if it does not."""
         options = ["-o", "loop,errors=remount-ro", str(self.image), str(self.folder)]
         done = subprocess.run(
             ["mount", *options],  # noqa: S607
@@ -69,26 +69,30 @@ class FailingDisk:
         return done.stderr.strip() if done.returncode else ""
 
     def fail(self) -> None:
-        """The kernel meets an error on it, and refuses all writes from now on. What was written
-        until now is on it; otherwise the last seconds are lost, as by a power cut."""
+        """Trigger an error in the kernel, which then refuses all writes.
+
+        What was written before stays: it is flushed first, or the last seconds would be lost as in
+        a power cut.
+        """
         subprocess.run(["sync", "--file-system", self.folder], check=True)  # noqa: S607
         number = self.folder.stat().st_dev
         device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
         Path(f"/sys/fs/ext4/{device}/trigger_fs_error").write_text("1")
 
     def repair(self) -> None:
+        """Check the file system, and mount it again."""
         subprocess.run(["umount", self.folder], check=True)  # noqa: S607
         subprocess.run(["e2fsck", "-p", "-f", self.image], check=False)  # noqa: S607 -- 1: repaired
         assert not self.mount()
 
 
 def protect(folder: Path) -> None:
-    """From now on this disk is read-only."""
+    """Mount a disk again, as read-only."""
     subprocess.run(["mount", "-o", "remount,ro", folder], check=True)  # noqa: S607
 
 
 def fill(folder: Path) -> Path:
-    """A file that leaves no byte."""
+    """Write a file that takes all free space, and return it."""
     path = folder / "filler"
     with path.open("wb", buffering=0) as file:
         size = BLOCK
@@ -103,7 +107,7 @@ def fill(folder: Path) -> Path:
 
 
 def needs_holes(folder: Path) -> None:
-    """Skip where the file system gives back no part of a file."""
+    """Skip the test if the file system cannot free a part of a file."""
     probe = folder / "probe"
     probe.write_bytes(b"x")
     if not free_head(probe, 1):

@@ -1,10 +1,11 @@
-"""Comparing what was given with what is stored or answered, which is whole."""
+"""Compares what was sent with what is stored or answered, which has all defaults."""
 
 from typing import Any
 
 
 def says(whole: Any, given: Any) -> bool:
-    """Whether a whole document says what was given, list items in their order."""
+    """Whether a document has all the values of ``given``. Lists must have equal length and
+    order."""
     if isinstance(given, dict) and isinstance(whole, dict):
         return all(key in whole and says(whole[key], value) for key, value in given.items())
     if isinstance(given, list) and isinstance(whole, list):
@@ -13,8 +14,8 @@ def says(whole: Any, given: Any) -> bool:
 
 
 def has(document: Any, part: Any) -> bool:
-    """Whether ``part`` is somewhere in the document: of a mapping these keys, of a list these
-    items."""
+    """Whether ``part`` is anywhere in the document: of a dict at least its keys, of a list at least
+    its items."""
     if _is_part(document, part):
         return True
     inner = document.values() if isinstance(document, dict) else document

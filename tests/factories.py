@@ -1,4 +1,4 @@
-"""Rows for tests. Traits name what makes a row special: ``WorkloadFactory(running=True)``."""
+"""Rows for tests. A trait names what is special about a row: ``WorkloadFactory(running=True)``."""
 
 from dataclasses import asdict
 from datetime import timedelta
@@ -43,7 +43,7 @@ class UserFactory(DjangoModelFactory[User]):
 
 
 def all_frameworks() -> dict[str, Any]:
-    """Capabilities under which every framework runs."""
+    """Return the capabilities of a cluster that runs every framework."""
     supports = tuple(FrameworkSupport(f, available=True, operator="local") for f in Framework)
     return asdict(Capabilities(frameworks=supports, queues=False, terminal=True))
 
@@ -62,7 +62,7 @@ class NodeFactory(DjangoModelFactory[Node]):
 
 
 class ClusterFactory(DjangoModelFactory[Cluster]):
-    """A connected local cluster; ``nodes=n`` for another number than one, 4 virtual GPUs each."""
+    """A connected local cluster with one node, or ``nodes=n``, of 4 virtual GPUs each."""
 
     class Meta:
         model = Cluster
@@ -90,7 +90,7 @@ class DepartmentFactory(DjangoModelFactory[Department]):
 
 
 class ProjectFactory(DjangoModelFactory[Project]):
-    """``members=[user]`` lets people in."""
+    """``members=[user]`` adds members."""
 
     class Meta:
         model = Project
@@ -111,7 +111,7 @@ TENTH = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest
 
 
 class _AssetFactory(DjangoModelFactory[Any]):
-    """Of a project, unless ``in_account``, ``in_cluster`` or ``in_department``."""
+    """An asset of a project, unless ``in_account``, ``in_cluster`` or ``in_department``."""
 
     class Meta:
         abstract = True
@@ -140,7 +140,7 @@ class EnvironmentFactory(_AssetFactory):
 
 
 class ComputeResourceFactory(_AssetFactory):
-    """A tenth of one GPU."""
+    """A request for a tenth of one GPU."""
 
     class Meta:
         model = ComputeResource
@@ -150,7 +150,7 @@ class ComputeResourceFactory(_AssetFactory):
 
 
 class DataSourceFactory(_AssetFactory):
-    """A share, mounted at ``/data``."""
+    """An NFS share, mounted at ``/data``."""
 
     class Meta:
         model = DataSource
@@ -160,7 +160,7 @@ class DataSourceFactory(_AssetFactory):
 
 
 class CredentialFactory(_AssetFactory):
-    """A generic secret with one key: ``token``. Give its value as ``entered={"token": …}``."""
+    """A generic secret with one key, ``token``. Its value is passed as ``entered={"token": …}``."""
 
     class Meta:
         model = Credential
@@ -193,7 +193,7 @@ def _ago(minutes: int) -> LazyFunction:
 
 
 class WorkloadFactory(DjangoModelFactory[Workload]):
-    """One master and two workers with a tenth of a GPU each, ranks included."""
+    """A workload with one master and two workers, each with a tenth of a GPU, and its ranks."""
 
     class Meta:
         model = Workload

@@ -1,4 +1,5 @@
-"""Images for the nodes of a test cluster, made of what this machine has: git, sshd, Open MPI."""
+"""Builds images for the nodes of a test cluster from programs of this machine: git, sshd,
+Open MPI."""
 
 import os
 import re
@@ -12,14 +13,14 @@ import pytest
 
 from engines.kubernetes.client.api import Api
 
-KUBE = os.environ.get("KUBE", "")  # a program that makes images for the nodes of its cluster
+KUBE = os.environ.get("KUBE", "")  # the program that builds images for its cluster's nodes
 GIT_IMAGE = os.environ.get("TRAINYARD_TEST_GIT_IMAGE", "")
 BASICS = ("sh", "cat", "cp", "mkdir", "rm")
 GIT = ("git", "git-upload-pack", *BASICS)
 SSH = ("ssh", "ssh-keygen", "sshd")
 MPI = ("mpirun", "orted", *SSH, *BASICS)
 MPI_PACKAGES = ("openmpi-common", "openmpi-bin", "libopenmpi3", "libpmix2")
-PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"  # where Debian has sshd
+PATH = f"{os.environ.get('PATH', '')}:/usr/sbin"  # Debian has sshd there
 USERS = """\
 root:x:0:0::/root:/bin/sh
 git:x:0:0::/tmp:/bin/sh
@@ -28,19 +29,24 @@ sshd:x:100:100::/run/sshd:/bin/false
 
 
 def git_image(api: Api, scratch: Path) -> str:
-    """The one that is named, or one that is made in a moment; else the reason why there is none."""
+    """Return the image that ``TRAINYARD_TEST_GIT_IMAGE`` names, or build one. Skips the test if
+    neither is possible."""
     return GIT_IMAGE or _with_git(api, scratch, "local/git:1", GIT)
 
 
 def ssh_images(api: Api, scratch: Path) -> tuple[str, str]:
-    """Of a server with sshd and git, and of what fetches from it; else the reason why not."""
+    """Return the image of a server with sshd and git, and one that fetches from it. Skips the test
+    if they cannot be built."""
     server = _with_git(api, scratch, "local/git-ssh:1", (*GIT, *SSH))
     return server, GIT_IMAGE or server
 
 
 def mpi_image(api: Api, scratch: Path) -> str:
-    """With Open MPI, and an sshd that takes root's key though the MPI operator mounts it in a
-    folder that everybody may write to; else the reason why there is none."""
+    """Build an image with Open MPI and sshd, or skip the test.
+
+    Its sshd accepts root's key, although the MPI operator mounts it in a folder that everyone can
+    write to.
+    """
     _need((*MPI, "dpkg"))
     installed = _installed(*MPI_PACKAGES)
     files = [path for path in installed if re.match(r"/usr/lib/|/usr/share/\w*mpi|/etc/", path)]
@@ -80,8 +86,8 @@ def _need(programs: Iterable[str], instead: str = "") -> None:
 
 
 def _fill(root: Path, programs: Iterable[str], files: Iterable[str]) -> None:
-    """Programs, all in one folder, and files, each with the libraries that it loads where they are
-    here; and what there is in every image."""
+    """Fill the root folder of an image with programs, which all go to one folder, and files, which
+    stay at their paths. Add the libraries that they load, and what every image needs."""
     found = {
         path: f"/usr/bin/{name}" for name in programs if (path := shutil.which(name, path=PATH))
     }

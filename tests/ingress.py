@@ -1,4 +1,5 @@
-"""Debian's nginx, configured for Ingresses as ingress-nginx does it from their annotations."""
+"""Runs Debian's nginx, configured for Ingresses as ingress-nginx configures it by their
+annotations."""
 
 import shutil
 import socket
@@ -20,7 +21,7 @@ from tests.waiting import wait_for
 
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 
-#: One process, which writes in its folder alone, whoever starts it.
+#: One process that writes only into its folder, whichever user starts it.
 WHOLE = """\
 daemon off;
 master_process off;
@@ -39,7 +40,7 @@ http {{
 {servers}
 }}
 """
-#: The controller escapes what follows ``rd=`` besides, for which this nginx has no word.
+#: The controller also escapes the value of ``rd=``, which plain nginx cannot do.
 SERVER = """\
   server {{
     listen 127.0.0.1:{port};
@@ -84,6 +85,7 @@ SERVER = """\
 
 
 def host_of(ingress: Manifest) -> str:
+    """Return the host of an Ingress."""
     return str(ingress["spec"]["rules"][0]["host"])
 
 
@@ -105,7 +107,8 @@ def _server(ingress: Manifest, port: int, backend: int) -> str:
 
 @contextmanager
 def controller(ingresses: list[Manifest], folder: Path, backend: int) -> Iterator[int]:
-    """The port of this machine at which it serves them all from ``backend``, another one."""
+    """Serve all Ingresses from the port ``backend`` of this machine, and yield the port where nginx
+    listens."""
     assert NGINX, "nginx is not installed"
     port = free_port()
     servers = "".join(_server(ingress, port, backend) for ingress in ingresses)
@@ -128,6 +131,7 @@ def _answers(port: int) -> bool:
 
 
 def page(connection: ServerConnection, request: Request) -> Response | None:
+    """Answer a request with a page that has its path, unless it opens a websocket."""
     if "Upgrade" in request.headers:
         return None
     return connection.respond(HTTPStatus.OK, f"the tool's {request.path}")
@@ -135,7 +139,8 @@ def page(connection: ServerConnection, request: Request) -> Response | None:
 
 @contextmanager
 def upstream() -> Iterator[int]:
-    """What the pod would serve: a page everywhere, and a websocket."""
+    """Serve what a pod would: a page at every path, and a websocket that says hello. Yields its
+    port."""
     with serve(lambda opened: opened.send("hello"), "127.0.0.1", 0, process_request=page) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.socket.getsockname()[1]

@@ -1,9 +1,9 @@
 """``python -m tests.kubernetes``: what ``make test-kubernetes`` runs; see docs/kubernetes.md.
 
-The cluster is that of ``KUBECONFIG``, or a control plane made of the programs that
-``KUBEBUILDER_ASSETS`` and the CRDs that ``KUBEBUILDER_CRDS`` names. One test at a time, for they
-share it. Where ``KUBECONFIG_BESIDE`` names a second cluster, those of the engine run there, at the
-same time; the few that call a service by its address stay with the others.
+The cluster is the one of ``KUBECONFIG``, or else a control plane from the programs in
+``KUBEBUILDER_ASSETS`` with the CRDs in ``KUBEBUILDER_CRDS``. Its tests run one at a time, because
+they share it. If ``KUBECONFIG_BESIDE`` names a second cluster, the tests of the engine run there at
+the same time, except for the few that call a service by its address.
 """
 
 import os
@@ -31,7 +31,7 @@ the second one with the CRDs of Kubeflow's training and MPI operators. See docs/
 
 
 class NoCluster(Exception):
-    """Nothing to test on; the message says what to do."""
+    """There is no cluster to test on; the message says what to do."""
 
 
 def main() -> int:
@@ -49,11 +49,14 @@ def main() -> int:
 
 
 def on(kubeconfig: Path, chosen: list[str]) -> int:
+    """Run the chosen tests on one cluster."""
     os.environ["KUBECONFIG"] = str(kubeconfig)
     return browser.main() or run([*ARGUMENTS, *chosen])
 
 
 def on_two(kubeconfig: Path, beside: str, chosen: list[str]) -> int:
+    """Run the engine's tests on the second cluster, and at the same time all others on the
+    first."""
     engine = [it for it in chosen if Path(it).is_relative_to(ENGINE) and Path(it) != CALLS_SERVICES]
     others = [it for it in chosen if it not in engine]
     second = str(folder(beside, "KUBECONFIG_BESIDE"))
@@ -63,6 +66,7 @@ def on_two(kubeconfig: Path, beside: str, chosen: list[str]) -> int:
 
 
 def on_control_plane(chosen: list[str]) -> int:
+    """Run the chosen tests on a control plane that is started for them. Raises ``NoCluster``."""
     assets, crds = (os.environ.get(f"KUBEBUILDER_{name}", "") for name in ("ASSETS", "CRDS"))
     if not assets or not crds:
         raise NoCluster(HOW)
@@ -77,11 +81,12 @@ def on_control_plane(chosen: list[str]) -> int:
         code = on(plane.kubeconfig, chosen)
     finally:
         plane.stop()
-    shutil.rmtree(place)  # after a failed start its logs tell why
+    shutil.rmtree(place)  # not after a failed start, whose logs are in it
     return code
 
 
 def folder(given: str, name: str) -> Path:
+    """Return the path that a variable names. Raises ``NoCluster`` if nothing is there."""
     path = Path(given).expanduser().resolve()
     if not path.exists():
         raise NoCluster(f"{name}: there is no {path}.")

@@ -1,4 +1,4 @@
-"""Calls as the documents show them, pasted into a shell."""
+"""Runs calls as the documents show them, pasted into a shell."""
 
 import json
 import re
@@ -18,7 +18,7 @@ needs_a_shell = pytest.mark.skipif(
 
 
 def shown() -> dict[str, list[str]]:
-    """By the heading that they stand below in docs/rest.md."""
+    """Return the commands in docs/rest.md, by their heading."""
     parts = re.split(r"^##+ (.+)$", (ROOT / "docs" / "rest.md").read_text(), flags=re.MULTILINE)
     calls = re.compile(r"^```\n((?:curl|jq) .*?)```", re.MULTILINE | re.DOTALL)
     sections = zip(parts[1::2], map(calls.findall, parts[2::2]), strict=True)
@@ -26,8 +26,9 @@ def shown() -> dict[str, list[str]]:
 
 
 def pasted(command: str, token: str, folder: Path | None = None) -> Any:
+    """Run a command in bash, with ``TOKEN`` set, and return the JSON that it prints."""
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", command],  # noqa: S607 -- whichever bash people have
+        ["bash", "-euo", "pipefail", "-c", command],  # noqa: S607 -- the bash on the PATH
         capture_output=True,
         text=True,
         check=True,

@@ -1,7 +1,7 @@
-"""``make pictures``: the pictures of README and docs, taken of the running product.
+"""``make pictures``: takes the pictures of README and docs from the running product.
 
-Each page of the docs has one at its head, and some have more. They are made by one walk through a
-fresh copy, so that they show what a new user sees, and are true as long as this has been run.
+Each page of the docs has one at its top, and some have more. One walk through a new installation
+takes all of them, so they show what a new user sees, as of the last time this ran.
 """
 
 import sys
@@ -27,8 +27,8 @@ SLOWLY = "--epochs 40 --step-delay 0.05"
 
 @dataclass(frozen=True)
 class Picture:
-    """``document`` is the page that it heads, or stands ``within``; ``take`` brings the browser
-    there."""
+    """One picture. ``document`` is the page that has it, at the top or ``within``. ``take`` brings
+    the browser to what it shows."""
 
     name: str
     document: str
@@ -77,7 +77,7 @@ def _setup(page: Page) -> None:
 
 
 def _verdict(page: Page) -> None:
-    """More GPUs than are free, with what would make it start."""
+    """Show a request for more GPUs than are free, with what would make it start."""
     _wizard(page)
     page.get_by_label("Number of workers").fill("7")
     page.get_by_role("radio", name="half-gpu", exact=True).check()
@@ -100,7 +100,7 @@ def _credential(page: Page) -> None:
 def _command_line(page: Page) -> None:
     _wizard(page)
     summary = page.get_by_role("complementary", name="Summary")
-    with page.expect_response("**/drafts/**"):  # what opens asks for its text
+    with page.expect_response("**/drafts/**"):  # opening it requests its text
         summary.get_by_text("CLI", exact=True).click()
     expect(page.locator(".htmx-request, .htmx-settling")).to_have_count(0)
     summary.get_by_text("trainyard training pytorch").scroll_into_view_if_needed()
@@ -143,11 +143,12 @@ PICTURES = (
 
 
 def submit(page: Page, name: str, *, arguments: str = "") -> None:
+    """Submit a training by the wizard."""
     begin(page, name)
     page.get_by_role("radio", name="pytorch", exact=True).check()
     page.get_by_role("radio", name="small-fraction", exact=True).check()
     if arguments:
-        command(page)  # a button opens both fields
+        command(page)  # opens both fields
         page.get_by_label("Arguments").fill(arguments)
     page.get_by_role("button", name="CONTINUE").click()
     page.wait_for_url("**/3/")
@@ -156,6 +157,8 @@ def submit(page: Page, name: str, *, arguments: str = "") -> None:
 
 
 def take_all(browser: Browser, trainyard: Trainyard) -> None:
+    """Submit three trainings, wait until one has completed, one has failed and one runs, and take
+    all pictures."""
     state = sign_in(browser, trainyard)
     context = browser.new_context(base_url=trainyard.url, viewport=SIZE, storage_state=state)
     page = context.new_page()
@@ -195,7 +198,7 @@ def main() -> int:
 
 
 def _delete_all(trainyard: Trainyard) -> None:
-    """Ranks outlive Trainyard on purpose; of these none may stay behind."""
+    """Delete all workloads: ranks survive Trainyard on purpose, and must not survive this."""
     with Rest(trainyard) as rest:
         for row in rest.send("GET", "/workloads")["workloads"]:
             rest.delete(row["id"])

@@ -23,13 +23,15 @@ PROGRAMS = ("web", "worker", "beat", "valkey")
 
 
 def free_port() -> int:
+    """Return a TCP port that is free at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 class Trainyard:
-    """``python -m config.run`` on a data folder of its own. Sign in as admin with PASSWORD."""
+    """``python -m config.run`` with a data folder of its own. ``username`` and ``password`` are the
+    administrator's."""
 
     username, password = "admin", PASSWORD
 
@@ -45,20 +47,24 @@ class Trainyard:
             "PORT": str(self.port),
             "PUBLIC_URL": self.url,
             "TRAINYARD_ADMIN_PASSWORD": PASSWORD,
-            # Its own file even where the suite runs on PostgreSQL: the suite's tables are there.
+            # A SQLite file even if the suite runs on PostgreSQL, whose tables are those of the
+            # suite.
             "DATABASE_URL": "",
             **environment,
         }
         self.manager: subprocess.Popen[bytes] | None = None
 
     def start(self, timeout: float = 180.0) -> None:
-        """Start it and wait until every part answers; where it ends instead, that is told at once.
-        Four processes and the first migration take over a minute beside the tests of a cluster."""
+        """Start it, and wait until every part answers. Fails at once if it ends instead.
+
+        While tests of a cluster run, the four processes and the first migration take over a minute.
+        """
         self.spawn()
         wait_for(lambda: self.ended() or self.is_up(), timeout, "every part to answer")
         assert not self.ended(), self.terminal()
 
     def spawn(self) -> None:
+        """Start the manager, without waiting for anything."""
         with self.output.open("ab") as output:
             self.manager = subprocess.Popen(
                 [sys.executable, "-m", "config.run"],
@@ -70,7 +76,7 @@ class Trainyard:
             )
 
     def manage(self, *arguments: str) -> str:
-        """``manage.py`` on this copy's data; what it printed."""
+        """Run ``manage.py`` on its data, and return what it prints."""
         command = [sys.executable, "manage.py", *arguments]
         done = subprocess.run(
             command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False
@@ -79,14 +85,15 @@ class Trainyard:
         return done.stdout
 
     def stop(self, timeout: float = 40.0) -> int:
-        """Ctrl-C; the manager's exit code."""
+        """Stop it as Ctrl-C does, and return the manager's exit code."""
         assert self.manager is not None
         if not self.ended():
             self.manager.send_signal(signal.SIGINT)
         return self.manager.wait(timeout)
 
     def sign_in(self) -> dict[str, str]:
-        """The cookies of a new session of the administrator; 30 a minute are allowed."""
+        """Sign the administrator in, and return the session's cookies. The product allows 30
+        sign-ins a minute."""
         with httpx.Client(base_url=self.url, timeout=20) as web:
             form = web.get("/accounts/login/").text
             (token,) = set(re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', form))
@@ -96,50 +103,54 @@ class Trainyard:
             return dict(web.cookies)
 
     def ended(self) -> bool:
+        """Whether the manager has ended, or was never started."""
         return self.manager is None or self.manager.poll() is not None
 
     def terminal(self) -> str:
+        """Return what the manager has printed."""
         return self.output.read_text() if self.output.exists() else ""
 
     def log(self, program: str) -> str:
+        """Return the log of one of its programs."""
         path = self.home / "run" / f"{program}.log"
         return path.read_text() if path.exists() else ""
 
     def is_up(self) -> bool:
-        """Whether it is this start's processes that answer, not those of an earlier one."""
+        """Whether all processes of this start answer, and not those of an earlier one."""
         record = self.record()
         ours = self.manager is not None and record.get("manager") == self.manager.pid
         return ours and len(record["processes"]) == len(PROGRAMS) and self.is_healthy()
 
     def record(self) -> dict[str, Any]:
+        """Return the manager's record of its processes; empty if there is none."""
         path = self.home / "run" / "processes.json"
         record: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
         return record
 
     def pids(self) -> dict[str, int]:
-        """The processes of web, worker, beat and valkey, by name, as they run now."""
+        """Return the current pids of web, worker, beat and valkey."""
         return {name: entry["pid"] for name, entry in self.record()["processes"].items()}
 
     def kill(self, *names: str) -> None:
-        """``kill -9`` the named programs; the manager starts them again."""
+        """Kill programs with SIGKILL; the manager starts them again."""
         pids = self.pids()
         for name in names:
             os.kill(pids[name], signal.SIGKILL)
 
     def kill_everything(self) -> None:
-        """``kill -9`` the manager and all its programs; running workloads are not touched."""
+        """Kill the manager and all its programs with SIGKILL. Running workloads are left alone."""
         assert self.manager is not None
         pids = self.pids()
         self.manager.kill()
         self.manager.wait(10)
         for pid in pids.values():
-            with suppress(ProcessLookupError):  # one that died a moment ago
+            with suppress(ProcessLookupError):  # it died a moment ago
                 os.kill(pid, signal.SIGKILL)
         gone = [psutil.Process(pid) for pid in pids.values() if psutil.pid_exists(pid)]
         psutil.wait_procs(gone, timeout=10)
 
     def health(self) -> tuple[int, dict[str, Any]]:
-        """Status and body of ``/healthz``; 0 where nobody answers."""
+        """Return status and body of ``/healthz``; the status is 0 if nothing answers."""
         web = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
         try:
             web.request("GET", "/healthz")

@@ -1,4 +1,5 @@
-"""A proxy in front of an API server: what passes can be cut, refused, or met at a chosen moment."""
+"""A proxy in front of an API server. Tests can cut and refuse what passes, or act at a chosen
+moment."""
 
 import socket
 from collections.abc import Callable
@@ -22,9 +23,11 @@ HOPPING = {"connection", "transfer-encoding", "content-length", "keep-alive", "h
 
 @dataclass(frozen=True)
 class Trap:
-    """``action`` is called once, when a request of ``method`` to a path with ``part`` passes.
+    """A moment to act at: ``action`` is called once, when a request of ``method`` passes whose path
+    contains ``part``.
 
-    Before the server sees it, the request is then lost; after, its answer is.
+    That is before the server gets the request, which is then lost, or ``after`` the server
+    answered, and then the answer is lost.
     """
 
     method: str
@@ -34,19 +37,19 @@ class Trap:
 
 
 class ApiProxy:
-    """Speaks plain HTTP on loopback, and to the server as the kubeconfig says."""
+    """The proxy. It speaks plain HTTP on loopback, and to the server as the kubeconfig says."""
 
     def __init__(self, kubeconfig: Path) -> None:
         client: ApiClient = connect(kubeconfig.read_text())._client
         self.server, self._known = client.configuration.host, client.rest_client.pool_manager
         self._anyone = urllib3.PoolManager(ca_certs=client.configuration.ssl_ca_cert)
-        self.down = False  # nobody listens
-        self.blind = False  # no watch is let through
-        self.delay = 0.0  # seconds that the server takes to begin each answer
-        self.token = ""  # what to show the server instead of the kubeconfig's own identity
+        self.down = False  # drops every request
+        self.blind = False  # drops every watch
+        self.delay = 0.0  # seconds before each answer begins
+        self.token = ""  # shown to the server instead of the kubeconfig's identity
         self.watches: set[socket.socket] = set()
         self.lock = Lock()
-        self.passing = Event()  # while it is clear, watches say nothing, and do not end
+        self.passing = Event()  # cleared: watches stay open, and silent
         self.passing.set()
         self._traps: list[Trap] = []
         self._http = ThreadingHTTPServer(
@@ -56,6 +59,7 @@ class ApiProxy:
         Thread(target=self._http.serve_forever, daemon=True, name="proxy").start()
 
     def kubeconfig(self, folder: Path) -> Path:
+        """Write a kubeconfig whose server is this proxy, and return its path."""
         path = folder / "proxy.kubeconfig"
         server = f"http://127.0.0.1:{self._http.server_port}"
         path.write_text(
@@ -73,20 +77,23 @@ class ApiProxy:
     def trap(
         self, method: str, part: str, action: Callable[[], None], *, after: bool = False
     ) -> None:
+        """Set a trap; see ``Trap``."""
         with self.lock:
             self._traps.append(Trap(method, part, action, after))
 
     @property
     def upstream(self) -> urllib3.PoolManager:
-        """A certificate would outdo the token, so there is none beside it."""
+        """The connections to the server. Those for a token have no client certificate, which would
+        win over it."""
         return self._anyone if self.token else self._known
 
     def hold(self) -> None:
-        """Keep every watch open without a word, whatever the server does, until ``heal``."""
+        """Keep every watch open and silent until ``heal``, whatever the server sends."""
         self.passing.clear()
 
     def sprung(self, method: str, path: str, *, after: bool) -> bool:
-        """Whether a trap took this request, which is then to be dropped."""
+        """Run the traps for this request. Returns whether there was one, so that the request must
+        be dropped."""
         with self.lock:
             found = [
                 trap
@@ -100,6 +107,7 @@ class ApiProxy:
 
     @property
     def is_armed(self) -> bool:
+        """Whether any trap is left."""
         return bool(self._traps)
 
     def cut(self) -> None:
@@ -110,6 +118,7 @@ class ApiProxy:
                     watch.shutdown(socket.SHUT_RDWR)
 
     def heal(self) -> None:
+        """End all interference, and cut watches that were held."""
         self.down, self.blind, self.delay = False, False, 0.0
         self.token, self._traps = "", []
         if not self.passing.is_set():
@@ -165,7 +174,8 @@ class Passing(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def _stream(self, answer: BaseHTTPResponse) -> None:
-        """In chunks, as the server does: a client would wait for more of an answer without."""
+        """Pass on a watch in chunks, as the server sends it. Without chunks, a client would wait
+        for more."""
         self.close_connection = True
         self._head(answer)
         self.send_header("Transfer-Encoding", "chunked")
@@ -179,7 +189,7 @@ class Passing(BaseHTTPRequestHandler):
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
             self.wfile.write(b"0\r\n\r\n")
         except (OSError, HTTPError):
-            return  # one side is gone, and the other learns of it when this connection closes
+            return  # one side is gone; the other sees this connection close
         finally:
             self.proxy.passing.wait()
             with self.proxy.lock:
@@ -194,4 +204,4 @@ class Passing(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _pass
 
     def log_message(self, *_: Any) -> None:
-        """Nobody reads it."""
+        """Log nothing."""

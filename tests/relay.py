@@ -1,4 +1,4 @@
-"""A door in front of a server, which a test may close: the server is then away."""
+"""A relay in front of a server. A test can close it, and the server is then out of reach."""
 
 import socket
 import threading
@@ -16,12 +16,13 @@ class Relay:
         self.open()
 
     def open(self) -> None:
+        """Accept connections again, at the same port as before."""
         self._door = socket.create_server(("127.0.0.1", self.port))
         self.port = self._door.getsockname()[1]
         threading.Thread(target=self._serve, args=[self._door], daemon=True).start()
 
     def close(self) -> None:
-        """New connections are refused and those that are open are cut."""
+        """Refuse new connections, and cut those that are open."""
         door, self._door = self._door, None
         if door is not None:
             _end(door)

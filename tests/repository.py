@@ -1,4 +1,4 @@
-"""The files of the repository, for tests that read them."""
+"""Lists files of the repository, for tests that read them."""
 
 import re
 import subprocess
@@ -8,7 +8,11 @@ from config.run.install import ROOT
 
 
 def tracked(*patterns: str) -> list[Path]:
-    """The files of the repository, those not yet added included, without what others made."""
+    """Return the paths of files that match, relative to the root, including files that are not
+    added yet.
+
+    Migrations and ignored files are left out.
+    """
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", *patterns]
     listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     paths = [Path(name) for name in sorted(filter(None, listed.split("\0")))]
@@ -16,5 +20,5 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def targets() -> set[str]:
-    """The commands of the Makefile."""
+    """Return the targets of the Makefile."""
     return set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(), re.MULTILINE))

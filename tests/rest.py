@@ -1,4 +1,4 @@
-"""A caller of the running product's REST API."""
+"""A caller of the REST API of a running product."""
 
 from typing import Any, Protocol, Self
 
@@ -11,7 +11,7 @@ ENDS = {"Completed", "Failed", "Stopped"}
 
 
 class Server(Protocol):
-    """Where it runs, and who calls."""
+    """A running product, and its administrator."""
 
     @property
     def url(self) -> str: ...
@@ -22,7 +22,7 @@ class Server(Protocol):
 
 
 class Rest:
-    """Signed in as the administrator, in the demo project unless told otherwise."""
+    """Calls REST as the administrator. Workloads go to ``project``, or else to the first one."""
 
     def __init__(self, trainyard: Server, project: str = "") -> None:
         self.http = httpx.Client(base_url=f"{trainyard.url}/api/v1", timeout=20)
@@ -46,17 +46,19 @@ class Rest:
         self.http.close()
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the JSON of a call. Fails if the call does."""
         answer = self.http.request(method, path, json=body)
         assert answer.is_success, f"{method} {path}: {answer.status_code} {answer.text}"
         return answer.json()
 
     def submit(self, name: str, *, workers: int = 2, **spec: Any) -> str:
-        """The id of a new workload; ``spec`` goes over a spec that trains on the digits."""
+        """Submit a training on the digits, and return its id. ``spec`` overrides fields of its
+        spec."""
         body = self.document(name, workers=workers, **spec)
         return str(self.send("POST", "/workloads/distributed", body)["workloadId"])
 
     def document(self, name: str, *, workers: int = 2, **spec: Any) -> dict[str, Any]:
-        """What a submission sends."""
+        """Return the body of a submission."""
         return {
             "name": name,
             "projectId": self.project["id"],
@@ -71,15 +73,16 @@ class Rest:
         }
 
     def act(self, workload: str, verb: str) -> None:
+        """Call a verb of a workload, such as ``suspend``."""
         self.send("POST", f"/workloads/distributed/{workload}/{verb}")
 
     def delete(self, workload: str) -> None:
-        """Whatever its kind."""
+        """Delete a workload of any kind."""
         answer = self.send("POST", "/workloads/batch", {"ids": [workload], "action": "delete"})
         assert not answer["failed"], answer["failed"]
 
     def read(self, workload: str) -> Any:
-        """The workload as the API has it; empty while nobody answers."""
+        """Return the workload as REST has it; empty while nothing answers."""
         try:
             return self.send("GET", f"/workloads/{workload}")
         except httpx.TransportError:
@@ -92,15 +95,16 @@ class Rest:
         return list(self.send("GET", f"/workloads/{workload}/pods")["pods"])
 
     def events(self, workload: str) -> list[Any]:
-        """Oldest first."""
+        """Return the workload's events, the oldest first."""
         return list(self.send("GET", f"/workloads/{workload}/events?limit=500")["events"])[::-1]
 
     def log(self, workload: str, rank: int = 0, **where: int) -> str:
+        """Return the log of one rank."""
         answer = self.http.get(f"/workloads/{workload}/logs", params={"rank": rank, **where})
         return answer.text
 
     def wait(self, workload: str, *phases: str, timeout: float = 60) -> str:
-        """Wait until the workload is in one of these phases; the phase it is in."""
+        """Wait until the workload is in one of these phases, and return its phase."""
         wanted = set(phases)
         return (
             wait_for(

@@ -1,8 +1,8 @@
 """``python -m tests.slurm``: what ``make test-slurm`` runs; see docs/slurm.md.
 
-The cluster is the one that ``SLURM_TESTBED`` starts, unless one runs already, which is then left
-running. One test at a time, for they share it; those in a browser, and some more, have a second
-cluster and go beside the others, for both wait most of the time.
+The cluster is the one that ``SLURM_TESTBED`` starts. One that runs already is used and left
+running. Its tests run one at a time, because they share it. Those in a browser, and a few more, run
+at the same time on a second cluster, because both parts mostly wait.
 """
 
 import os
@@ -19,16 +19,17 @@ from tests.beside import side_by_side
 from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
-#: All of them are in these: to collect every test takes longer than many of them.
+#: All tests on Slurm are here. Collecting every test would take longer than many of these.
 ENGINE, BROWSER = "tests/engines/slurm", "tests/e2e/test_slurm.py"
-#: Of the engine's, those that go with the browser's. They need no database and no equipment.
+#: Tests of the engine that run with the browser's: they need no database and no equipment.
 WITH_BROWSER = tuple(f"{ENGINE}/test_{name}.py" for name in ("contract", "trial", "containers"))
 SECOND = "--second"
-PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster, and how far the second one is
-#: Another release of Debian than this machine's, whose Slurm then runs beside the usual one.
+PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster; the second one's port is 40 higher
+#: Another release of Debian than this machine's. Its Slurm runs next to the usual one, at another
+#: port.
 SUITE = os.environ.get("SLURM_SUITE", "")
 USUAL, BESIDE = "6817", "6837"
-#: What some tests need on the nodes; those of another release have nothing of this machine's.
+#: What some tests need on the nodes. Those of another release share nothing of this machine.
 EQUIPMENT = {
     "git": "command -v git",
     "openmpi-bin": "command -v mpirun",
@@ -59,6 +60,7 @@ def main() -> int:
 
 
 def on_a_cluster(chosen: list[str], *, is_equipped: bool = False) -> int:
+    """Run the chosen tests on the cluster of ``PORT``, which is started for them unless it runs."""
     was_up = Testbed.running() is not None
     if not was_up and (trouble := start()):
         print(DID_NOT_RUN.format(trouble), file=sys.stderr)
@@ -74,20 +76,24 @@ def on_a_cluster(chosen: list[str], *, is_equipped: bool = False) -> int:
 
 
 def start() -> str:
-    """With what ranks need of this machine: the interpreter of this environment. Why it did not
-    start, which is the machine's fault and no change's; empty where it did."""
+    """Start the cluster, sharing with its nodes the interpreter that ranks need.
+
+    Returns why it did not start, which is a fault of the machine and of no change; empty if it did.
+    """
     shares = [word for path in hidden(SUITE) for word in ("--share", str(path))]
     return started("install") or started("up", *shares)
 
 
 def started(verb: str, *words: str) -> str:
+    """Run a verb of the testbed. Returns why it failed; empty if it did not."""
     suite = ["--suite", SUITE] if SUITE else []
     done = slurm_testbed.run(verb, *suite, *words, check=False)
     return f"`slurm {verb}` failed: {done.stderr.strip()[-500:]}" if done.returncode else ""
 
 
 def equip() -> None:
-    """Once for a release; what cannot be had is told, and its tests are skipped."""
+    """Install the equipment that is missing. If that fails, this is printed, and tests that need it
+    are skipped."""
     login = machines()["login"]
     lacking = [
         package
@@ -106,14 +112,17 @@ def equip() -> None:
 
 
 def hidden(suite: str) -> list[Path]:
-    """Folders that jobs could not enter: those of another release have a root of their own, and
-    here one above them may be closed to others."""
+    """Return the folders that jobs need and could not enter.
+
+    Nodes of another release have a root of their own, so they lack all of them; here, a folder
+    above may be closed to others.
+    """
     needed = {Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve(), ROOT}
     closed = (it for it in needed if any(not up.stat().st_mode & 1 for up in it.parents))
     return sorted(needed if suite else closed)
 
 
 if __name__ == "__main__":
-    # Whoever ends this process leaves no cluster behind.
+    # If this process is terminated, the cluster is stopped, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

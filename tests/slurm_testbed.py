@@ -1,4 +1,5 @@
-"""The Slurm that tests run on: the testbed that ``SLURM_TESTBED`` names, or one beside us."""
+"""The Slurm that tests run on: the testbed that ``SLURM_TESTBED`` names, or one next to the
+repository."""
 
 import json
 import os
@@ -18,7 +19,7 @@ NO_SLURM = "no Slurm to test on: make test-slurm starts one; see docs/slurm.md"
 
 @dataclass(frozen=True)
 class Testbed:
-    """A running one, as ``slurm env`` tells of it."""
+    """A running Slurm, as ``slurm env`` describes it."""
 
     told: dict[str, Any]
 
@@ -26,16 +27,18 @@ class Testbed:
 
     @classmethod
     def running(cls) -> "Testbed | None":
+        """Return the Slurm that runs, or ``None``."""
         if not TOOL.exists() or run("status", check=False).returncode:
             return None
         return cls(json.loads(run("env").stdout))
 
     @property
     def directory(self) -> str:
-        """Its own, for two of them may have the same home folders."""
+        """A folder of this cluster, because two clusters may have the same home folders."""
         return f"{self.told['users'][USER]['home']}/trainyard-tests-{self.told['ssh']['port']}"
 
     def login(self, user: str = USER) -> Login:
+        """Return the login of a user at the login node."""
         ssh, key = self.told["ssh"], Path(self.told["users"][user]["key_file"])
         return Login(
             host=ssh["host"],
@@ -46,6 +49,7 @@ class Testbed:
         )
 
     def transport(self, user: str = USER) -> SshTransport:
+        """Return a connection of a user, by SSH."""
         return connect(self.login(user), self.programs)
 
     @property
@@ -53,17 +57,17 @@ class Testbed:
         return SlurmPrograms(conf=self.told["slurm_conf"])
 
     def give_up(self, node: str) -> None:
-        """Slurm learns at once that a node is gone; else it takes a minute to find out."""
+        """Tell Slurm that a node is gone, which it would notice only after a minute."""
         self.update(f"nodename={node}", "state=down", "reason=gone")
 
     def update(self, *words: str) -> None:
-        """As an operator does it."""
+        """Run ``scontrol update`` as an operator."""
         line = ["env", f"SLURM_CONF={self.programs.conf}", "scontrol", "update"]
         as_root(machines()["login"], *line, *words)
 
 
 def machines() -> dict[str, str]:
-    """The first process of each, by its name."""
+    """Return the pid of the first process of each machine, by the machine's name."""
     lines = [line.split() for line in run("status").stdout.splitlines()]
     rows = {line[0]: line[-1] for line in lines if line}
     return {
@@ -74,10 +78,11 @@ def machines() -> dict[str, str]:
 
 
 def as_root(pid: str, *words: str) -> str:
-    """What a program prints on one of them."""
+    """Run a program as root on a machine, given by its pid, and return what it prints."""
     line = ["nsenter", "--target", pid, "--mount", "--pid", "--root", *words]
     return subprocess.run(line, check=True, capture_output=True, text=True).stdout
 
 
 def run(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    """Run a verb of the testbed."""
     return subprocess.run([str(TOOL), *words], check=check, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""What the row of a workload of one pod has that the row of a distributed one has not."""
+"""Fields that differ in the row of a workload with one pod."""
 
 from typing import Any
 
@@ -8,6 +8,7 @@ from spec.formats import documents
 
 
 def of_one_pod(kind: str) -> dict[str, Any]:
+    """Return the fields of a standard training or a workspace."""
     spec = {"kind": kind, "worker": {"image": "kubeflow/pytorch-dist-mnist:latest"}}
     return {
         "kind": kind,

@@ -1,4 +1,5 @@
-"""Every text that people read: of templates, Python, scripts and documents, with file and line."""
+"""Finds every text that people read, in templates, Python, scripts and documents, with file and
+line."""
 
 import ast
 import re
@@ -10,11 +11,11 @@ from typing import NamedTuple
 from config.run.install import ROOT
 from tests.repository import tracked
 
-#: Packages without a word for users; the list of words; pages that quote, and records of their day.
+#: Packages without texts for users; the list of words; pages that quote, or record a day.
 SILENT = {"tests", "bench"}
 WORDS = Path("docs/words.md")
 QUOTING = {Path("docs/review.md"), WORDS}
-#: In a template: what is never sent, and expressions. In a page: code. In a script: comments.
+#: What is no text: comments and expressions of templates, code in pages, comments in scripts.
 COMMENT = re.compile(
     r"{#.*?#}|{% comment %}.*?{% endcomment %}|<!--.*?-->|<style>.*?</style>", re.S
 )
@@ -26,7 +27,8 @@ LITERAL = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
 
 
 class Text(NamedTuple):
-    """A text and where it begins; its line breaks are those of the file, where it has any."""
+    """A text, and the line where it begins. Its line breaks are those of the file, if it
+    has any."""
 
     path: Path
     line: int
@@ -35,7 +37,7 @@ class Text(NamedTuple):
 
 @cache
 def texts() -> list[Text]:
-    """All of them, file by file."""
+    """Return all texts, file by file."""
     return [*read_all()]
 
 
@@ -57,8 +59,8 @@ def read_all() -> Iterator[Text]:
 
 
 def strings(path: Path, tree: ast.Module) -> Iterator[Text]:
-    """The strings of a module, one for each f-string; docstrings only where
-    OpenAPI or help shows them."""
+    """Yield the strings of a module, one for each f-string. Docstrings only count where OpenAPI or
+    help shows them."""
     documented = {"api", "trainyard_cli"} & {*path.parts, path.stem}
     inner: set[ast.AST] = set()
     for node in ast.walk(tree):
@@ -73,10 +75,10 @@ def strings(path: Path, tree: ast.Module) -> Iterator[Text]:
 
 
 def blank(pattern: re.Pattern[str], text: str) -> str:
-    """The text with nothing but line breaks where the pattern is."""
+    """Return the text, with only the line breaks left of what matches the pattern."""
     return pattern.sub(lambda match: "\n" * match[0].count("\n"), text)
 
 
 def read(path: Path) -> str:
-    """The text of a file of the repository."""
+    """Return the text of a file of the repository."""
     return (ROOT / path).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Waiting for a condition instead of sleeping for a while."""
+"""Waits for a condition, instead of sleeping for a fixed time."""
 
 import os
 import time
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 T = TypeVar("T")
-SLOWEST = 1 / 3  # of the pace of a machine that does nothing else
+SLOWEST = 1 / 3  # share of the pace of an idle machine
 
 
 def wait_for(
@@ -17,9 +17,11 @@ def wait_for(
     *,
     exact: bool = False,
 ) -> T:
-    """The first true value of ``condition``; AssertionError after ``timeout`` seconds of a machine
-    that has time for it: of one with more to do than cores, as much later. ``exact`` where the time
-    is what a test shows."""
+    """Return the first true value of ``condition``.
+
+    Raises ``AssertionError`` after ``timeout`` seconds of an idle machine, which last longer on a
+    busy one. ``exact`` means seconds of the clock, for tests that are about the time itself.
+    """
     began = before = time.monotonic()
     left = timeout
     while True:
@@ -36,7 +38,10 @@ def wait_for(
 
 
 def pace() -> float:
-    """At which this machine does one thing beside all others. In a container that may use only some
-    of the cores this is too fast: both numbers are those of the whole machine."""
+    """Return how fast this machine does one of all its tasks, compared with an idle machine.
+
+    In a container that is limited to some of the cores this is too high, because the numbers of
+    cores and of tasks are the machine's.
+    """
     cores, busy = os.cpu_count() or 1, os.getloadavg()[0]
     return min(1.0, max(SLOWEST, cores / max(busy, 1.0)))

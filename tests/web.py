@@ -1,4 +1,4 @@
-"""What tests of pages share."""
+"""Helpers for tests of pages."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ DRAWER: dict[str, Any] = {**HTMX, "HTTP_HX_TARGET": "drawer"}
 
 
 def signed_in(user: User) -> Client:
+    """Return a test client that is signed in as a user."""
     client = Client()
     client.force_login(user)
     return client
