@@ -1,7 +1,7 @@
-"""Asks for everything as everybody, and writes down in one sign each what came:
+"""Asks for everything as everyone, and records one sign for each answer:
 
-``+`` shown or done, ``?`` a fault in what was sent (400, 409, 422), ``1`` to sign in first (401,
-429, or the page for it), ``3`` 403, ``4`` 404, ``5`` 405, ``!`` 503.
+``+`` shown or done, ``?`` refused for what was sent (400, 409, 422), ``1`` sign in first (401, 429,
+or a redirect to the page for it), ``3`` 403, ``4`` 404, ``5`` 405, ``!`` 503.
 """
 
 import json
@@ -30,25 +30,26 @@ from tests.fuzz.bodies import bodies
 SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
 CLOSED = {"1", "3", "4", "5"}
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
-#: Who may see nothing of what there is, and where they may write: what is theirs alone.
+#: Callers who may see nothing of the place, and the tables where they may write, because the rows
+#: are their own.
 OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger"}
 OWN = {
     "/workloads/new/": ("workloads_draft",),
-    "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # which page was open last
+    "/workloads/drafts/<uuid:pk>/<int:step>/": ("workloads_draft",),  # records which page was last
     "/accounts/logout/": ("django_session",),
     "/api/v1/access-keys": ("accounts_accesskey", "audit_auditentry"),
-    "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # of a program that nobody knows yet
+    "/api/v1/device-sign-ins": ("accounts_devicesignin",),  # a program no one approved yet
 }
-#: Each call comes from another one, for after wrong passwords an address is refused for a while.
+#: Each call comes from another address: after wrong passwords, an address is refused for a while.
 ADDRESSES = map(IPv4Address, count(int(IPv4Address("10.0.0.1"))))
 METHODS = ("get", "post", "put", "patch", "delete")
-#: What two answers that say the same differ in.
+#: What may differ in two answers that mean the same.
 CHANCE = re.compile(r'nonce="[^"]*"|\w{64}|[0-9a-f-]{36}|\d+')
 
 
 def pages() -> list[str]:
-    """Every route of the URLconf that is not of the API; of two, the first is what answers. Of
-    allauth's those that are there."""
+    """Return the routes of all pages: those of the URLconf without REST and without the closed
+    pages of allauth. Of two equal routes, the first answers, so only that one is returned."""
     every = dict.fromkeys(_routes(get_resolver().url_patterns, ""))
     there = (path for path in every if not re.match(CLOSED_PAGES, path.replace("/^", "/")))
     return [path for path in there if not f"/{path}".startswith(CALLS)]
@@ -64,14 +65,15 @@ def _routes(patterns: Any, prefix: str) -> Iterator[str]:
 
 
 def calls() -> list[tuple[str, str]]:
-    """Path and method of every operation of the OpenAPI document."""
+    """Return path and method of every operation in the OpenAPI document."""
     paths: dict[str, Any] = api.get_openapi_schema()["paths"]
     every = [(path, method) for path, methods in paths.items() for method in methods]
     return [(path, method.upper()) for path, method in every if method in METHODS]
 
 
 class Asker:
-    """``faults`` says what an answer told or changed that it must not."""
+    """Sends requests as everyone. ``faults`` collects what answers reveal or change and
+    must not."""
 
     def __init__(self, place: Place) -> None:
         self.place, self.faults = place, list[str]()
@@ -79,12 +81,13 @@ class Asker:
         self.bodies = bodies(place.project, place.workload) | _submissions(place)
 
     def page(self, who: str, method: str, path: str) -> str:
-        """The sign of what a browser gets."""
+        """Return the sign of the answer that a browser gets."""
         form = {"content_type": "application/x-www-form-urlencoded"}
         return self._ask(who, method, f"/{path}", self.sessions.get(who, ""), **form)
 
     def call(self, who: str, method: str, path: str) -> str:
-        """The sign of what a program gets; ``cookie`` is the author's browser."""
+        """Return the sign of the answer that a program gets. As ``cookie``, it is sent by the
+        author's browser."""
         session = self.sessions["author"] if who == "cookie" else ""
         headers = {} if who in {"nobody", "cookie"} else {"Authorization": self.place.bearer(who)}
         end = max((end for end in self.bodies if path.endswith(end)), key=len, default="")
@@ -112,7 +115,7 @@ class Asker:
 
 
 def _submissions(place: Place) -> dict[str, Any]:
-    """What a member of the project may submit."""
+    """Return bodies that a member of the project may submit, by the end of the path."""
     spec = {"image": IMAGE, "numWorkers": 1, "distributedFramework": "PyTorch"}
     ids = {"projectId": str(place.project.pk), "clusterId": str(place.project.cluster_id)}
     one = {"name": "a-run", **ids, "spec": spec}
@@ -136,7 +139,7 @@ def _session(user: Any) -> str:
 
 
 def _send(session: str, method: str, path: str, **also: Any) -> HttpResponseBase:
-    """What it changed is taken back."""
+    """Send a request, and undo what it changed."""
     client = Client(REMOTE_ADDR=str(next(ADDRESSES)))
     client.cookies.load(session)
     with transaction.atomic():
@@ -159,6 +162,6 @@ def _text(answer: Any) -> str:
 
 
 def differences(observed: Iterable[str], expected: str) -> str:
-    """Rows of the table that are not as they are here, in both versions."""
+    """Return the rows that differ from the expected table, in both versions."""
     old, new = expected.strip("\n").splitlines(), list(observed)
     return "\n".join(row for row in ndiff(sorted(old), sorted(new)) if row[0] in "+-")

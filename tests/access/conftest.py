@@ -1,4 +1,4 @@
-"""The place whose doors are tried."""
+"""The place that the tests of access use."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A place with one of everything, and everybody who might ask for it."""
+"""A place with one of everything, and everyone who might ask for it."""
 
 import re
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ from tests.notifications.factories import WebhookFactory
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
-#: In the name of everything: whoever may not see a thing reads it nowhere.
+#: A part of every name, so that whoever may not see a thing must not read it anywhere.
 SECRET = "zanzibar"
 
-#: Who asks, in the order of the table's columns: the author made what there is, a colleague works
-#: in the same project, a stranger in another one on another cluster, an outsider in none.
+#: Callers, in the order of the table's columns. The author created what is there, a colleague is in
+#: the same project, a stranger in another project on another cluster, and an outsider in none.
 PEOPLE = ("nobody", "outsider", "stranger", "colleague", "author", "administrator")
-#: What addresses name besides things that belong to somebody.
+#: Values for parameters of addresses that name nothing in the place.
 ORDINARY = {
     "slug": "jupyter",
     "step": "2",
@@ -77,7 +77,8 @@ QUERIES = {
 
 @dataclass(frozen=True)
 class Place:
-    """``ids`` are of what addresses name, by the word of the address before them, or the two."""
+    """The place. ``ids`` are those in addresses, by the word in front of them or the last two
+    words."""
 
     people: dict[str, User | None]
     keys: dict[str, AccessKey]
@@ -86,13 +87,15 @@ class Place:
     ids: dict[str, Any]
 
     def named(self, before: str, name: str = "") -> Any:
-        """The id that an address has after ``before``, or where it says ``name``."""
+        """Return the id that an address has after ``before``, or for a parameter called
+        ``name``."""
         words = before.strip("/").split("/")
         ids = (self.ids.get("/".join(words[-2:])), self.ids.get(words[-1]), self.ids.get(name))
         return next(filter(None, ids), None)
 
     def address(self, path: str, *, absent: bool = False) -> str:
-        """What a person would ask for at ``path``: of what is there, or of what is not."""
+        """Return an address for the route ``path``: of something in the place, or with ``absent``
+        of nothing."""
 
         def value(parameter: re.Match[str]) -> str:
             name = parameter[1] or parameter[2]
@@ -105,7 +108,8 @@ class Place:
         return PARAMETER.sub(value, path + QUERIES.get(path, ""))
 
     def bearer(self, who: str) -> str:
-        """The header of a person, or of a program that has their access key (``key of <name>``)."""
+        """Return the header of a person, or for ``key of NAME`` of a program that has their access
+        key."""
         name = who.removeprefix("key of ")
         user = self.people[name]
         key = self.keys[name] if name != who else None
@@ -113,6 +117,7 @@ class Place:
 
 
 def build() -> Place:
+    """Create the place."""
     names = ("outsider", "stranger", "colleague", "author")
     people: dict[str, User] = {name: UserFactory.create(username=name) for name in names}
     people["administrator"] = UserFactory.create(username="boss", administrator=True)
@@ -179,7 +184,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
 
 
 def _templates(project: Project) -> dict[str, Any]:
-    """One of each kind of workload, by the path of the kind."""
+    """Create a template for each kind of workload, and return their ids by the path of the kind."""
     rows = {
         kind: TemplateFactory.create(
             home=project, name=f"{SECRET}-{kind}", draft_json={"kind": kind.value}
@@ -197,7 +202,8 @@ def _hooks(project: Project) -> dict[str, Any]:
 
 
 def _by_rest(project: Project) -> dict[str, Any]:
-    """An asset of each type that REST has a path for, by the end of the path."""
+    """Create an asset of each type that has a path in REST, and return their ids by the end of that
+    path."""
     ids: dict[str, Any] = {}
     for kind in KINDS.values():
         if (wire := kind.wire) is None:

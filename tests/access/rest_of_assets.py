@@ -1,4 +1,4 @@
-"""Whom the calls of REST about assets let in, as the table of ``test_rest`` says it."""
+"""Whom the calls of REST about assets let in, in the form of the table in ``test_rest``."""
 
 TABLE = """\
 1+++++ 1 +++++ GET    /asset/compute

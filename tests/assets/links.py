@@ -1,4 +1,4 @@
-"""Links to assets, as submitting a workload and saving a template write them."""
+"""Creates links to assets, as submitting a workload or saving a template does."""
 
 from django.db import models
 
@@ -9,7 +9,7 @@ from workloads.models import Workload, WorkloadAsset
 
 
 def named(holder: Template | Workload, asset: Asset, role: str = "worker") -> None:
-    """The template or workload has the asset."""
+    """Give a template or workload an asset."""
     kind = next(kind.slug for kind in KINDS.values() if isinstance(asset, kind.model))
     table = TemplateAsset if isinstance(holder, Template) else WorkloadAsset
     rows: list[models.Model] = [*table.of(holder, [(role, kind, asset.pk)])]

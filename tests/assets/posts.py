@@ -1,4 +1,4 @@
-"""What the tests of asset pages share: the kinds, and posts that are good."""
+"""Valid posts of asset pages, and the kinds of assets with their factories."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ FACTORIES: dict[str, Any] = {
 
 
 def rows(prefix: str, *items: dict[str, Any]) -> dict[str, Any]:
-    """A formset as the browser posts it."""
+    """Return the fields of a formset, as a browser posts them."""
     found: dict[str, Any] = {
         f"{prefix}-TOTAL_FORMS": len(items),
         f"{prefix}-INITIAL_FORMS": 0,
@@ -24,11 +24,13 @@ def rows(prefix: str, *items: dict[str, Any]) -> dict[str, Any]:
 
 
 def place(project: Project) -> dict[str, Any]:
+    """Return the fields that say where an asset belongs: to the project."""
     return {"cluster": str(project.cluster_id), "scope": f"project:{project.pk}"}
 
 
 def environment(project: Project, **changes: Any) -> dict[str, Any]:
-    """Only a name and an image are typed; the rest is as the form came."""
+    """Return the post of an environment. Only name and image are entered; the rest is as the form
+    shows it."""
     return {
         **place(project),
         "name": "pytorch-dt",
@@ -43,7 +45,7 @@ def environment(project: Project, **changes: Any) -> dict[str, Any]:
 
 
 def compute(project: Project, **changes: Any) -> dict[str, Any]:
-    """``small-fraction``: a tenth of one GPU."""
+    """Return the post of a compute resource with a tenth of one GPU."""
     return {
         **place(project),
         "name": "small-fraction",

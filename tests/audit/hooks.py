@@ -1,4 +1,4 @@
-"""The verbs about webhooks."""
+"""Verbs about webhooks; see ``tests.audit.verbs``."""
 
 from typing import Any
 

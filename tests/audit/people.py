@@ -1,4 +1,4 @@
-"""The verbs about people, their groups and their keys."""
+"""Verbs about people, their groups and their keys; see ``tests.audit.verbs``."""
 
 from typing import Any
 

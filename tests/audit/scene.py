@@ -1,4 +1,4 @@
-"""What the verbs are done to. It knows one secret, which nobody may keep."""
+"""What the verbs act on. It contains one secret, which no record may keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ PROJECT: dict[str, Any] = DEPARTMENT | {"department": "new", "description": "d"}
 
 @dataclass(frozen=True)
 class Scene:
-    """``boss`` does it."""
+    """Objects for the verbs, created when first used. ``boss`` is the user who acts."""
 
     boss: User
 
@@ -73,5 +73,5 @@ class Scene:
         )
 
 
-#: By module and function: the words of its entry, and how it is done.
+#: Module and function → the words of the audit entry, and a call of the function.
 Verbs = dict[str, tuple[str, Callable[[Scene], object]]]

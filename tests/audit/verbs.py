@@ -1,4 +1,5 @@
-"""Every verb that a person may cause, done once. Each knows one secret, which nobody may keep."""
+"""Calls every verb that a person may cause once. Each call contains one secret, which no record may
+keep."""
 
 from typing import Any
 

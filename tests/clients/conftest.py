@@ -1,4 +1,4 @@
-"""What is generated from the OpenAPI document, and a running server to call with it."""
+"""A generator of clients, the OpenAPI document, and a running server to call."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from config.run.install import ROOT, is_stamped, one_at_a_time, stamp
 from projects.models import Project
 from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
 
-#: Its requirements contradict ours, so it has an environment of its own.
+#: An environment of its own, because its requirements contradict ours.
 GENERATORS = ROOT / ".venv-clients"
 LOCK = Path(__file__).with_name("requirements.txt")
 PASSWORD = "analytical-engine"
@@ -21,7 +21,7 @@ PASSWORD = "analytical-engine"
 
 @pytest.fixture(scope="session")
 def generator() -> Path:
-    """openapi-python-client, installed on first use."""
+    """The path of openapi-python-client, which is installed on first use."""
     with one_at_a_time():
         if not is_stamped(GENERATORS, LOCK):
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", GENERATORS], check=True)
@@ -50,7 +50,7 @@ def generator() -> Path:
 
 @pytest.fixture(scope="session")
 def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The OpenAPI document."""
+    """The path of the OpenAPI document."""
     from django.core.management import call_command
 
     path = tmp_path_factory.mktemp("described") / "openapi.json"
@@ -61,6 +61,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def ada(transactional_db: None, sent: object) -> User:
+    """An administrator, without workers behind the server."""
     user: User = UserFactory.create(username="ada", administrator=True)
     user.set_password(PASSWORD)
     user.save()
@@ -76,5 +77,5 @@ def project(ada: User) -> Project:
 
 @pytest.fixture
 def served(live_server: Any, project: Project) -> str:
-    """Where the API is, with a project to work in."""
+    """The address of a running server, with a project to work in."""
     return str(live_server.url)

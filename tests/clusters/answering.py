@@ -1,4 +1,4 @@
-"""Clusters of a kind that another engine answers for."""
+"""Lets another engine answer for clusters of a kind."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,4 +13,5 @@ from engines.base import Engine
 def answers(
     monkeypatch: pytest.MonkeyPatch, kind: str, connect: Callable[[Cluster], Engine]
 ) -> None:
+    """Have ``connect`` return the engine of all clusters of a kind."""
     monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], connect=connect))

@@ -1,4 +1,4 @@
-"""Kubeconfigs that lead nowhere, and clusters that are reached by one."""
+"""Kubeconfigs of no real cluster, and clusters of Trainyard that have one."""
 
 from typing import Any
 
@@ -12,6 +12,7 @@ SECRET = "s3cret-token"
 
 
 def kubeconfig(*, server: str = "https://127.0.0.1:1", **user: Any) -> str:
+    """Return a kubeconfig. ``user`` are its credentials, by default a token."""
     return yaml.safe_dump(
         {
             "current-context": "here",
@@ -23,7 +24,7 @@ def kubeconfig(*, server: str = "https://127.0.0.1:1", **user: Any) -> str:
 
 
 def reached(**also: Any) -> Cluster:
-    """``also``: settings, and fields of the row."""
+    """Create a Kubernetes cluster. ``also`` are settings and fields of the row."""
     named = {key: also.pop(key) for key in KubernetesSettings.model_fields if key in also}
     settings = KubernetesSettings(**named).model_dump()
     cluster = ClusterFactory(kind="kubernetes", settings_json=settings, **also)
@@ -32,12 +33,13 @@ def reached(**also: Any) -> Cluster:
 
 
 def connect(cluster: Cluster, text: str) -> None:
+    """Store a kubeconfig as the secret of a cluster."""
     secret = KubernetesSecret(kubeconfig=text).model_dump_json()
     Connection.objects.update_or_create(cluster=cluster, defaults={"secret_json": secret})
 
 
 def kubeconfig_of(cluster: Cluster) -> str:
-    """As the database has it."""
+    """Return the kubeconfig of a cluster, as the database has it."""
     return KubernetesSecret.of(Connection.objects.get(cluster=cluster)).kubeconfig
 
 
@@ -45,6 +47,7 @@ NEW = "/clusters/new/"
 
 
 def form_values(**also: Any) -> dict[str, Any]:
+    """Return a valid post of the form for a new cluster, with changes on top."""
     return {
         "action": "save",
         "way": "kubeconfig",

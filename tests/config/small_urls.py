@@ -1,4 +1,4 @@
-"""Addresses for ``test_handler``: the last one answers on the event loop."""
+"""Addresses for ``test_handler``. The last one answers on the event loop."""
 
 import inspect
 import threading
@@ -15,13 +15,13 @@ def plain(request: HttpRequest) -> HttpResponse:
 
 
 def callers(request: HttpRequest) -> HttpResponse:
-    """The names of the functions that it is called by."""
+    """Answer with the names of the functions on the stack."""
     functions = (each.frame.f_code.co_name for each in inspect.stack(context=0))
     return HttpResponse(" ".join(functions))
 
 
 def in_pieces(request: HttpRequest) -> StreamingHttpResponse:
-    """As some package of a later day might answer."""
+    """Answer with an iterator that is not asynchronous, as a package added later might."""
     return StreamingHttpResponse(iter([b"one ", b"two"]))
 
 

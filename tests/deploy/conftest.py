@@ -1,4 +1,4 @@
-"""The manifests as a person would copy them, and what applies them."""
+"""The manifests as a person would copy them, and kubectl to apply them."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ BASE, EXAMPLE = (ROOT / "deploy" / "kubernetes" / name for name in ("base", "exa
 
 @pytest.fixture
 def overlay(tmp_path: Path) -> Path:
-    """The example as a person would copy it, with passwords of its own."""
+    """A copy of the example, with passwords of its own."""
     shutil.copytree(BASE, tmp_path / "base")
     shutil.copytree(EXAMPLE, tmp_path / "example")
     subprocess.run([tmp_path / "example" / "secrets.sh"], check=True)
@@ -24,6 +24,7 @@ def overlay(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kubectl() -> list[str]:
+    """The command line of kubectl for the cluster of ``KUBECONFIG``."""
     assets = os.environ.get("KUBEBUILDER_ASSETS", "")
     found = shutil.which("kubectl", path=f"{assets}{os.pathsep}{os.environ['PATH']}")
     if not found:

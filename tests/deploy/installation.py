@@ -1,4 +1,4 @@
-"""Trainyard in a cluster, installed as ``docs/deploy.md`` says."""
+"""Installs Trainyard in a cluster, as ``docs/deploy.md`` says."""
 
 import json
 import re
@@ -15,13 +15,13 @@ from tests.cluster import SHELL_IMAGE
 from tests.waiting import wait_for
 
 NAMESPACE, CLUSTER, PROJECT = "trainyard", "here", "deployed"
-START = 240  # seconds for everything to be there
+START = 240  # seconds until everything must be there
 Document = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Door:
-    """One web pod, as a caller of REST knows it."""
+    """The way to one web pod, for a caller of REST."""
 
     url: str
     password: str
@@ -29,29 +29,34 @@ class Door:
 
 
 class Installation:
+    """Trainyard in a namespace, from a copy of the manifests that uses ``image``."""
+
     def __init__(self, kubectl: list[str], overlay: Path, image: str) -> None:
         self.kubectl, self.overlay = kubectl, overlay
         name, _, tag = image.rpartition(":")
         path = overlay / "kustomization.yaml"
         document = yaml.safe_load(path.read_text())
         document["images"] = [{"name": "trainyard", "newName": name, "newTag": tag}]
-        # The cluster's own storage class, whatever it is called.
+        # Leaves the default storage class of the cluster, whatever its name is.
         document["patchesStrategicMerge"].remove("storage.yaml")
         path.write_text(yaml.safe_dump(document))
         self.password = (overlay / "secrets" / "TRAINYARD_ADMIN_PASSWORD").read_text()
 
     def run(self, *arguments: str, given: str | None = None) -> str:
-        """``kubectl`` in the namespace; what it printed."""
+        """Run ``kubectl`` in the namespace, and return what it prints. ``given`` is its input."""
         command = [*self.kubectl, "--namespace", NAMESPACE, *arguments]
         done = subprocess.run(command, input=given, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"kubectl {' '.join(arguments)}: {done.stderr}"
         return done.stdout
 
     def manifests(self) -> list[Document]:
+        """Return the manifests that are applied."""
         made = self.run("kustomize", str(self.overlay))
         return list(yaml.safe_load_all(made))
 
     def install(self) -> None:
+        """Apply the manifests, wait until all parts run, and add the cluster itself and a
+        project."""
         self.open_volumes()
         self.run("apply", "-k", str(self.overlay))
         self.run(
@@ -63,10 +68,12 @@ class Installation:
         self.manage("add_project", PROJECT, "--cluster", CLUSTER)
 
     def manage(self, *arguments: str) -> str:
+        """Run ``manage.py`` in the worker's pod."""
         return self.run("exec", "deployment/worker", "--", "python", "manage.py", *arguments)
 
     def open_volumes(self) -> None:
-        """Make the claims ahead of the pods that use them, and their folders anybody's."""
+        """Create the claims before the pods that use them, and let everyone write to their
+        folders."""
         manifests = self.manifests()
         claims = [one for one in manifests if one["kind"] == "PersistentVolumeClaim"]
         for one in manifests:
@@ -82,10 +89,11 @@ class Installation:
         self.run("delete", "pod", "opener")
 
     def phase(self, pod: str) -> str:
+        """Return the phase of a pod."""
         return self.run("get", "pod", pod, "--output=jsonpath={.status.phase}")
 
     def pods(self, app: str) -> list[str]:
-        """The names of those that are ready and stay."""
+        """Return the names of an app's pods that are ready and not being deleted."""
         found = json.loads(self.run("get", "pods", "-l", f"app={app}", "--output=json"))["items"]
         return [
             pod["metadata"]["name"]
@@ -96,7 +104,7 @@ class Installation:
 
     @contextmanager
     def door(self, pod: str) -> Iterator[Door]:
-        """A way to this web pod from here, as an administrator has it."""
+        """Forward a port to a web pod while the block runs, with the administrator's sign-in."""
         command = [*self.kubectl, "--namespace", NAMESPACE, "port-forward", f"pod/{pod}", ":8000"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
             assert process.stdout
@@ -108,15 +116,17 @@ class Installation:
                 process.terminate()
 
     def remove(self) -> None:
-        """All of it, and what it made for its project."""
+        """Delete everything, including the namespace of its project."""
         spaces = ["namespace", NAMESPACE, f"trainyard-{PROJECT}"]
         self.run("delete", "--ignore-not-found", *spaces)
         self.run("delete", "--ignore-not-found", "clusterrole,clusterrolebinding", "trainyard")
 
 
 def opener(claims: list[Document]) -> Document:
-    """A pod that lets anybody write into the claims. Kubernetes does not give folders of a node to
-    a pod's group, as it does with volumes that are attached."""
+    """Return a pod that lets everyone write to the claims.
+
+    Kubernetes does not give folders of a node to a pod's group, as it does with attached volumes.
+    """
     names = [claim["metadata"]["name"] for claim in claims]
     container = {
         "name": "opener",

@@ -1,4 +1,5 @@
-"""The rights that deploy/ grants, made of the program's list. Run as a program, it writes them."""
+"""The manifest of permissions in deploy/, generated from the program's list. Run as a program, this
+file writes it."""
 
 import yaml
 
@@ -13,7 +14,8 @@ HEAD = """\
 
 
 def text() -> str:
-    """Without the namespace, which has a file of its own. Pages may do less than workers."""
+    """Return the manifest, without the namespace, which has a file of its own. Pages may do less
+    than workers."""
     _, *manifests = rbac.manifests()
     web = rbac.account("trainyard-web")
     own = {"name": web["name"], "namespace": web["namespace"]}

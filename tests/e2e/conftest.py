@@ -1,4 +1,4 @@
-"""A real browser. A test fails on what the browser's console calls an error, too."""
+"""A real browser. A test also fails if the browser's console reports an error."""
 
 import re
 from collections.abc import Generator, Iterator
@@ -12,12 +12,13 @@ from tests.product import Trainyard
 
 SCREENSHOTS = ROOT / "test-results"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-# A refused form answers 422, which the browser reports as a failed load. Who leaves a page aborts
-# what it was fetching, which htmx logs as an error; one of the network says sendError besides.
-# Chromium drops what it loads when an interface of the machine comes or goes, as a pod's does.
+# Messages that mean no error. A refused form answers 422, which the browser reports as a failed
+# load. Leaving a page aborts what it was fetching, which htmx logs as an error; errors of the
+# network also cause sendError. Chromium drops what it loads when an interface of the machine comes
+# or goes, such as that of a pod.
 EXPECTED = re.compile(
     r"\b422\b|htmx:sendAbort|htmx:afterRequest|ERR_NETWORK_CHANGED|"
-    r"escaping deep link whitespace"  # Swagger UI says so of any name with an underscore
+    r"escaping deep link whitespace"  # Swagger UI, about any name with an underscore
 )
 failed = pytest.StashKey[bool]()
 
@@ -31,7 +32,8 @@ def pytest_runtest_makereport(
     return report
 
 
-# Not for the whole session: while Playwright runs in this thread, Django refuses its database.
+# Not for the whole session, because Django refuses its database while Playwright runs in this
+# thread.
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     path = executable()
@@ -41,7 +43,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def problems() -> list[str]:
-    """What the console called an error; a test that expects one takes it out."""
+    """What the console reported as errors. A test that expects one removes it."""
     return []
 
 
@@ -52,7 +54,8 @@ def page(
     problems: list[str],
     request: pytest.FixtureRequest,
 ) -> Iterator[Page]:
-    """A fresh browser window, nobody signed in; ``page.goto("/")`` is the product's first page."""
+    """A new browser window, in which nobody is signed in. ``page.goto("/")`` opens the product's
+    first page."""
     context = browser.new_context(
         base_url=running_trainyard.url, viewport={"width": 1280, "height": 900}
     )
@@ -75,13 +78,13 @@ def page(
 
 @pytest.fixture(scope="package")
 def admin_cookies(running_trainyard: Trainyard) -> dict[str, str]:
-    """Of one session for all tests: those of signing in do it themselves."""
+    """The cookies of one session for all tests, except those about signing in."""
     return running_trainyard.sign_in()
 
 
 @pytest.fixture
 def admin_page(page: Page, running_trainyard: Trainyard, admin_cookies: dict[str, str]) -> Page:
-    """A window in which the first administrator is signed in, on no page yet."""
+    """A window in which the first administrator is signed in, with no page open yet."""
     url = running_trainyard.url
     page.context.add_cookies(
         [{"name": it, "value": admin_cookies[it], "url": url} for it in admin_cookies]
@@ -90,6 +93,7 @@ def admin_page(page: Page, running_trainyard: Trainyard, admin_cookies: dict[str
 
 
 def sign_in(page: Page, username: str, password: str) -> None:
+    """Sign in by the form."""
     page.goto("/accounts/login/")
     page.locator("input[name=login]").fill(username)
     page.locator("input[name=password]").fill(password)

@@ -1,6 +1,7 @@
 """Every address of the product's pages, in a running copy that has one of everything.
 
-``manage.py shell`` of that copy prints ``described``; whoever made what there is administers it.
+``manage.py shell`` of that copy prints ``described``. The user who created everything administers
+it.
 """
 
 import json
@@ -17,12 +18,13 @@ from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
 AUTHOR, LOCAL = "author", "local"
-PURGE = "workloads/<uuid:pk>/purge/"  # of one that was deleted
+PURGE = "workloads/<uuid:pk>/purge/"  # a workload that was deleted
 COMMAND = "from tests.e2e.every_page import described; print(described())"
 
 
-@transaction.atomic  # or its nodes are looked for before nobody can
+@transaction.atomic  # or the worker could ask for its nodes too early
 def described() -> str:
+    """Create one of everything, and return an address for each route as JSON."""
     place = build()
     author = place.people[AUTHOR]
     assert author
@@ -39,7 +41,8 @@ def described() -> str:
 
 
 def _nobody_asks() -> None:
-    """Who asked this machine for the place's nodes would replace them by its own."""
+    """Make all other clusters unreachable: if this machine answered for them, its own nodes would
+    replace theirs."""
     for cluster in Cluster.objects.exclude(name=LOCAL):
         cluster.kind = "kubernetes"
         cluster.save()
@@ -47,7 +50,8 @@ def _nobody_asks() -> None:
 
 
 def everything(trainyard: Trainyard) -> dict[str, str]:
-    """An address for each route, by the route; AUTHOR signs in with the PASSWORD of factories."""
+    """Return an address for each route, by the route. ``AUTHOR`` signs in with the PASSWORD of
+    factories."""
     addresses: dict[str, str] = json.loads(
         trainyard.manage("shell", "--command", COMMAND).splitlines()[-1]
     )

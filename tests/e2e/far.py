@@ -1,4 +1,5 @@
-"""A Kubernetes and a Slurm cluster that nobody asks: they have what is written down of them."""
+"""A Kubernetes and a Slurm cluster that nobody can reach. They have what the database says about
+them."""
 
 from collections.abc import Iterator
 
@@ -100,7 +101,8 @@ GeneralSettings.objects.all().delete()
 
 @pytest.fixture(scope="module")
 def far(running_trainyard: Trainyard) -> Iterator[str]:
-    """It goes with the tests of a file: others begin with the only project that there is."""
+    """The clusters, for the tests of one file. They are deleted afterwards, because other tests
+    expect a single project."""
     try:
         running_trainyard.manage("shell", "--command", SEED)
         yield "far"

@@ -1,4 +1,4 @@
-"""Workloads that end when a test says so."""
+"""Workloads that end when a test lets them."""
 
 from collections.abc import Iterator
 
@@ -13,6 +13,7 @@ HELD = "sh -c 'until test -e $CHECKPOINT_DIR/go; do sleep 0.1; done'"
 
 @pytest.fixture
 def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
+    """A caller of REST. All workloads are deleted afterwards."""
     with Rest(running_trainyard) as rest:
         yield rest
         for row in rest.send("GET", "/workloads")["workloads"]:
@@ -20,5 +21,5 @@ def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
 
 
 def let_go(trainyard: Trainyard, workload: str) -> None:
-    """The held command ends when this file appears in its checkpoint folder."""
+    """End a workload that runs the command ``HELD``, by the file that it waits for."""
     (trainyard.home / "engine" / "workloads" / workload / "checkpoints" / "go").touch()

@@ -1,4 +1,4 @@
-"""The testbed's Slurm as a cluster of Trainyard."""
+"""Adds the testbed's Slurm as a cluster of Trainyard."""
 
 import re
 import sys
@@ -12,16 +12,17 @@ from tests.slurm_testbed import USER, Testbed
 
 
 def directory(testbed: Testbed) -> str:
+    """Return the shared directory for these tests."""
     return f"{testbed.told['users'][USER]['home']}/trainyard-e2e"
 
 
 def prologue() -> str:
-    """Ranks run the trainer of this repository by its interpreter."""
+    """Return a prologue with which ranks run this repository's trainer by its interpreter."""
     return f"export PATH={Path(sys.executable).parent}:$PATH PYTHONPATH={ROOT}"
 
 
 def connecting(testbed: Testbed, name: str) -> dict[str, Any]:
-    """What REST takes to add it."""
+    """Return the body of the call that adds the cluster."""
     login = testbed.login()
     return {
         "kind": "slurm",
@@ -38,7 +39,7 @@ def connecting(testbed: Testbed, name: str) -> dict[str, Any]:
 
 
 def add_cluster(page: Page, testbed: Testbed, name: str) -> None:
-    """As its administrator, who tests the connection before adding it."""
+    """Add the cluster in the browser, after testing its connection, as an administrator does."""
     login = testbed.login()
     page.goto("/clusters/new/?kind=slurm")
     page.get_by_label("Cluster name").fill(name)

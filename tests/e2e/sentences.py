@@ -1,7 +1,7 @@
 """What Run:ai's page "Train models using a distributed training workload" says, and what shows it.
 
-One row for each thing that the page promises, in its order. Its policies are left out, and so are
-the roles of those who may do it.
+There is one row for each thing that the page promises, in its order. Its policies are left out, and
+so are the roles that may do things.
 """
 
 from dataclasses import dataclass
@@ -28,8 +28,8 @@ ROWS = {row.field: row for row in (*pod_fields.ROWS, *volume_fields.ROWS, *sourc
 
 @dataclass(frozen=True)
 class Sentence:
-    """``shown_by`` are tests; ``fields`` are rows of the table of fields, each of which is in the
-    stored spec and in what every engine hands over."""
+    """One promise of the page. ``shown_by`` are tests. ``fields`` are rows of the table of fields,
+    each of which is in the stored spec and in what every engine submits."""
 
     step: int
     says: str

@@ -1,4 +1,4 @@
-"""The steps of the quickstart, "Run your First Distributed Training", in the browser."""
+"""Steps of the quickstart "Run your First Distributed Training", in the browser."""
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -14,10 +14,10 @@ def begin(
     framework: str = "PyTorch",
     workers_only: bool = False,
 ) -> None:
-    """Steps 3 to 8: the first page, where the menu of the table leads."""
+    """Take steps 3 to 8: fill in the first page of the wizard, and continue to the second."""
     page.goto("/workloads/new/")
     _place(page, cluster, project)
-    page.get_by_role("radio", name="Distributed").check()  # as the last one need not have been
+    page.get_by_role("radio", name="Distributed").check()  # the last workload may have been another
     page.get_by_role("radio", name=framework, exact=True).check()
     architecture = "Workers only" if workers_only else "Workers & master"
     page.get_by_role("radio", name=architecture).check()
@@ -27,6 +27,7 @@ def begin(
 def begin_workspace(
     page: Page, name: str, *, cluster: str = "local", project: str = "team-a"
 ) -> None:
+    """Fill in the first page for a workspace, and continue to the second."""
     page.goto("/workloads/new/?kind=workspace")
     _place(page, cluster, project)
     _leave(page, name)
@@ -45,7 +46,7 @@ def _leave(page: Page, name: str) -> None:
 
 
 def command(page: Page) -> Locator:
-    """The field, which a button opens where neither the environment nor anyone else gave one."""
+    """Return the field of the command. A button opens it if nothing has filled it in."""
     adds = page.locator(".reveal > summary")
     if adds.is_visible():
         adds.click()
@@ -53,7 +54,8 @@ def command(page: Page) -> Locator:
 
 
 def output(page: Page, name: str) -> Locator:
-    """``yaml``, ``line`` or ``curl`` of the summary, open, for it follows what is entered then."""
+    """Open ``yaml``, ``line`` or ``curl`` in the summary, and return it. It then follows what is
+    entered."""
     fold = page.locator(f"[data-shows={name}]")
     if fold.get_attribute("open") is None:
         fold.locator("summary").click()
@@ -61,7 +63,7 @@ def output(page: Page, name: str) -> Locator:
 
 
 def make_environment(page: Page, name: str, image: str = IMAGE) -> None:
-    """Step 9: in the drawer, which comes back with it selected."""
+    """Take step 9: create an environment in the drawer, after which it is selected."""
     page.get_by_role("button", name="+NEW ENVIRONMENT").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Name", exact=True).first.fill(name)
@@ -72,7 +74,7 @@ def make_environment(page: Page, name: str, image: str = IMAGE) -> None:
 
 
 def make_compute_resource(page: Page, name: str) -> None:
-    """Step 10, the small-fraction that is not in the gallery."""
+    """Take step 10: create a compute resource with 10 % of a GPU in the drawer."""
     page.get_by_role("button", name="+NEW COMPUTE RESOURCE").click()
     drawer = page.get_by_role("dialog")
     drawer.get_by_label("Name", exact=True).first.fill(name)

@@ -1,4 +1,4 @@
-"""Who calls the API here, and the ``meta`` of an asset of their project."""
+"""Fixtures for callers of the API, and for the ``meta`` of an asset in their project."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,6 +16,8 @@ Meta = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def meta(project: Project) -> Meta:
+    """A function that returns ``meta`` with changes on top."""
+
     def build(**changes: Any) -> dict[str, Any]:
         return {"name": "small", "scope": "project", "projectId": project.pk} | changes
 
@@ -24,4 +26,5 @@ def meta(project: Project) -> Meta:
 
 @pytest.fixture
 def boss(db: None) -> Caller:
+    """An administrator who calls the API."""
     return Caller(UserFactory.create(administrator=True))

@@ -1,5 +1,5 @@
-"""A third kind of cluster, as a package of its own would bring it: settings, a secret, a form, what
-REST takes, and a row. A fake engine answers for it."""
+"""A third kind of cluster, as an additional package would bring it: settings, a secret, a form, a
+schema for REST, and a row of the table. A fake engine answers for it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -50,7 +50,8 @@ class AbacusConnecting(Connecting):
 
 @dataclass
 class House:
-    """Where abacuses are: the engine that answers for all of them, and how each was reached."""
+    """The world of abacuses: the engine that answers for all of them, and what each connection
+    used."""
 
     engine: FakeEngine = field(default_factory=lambda: FakeEngine(queues=True))
     reached: list[tuple[ConnectionSettings, ConnectionSecret]] = field(default_factory=list)
@@ -68,6 +69,7 @@ class House:
         yield from self.engine.complaints(launch)
 
     def kind(self, **also: Any) -> ClusterKind:
+        """Return the row of the table of kinds, with changes on top."""
         own: dict[str, Any] = {
             "slug": "abacus",
             "label": "Abacus",

@@ -1,4 +1,4 @@
-"""A table with a third row."""
+"""A fixture that adds a third kind to the table."""
 
 import pytest
 
@@ -9,6 +9,7 @@ from tests.clusters.kinds.abacus import House
 
 @pytest.fixture
 def house(monkeypatch: pytest.MonkeyPatch) -> House:
+    """The abacuses, whose kind is in the table during the test."""
     found = House()
     monkeypatch.setitem(KINDS, "abacus", found.kind())
     connections.forget()

@@ -1,4 +1,5 @@
-"""A cluster of Trainyard on a real API server: a user with exactly the rights that a test gives."""
+"""A cluster of Trainyard on a real API server, with an account that has exactly the permissions a
+test gives it."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +19,8 @@ from tests.account import Account
 from tests.clusters.kubeconfigs import connect as connect_by
 from tests.relay import Relay
 
-PREFIX = "trainyard-real-"  # another Trainyard of the tests may have marked what is behind others
+# Its own, because another Trainyard of the tests may have marked namespaces with the usual prefix.
+PREFIX = "trainyard-real-"
 KUBECONFIG = os.environ.get("KUBECONFIG", "")
 
 
@@ -45,7 +47,8 @@ def relay(api: Api) -> Iterator[Relay]:
 
 
 def kubeconfig(port: int, token: str) -> str:
-    """The cluster of ``KUBECONFIG`` behind another port of this machine, for another user."""
+    """Return a kubeconfig of the same cluster behind another port of this machine, with another
+    token."""
     document: dict[str, Any] = yaml.safe_load(Path(KUBECONFIG).read_text())
     context = next(
         item["context"]

@@ -1,4 +1,5 @@
-"""The requests that the OpenAPI document shows, with the ids of a place with one of everything."""
+"""The example requests of the OpenAPI document, with the ids of a place that has one of
+everything."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +25,8 @@ SHOWN = {
 
 @dataclass(frozen=True)
 class ExampleRequest:
-    """``name`` is the operation id; without a body of its own it has none."""
+    """A request of the document. ``name`` is the operation id; ``body`` is ``None`` if it
+    has none."""
 
     name: str
     method: str
@@ -32,6 +34,7 @@ class ExampleRequest:
     body: Any
 
     def send(self, user: User, query: str = "", **headers: str) -> Any:
+        """Send the request as a user, and return the response."""
         return Client().generic(
             self.method,
             self.path + query,
@@ -42,7 +45,8 @@ class ExampleRequest:
 
 
 def settle() -> tuple[Place, User]:
-    """What the examples name, and an administrator who may send them all."""
+    """Create what the examples name. Returns the place, and an administrator who may send
+    them all."""
     place = build()
     user, boss = place.people["author"], place.people["administrator"]
     assert user
@@ -56,7 +60,7 @@ def settle() -> tuple[Place, User]:
 
 
 def requests(place: Place, *methods: str) -> Iterator[ExampleRequest]:
-    """One of each call with these methods."""
+    """Yield the request of each call with one of these methods."""
     for name, (line, _) in CALLS.items():
         method, path = line.split()
         if method in methods:
@@ -65,7 +69,7 @@ def requests(place: Place, *methods: str) -> Iterator[ExampleRequest]:
 
 
 def _here(example: Any, place: Place) -> Any:
-    """The same with ids of this place."""
+    """Return an example with the ids of this place."""
     if isinstance(example, list):
         return [_here(one, place) for one in example]
     if not isinstance(example, dict):

@@ -11,6 +11,7 @@ from tests.config.upkeep.places import Place
 def place(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Place]:
-    """An installation of that name, and from now on the one in which commands work."""
+    """A function that creates an installation with this name, and makes it the one that commands
+    work in."""
     monkeypatch.delenv("TRAINYARD_SECRET_KEY", raising=False)
     return lambda name: Place(tmp_path / name, settings, monkeypatch).entered()

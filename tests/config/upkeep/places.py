@@ -21,7 +21,7 @@ STREAM = Stream(UUID(int=7), 0, 0, 0)
 
 @dataclass
 class Place:
-    """Where commands work once it is ``entered``."""
+    """An installation. Commands work in it once it is ``entered``."""
 
     home: Path
     settings: Settings
@@ -36,6 +36,7 @@ class Place:
         return self.home / "secret_key"
 
     def entered(self) -> "Place":
+        """Make it the installation of this process, and create its key."""
         self.home.mkdir(exist_ok=True)
         self.settings.HOME = self.home
         self.settings.LOG_STORE = self.home / "logs"
@@ -46,6 +47,7 @@ class Place:
         return self
 
     def filled(self, row: str) -> "Place":
+        """Add a table with one row, and a log with one line."""
         with closing(self.connect()) as database, database:
             database.execute("CREATE TABLE things (name)")
             database.execute("INSERT INTO things VALUES (?)", [row])
@@ -65,6 +67,7 @@ class Place:
         return store.read(STREAM, 0, 100).decode()
 
     def files(self) -> set[str]:
-        """All there are but the lock."""
+        """Return the names of all files, without the lock and those that belong to an open
+        database."""
         files = {str(it.relative_to(self.home)) for it in self.home.rglob("*") if it.is_file()}
         return {name for name in files if not name.startswith(("run/", "trainyard.sqlite3-"))}
