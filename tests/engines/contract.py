@@ -1,4 +1,5 @@
-"""What every engine must do. A test module subclasses :class:`EngineContract` with its rig."""
+"""What every engine must do. A module of tests subclasses :class:`EngineContract` and has a fixture
+``rig``."""
 
 import time
 from abc import ABC, abstractmethod
@@ -18,12 +19,13 @@ from spec.workload import Replica, WorkloadSpec
 from tests.engines.reading import listed, logs, output, pieces
 from tests.waiting import wait_for
 
-DEADLINE = 60.0  # seconds; on a real cluster a worker looks for its master with pauses
+DEADLINE = 60.0  # seconds; on a real cluster, a worker pauses between attempts to find its master
 OVER = {Phase.COMPLETED, Phase.FAILED, Phase.STOPPED}
 
 
 def launch(command: str | None = None, *, image: str = "some/image", **fields: Any) -> Launch:
-    """One master and one worker that run ``command``; ``fields`` go to the spec."""
+    """Return a launch with one master and one worker that run ``command``. ``fields`` are fields of
+    the spec."""
     worker = Replica(image=image, command=command, compute=Compute(gpu_devices_request=0))
     spec = WorkloadSpec(
         **{"distributed_framework": Framework.PYTORCH, "worker": worker, "backoff_limit": 0}
@@ -33,14 +35,14 @@ def launch(command: str | None = None, *, image: str = "some/image", **fields: A
 
 
 class Rig(ABC):
-    """An engine, and how to make it run the three programs that the contract knows."""
+    """An engine, and how it runs the programs that the contract needs."""
 
     engine: Engine
-    pause = 0.005  # seconds between two looks; more where each costs something
+    pause = 0.005  # seconds between two observations; more if each is expensive
 
     @abstractmethod
     def prints(self) -> Launch:
-        """Every rank writes ``hello`` and a newline, and ends well."""
+        """Every rank prints a line ``hello``, and succeeds."""
 
     @abstractmethod
     def fails(self) -> Launch:
@@ -52,21 +54,23 @@ class Rig(ABC):
 
     @abstractmethod
     def asks_too_much(self) -> Launch:
-        """There is more than one thing that the engine will not do."""
+        """The engine refuses more than one thing in this launch."""
 
     def went(self, launched: Launch) -> None:  # noqa: B027 -- a real cluster needs no help
-        """Called after each submit: here a fake plays the cluster's part."""
+        """Called after each submit: with a fake engine, this plays the cluster's part."""
 
     def submit(self, launched: Launch) -> Launch:
+        """Submit a launch, and return it."""
         self.engine.submit(launched)
         self.went(launched)
         return launched
 
     def over(self, launched: Launch) -> Observation:
+        """Wait until the run has ended, and return its observation."""
         return self.seen(launched, *OVER)
 
     def seen(self, launched: Launch, *phases: Phase) -> Observation:
-        """The first observation of this run in one of the phases."""
+        """Wait for one of the phases, and return the first observation of this run that has it."""
         found: list[Observation] = []
 
         def ask() -> bool:
@@ -80,7 +84,7 @@ class Rig(ABC):
 
 
 class EngineContract:
-    """``rig`` is a fixture of the module."""
+    """The tests. ``rig`` is a fixture of the module."""
 
     def test_says_what_it_can_do(self, rig: Rig) -> None:
         offer = rig.engine.capabilities()
@@ -148,7 +152,7 @@ class EngineContract:
         assert rig.over(launched).phase is Phase.STOPPED
         again = rig.submit(replace(launched, run=2))
         assert rig.seen(again, Phase.RUNNING).run == 2
-        rig.engine.stop(launched.handle, run=1)  # late, and not meant for this run
+        rig.engine.stop(launched.handle, run=1)  # late, and not about this run
         seen = rig.engine.observe(launched.handle)
         assert seen
         assert seen.phase is Phase.RUNNING

@@ -1,4 +1,4 @@
-"""Reading what an engine tells: a list, and what a rank printed, a piece after the other."""
+"""Reads what an engine returns: the first list of a watch, and logs piece by piece."""
 
 from collections.abc import Iterator
 from itertools import takewhile
@@ -9,18 +9,20 @@ from tests.waiting import wait_for
 
 
 def listed(watch: Iterator[Observation | None]) -> list[Observation]:
-    """All that is there when the watch begins: on a cluster that is not empty, others' as well."""
+    """Return what exists when a watch begins. On a shared cluster, that includes workloads of
+    others."""
     return [seen for seen in takewhile(lambda seen: seen is not None, watch) if seen]
 
 
 def logs(engine: Engine, handle: Handle, rank: int, *, run: int = 1) -> list[Log]:
+    """Return the logs of one rank in a run."""
     return [one for one in engine.logs(handle, run=run) if one.rank == rank]
 
 
 def pieces(
     engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None
 ) -> list[LogChunk]:
-    """Until the log ends, or ``until`` was printed. The last one holds no more bytes."""
+    """Read a log until it ends, or until ``until`` was printed. The last piece has no bytes."""
     found: list[LogChunk] = [LogChunk()]
 
     def is_all() -> bool:
@@ -35,12 +37,13 @@ def pieces(
 
 
 def output(engine: Engine, handle: Handle, log: Log, *, until: bytes | None = None) -> bytes:
+    """Return the bytes of a log, read as ``pieces`` does."""
     return b"".join(piece.data for piece in pieces(engine, handle, log, until=until))
 
 
 def printed(
     engine: Engine, launched: Launch, rank: int = 0, *, until: bytes | None = None
 ) -> bytes:
-    """What the first start of a rank printed; it may have to start first."""
+    """Wait for the log of a rank's first start, and return its bytes."""
     found = wait_for(lambda: logs(engine, launched.handle, rank, run=launched.run), 30, "a log")
     return output(engine, launched.handle, found[0], until=until)

@@ -1,4 +1,4 @@
-"""What a terminal beside a rank must do, on every engine that has a real shell."""
+"""What a terminal in a rank must do, on every engine that has a real shell."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,15 @@ from tests.engines.contract import Rig
 from tests.waiting import wait_for
 from workloads.terminal import piped
 
-BYTES = bytes(range(256)) * 500  # with each that a terminal would take for a key
+BYTES = bytes(range(256)) * 500  # includes every byte that a terminal treats as a key
 
 
 class TerminalContract:
+    """Tests for an engine whose rig runs real programs."""
+
     @pytest.fixture
     def running(self, rig: Rig) -> Launch:
+        """A launch whose ranks run until they are stopped."""
         launched = rig.submit(rig.endless())
         rig.seen(launched, Phase.RUNNING)
         return launched
@@ -34,7 +37,7 @@ class TerminalContract:
     def test_carries_what_is_typed_and_the_size_of_the_window(
         self, rig: Rig, running: Launch
     ) -> None:
-        # Nobody promises that a size arrives before what is typed after it.
+        # A size need not arrive before what is typed after it.
         resized = "until stty size | grep '37 101'; do sleep 0.1; done"
         with opened(rig, running, f"stty -echo; echo ready; read x; {resized}; echo got $x") as it:
             until(it, b"ready\r\n")
@@ -77,6 +80,7 @@ class TerminalContract:
 
     @staticmethod
     def shows(rig: Rig, running: Launch, script: str) -> bytes:
+        """Run a script in a terminal of its own, and return what it prints."""
         with opened(rig, running, script) as session:
             return until_end(session)
 
@@ -85,6 +89,7 @@ class TerminalContract:
 def opened(
     rig: Rig, running: Launch, script: str = "", *, argv: list[str] | None = None, rank: int = 0
 ) -> Iterator[Session]:
+    """Open a session in a rank, for a script or a command line, and close it after the block."""
     session = rig.engine.exec(running.handle, rank=rank, argv=argv or ["/bin/sh", "-c", script])
     session.stream.settimeout(30)
     try:
@@ -94,6 +99,7 @@ def opened(
 
 
 def until(session: Session, mark: bytes) -> bytes:
+    """Read from a session until it has printed ``mark``."""
     found = b""
     while mark not in found:
         piece = session.stream.recv(65_536)
@@ -103,6 +109,7 @@ def until(session: Session, mark: bytes) -> bytes:
 
 
 def until_end(session: Session) -> bytes:
+    """Read from a session until it ends."""
     found = b""
     while piece := session.stream.recv(65_536):
         found += piece

@@ -1,4 +1,5 @@
-"""A server that answers as a test says, for what no cluster at hand is: older, newer or poorer."""
+"""An API server that answers as a test says, to play clusters that are older, newer or poorer than
+any at hand."""
 
 import json
 from collections.abc import Iterator
@@ -14,23 +15,24 @@ from kubernetes.client.api_client import ApiClient
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 
-Refusal = tuple[int, str]  # an HTTP status, and its words
+Refusal = tuple[int, str]  # an HTTP status and its message
 
 
 class Answering(ThreadingHTTPServer):
-    """By path: an object, a refusal, or the bodies of the next answers. Else 404."""
+    """The server. ``answers`` has for each path an object, a refusal, or the bodies of the next
+    answers. All else is 404."""
 
     daemon_threads = True
-    request_queue_size = 64  # a connection that finds it full waits for a second
+    request_queue_size = 64  # if it is full, a connection waits for a second
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.answers: dict[str, Manifest | Refusal | list[bytes]] = {}
         self.asked: list[str] = []
         self.queries: list[dict[str, str]] = []
-        self.accepted: dict[str, str] = {}  # what answers of a path may be, as was last asked
+        self.accepted: dict[str, str] = {}  # by path, the Accept header of the last request
         self.posted: list[str] = []
-        self.awake = Event()  # while it is clear, requests are taken and not answered
+        self.awake = Event()  # cleared: requests are accepted and not answered
         self.awake.set()
 
     @property
@@ -46,6 +48,8 @@ class Answering(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
+    """One request."""
+
     server: Answering
 
     def do_GET(self) -> None:
@@ -86,17 +90,19 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 def is_left_out(item: Manifest, selector: str) -> bool:
-    """By labels that it must not have; what it has to have is the test's own affair."""
+    """Whether the selector excludes an item by a label that it must not have. Labels that it must
+    have are up to the test."""
     labels = item["metadata"].get("labels") or {}
     return any(term[1:] in labels for term in selector.split(",") if term.startswith("!"))
 
 
 @contextmanager
 def answering() -> Iterator[Answering]:
+    """Run a server while the block runs."""
     with Answering() as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

@@ -1,4 +1,4 @@
-"""The launches whose manifests are kept in ``golden/``. Run as a program, it writes them anew."""
+"""The launches whose manifests are in ``golden/``. Run as a program, this file writes them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -184,7 +184,7 @@ MPI = {
 
 
 def without_gang(document: dict[str, Any]) -> dict[str, Any]:
-    """What of it one pod has, too."""
+    """Return the fields that a workload of one pod has, too."""
     return {name: value for name, value in document.items() if name not in GANG_FIELDS}
 
 

@@ -1,7 +1,8 @@
-"""A real API server for the tests of this folder, or the reason why there is none.
+"""A real API server for the tests of this folder. Without one, they are skipped and say why.
 
-``KUBECONFIG`` names a cluster with the Kubeflow training operator and no workload of Trainyard. Its
-nodes have the image ``TRAINYARD_TEST_IMAGE`` (busybox); where it has none, nothing can run.
+``KUBECONFIG`` names a cluster with the Kubeflow training operator and without workloads of
+Trainyard. Its nodes have the image ``TRAINYARD_TEST_IMAGE`` (busybox). If it has no nodes, tests
+that run something are skipped.
 """
 
 import shlex
@@ -31,7 +32,7 @@ SPACE = f"/api/v1/namespaces/{PREFIX}team-a"
 
 
 class KubernetesRig(Rig):
-    """``account`` is who the engine is; ``api`` may do everything."""
+    """The engine on a real cluster. It uses ``account``; ``api`` may do everything."""
 
     def __init__(self, api: Api, account: Api) -> None:
         self.api, self.account = api, account
@@ -39,7 +40,7 @@ class KubernetesRig(Rig):
         self.kinds = kinds_here(api)
 
     def prints(self) -> Launch:
-        """Workers alone, for with a master the others are cut short when that one ends."""
+        """Only workers, because workers are cut short when a master ends."""
         return self.shell("echo hello", architecture=Architecture.WORKERS_ONLY, num_workers=2)
 
     def fails(self) -> Launch:
@@ -52,11 +53,13 @@ class KubernetesRig(Rig):
         return self.shell("true", max_replicas=4, priority_class=PriorityClass.HIGH)
 
     def shell(self, script: str, **fields: Any) -> Launch:
+        """Return a launch whose ranks run a shell script."""
         fields = {"termination_grace_period_seconds": 1} | fields
         return launch(f"/bin/sh -c {shlex.quote(script)}", image=SHELL_IMAGE, **fields)
 
     def keep(self, plural: str, name: str, item: Manifest) -> None:
-        """Somebody's own object in the namespace of the project, which is there from now on."""
+        """Create an object that is not Trainyard's in the project's namespace, and the namespace if
+        it is missing."""
         if self.api.find(SPACE) is None:
             space = {"kind": "Namespace", "metadata": {"name": f"{PREFIX}team-a"}}
             self.api.create("/api/v1/namespaces", space)
@@ -64,7 +67,7 @@ class KubernetesRig(Rig):
         self.api.create(f"{SPACE}/{plural}", item | {"metadata": {"name": name}})
 
     def clean(self) -> None:
-        """Remove what earlier tests left, and wait until it is gone."""
+        """Delete what earlier tests left, and wait until it is gone."""
         for kind in self.kinds:
             for job in self.mine(kind.everywhere):
                 path = kind.path(job["metadata"]["namespace"], job["metadata"]["name"])
@@ -84,21 +87,25 @@ class KubernetesRig(Rig):
         return not any(self.mine(path) for path in paths)
 
     def mine(self, path: str) -> list[dict[str, Any]]:
-        """Only what is in the namespaces of tests."""
+        """Return the objects at a path that are in namespaces of these tests."""
         found = self.api.items(path, labelSelector=WORKLOAD)
         return [item for item in found if item["metadata"]["namespace"].startswith(PREFIX)]
 
 
 def projects(api: Api) -> list[dict[str, Any]]:
-    """The namespaces of the tests' projects: other tests have namespaces of such names, too."""
+    """Return the namespaces of these tests' projects. Other tests have namespaces with other
+    prefixes."""
     found = api.items("/api/v1/namespaces", labelSelector=PROJECT)
     return [space for space in found if space["metadata"]["name"].startswith(PREFIX)]
 
 
 @pytest.fixture(scope="session")
 def api() -> Iterator[Api]:
-    """Its namespaces are gone in the end, and before: a run that follows another one meets those
-    that still go."""
+    """An API that may do everything.
+
+    Namespaces of the tests are deleted at the end. Those that an earlier run left are waited for,
+    because they may still be terminating.
+    """
     if not KUBECONFIG:
         pytest.skip(NO_CLUSTER)
     api = connect(Path(KUBECONFIG).read_text())
@@ -114,7 +121,7 @@ def api() -> Iterator[Api]:
 
 @pytest.fixture(scope="session")
 def account(api: Api) -> Iterator[Api]:
-    """An API of which the manifest of rights allows all that it allows, and nothing else."""
+    """An API with exactly the permissions in the manifest."""
     account = Account(api)
     limited = connect(account.kubeconfig(Path(KUBECONFIG).read_text()))
     wait_for(lambda: _may(limited), 30, "the rights to hold", every=0.1)

@@ -1,4 +1,4 @@
-"""A collector without a database: what real pods print goes into a real store."""
+"""A collector of logs without a database: what real pods print goes to a real store."""
 
 import time
 from collections.abc import Callable
@@ -14,24 +14,24 @@ PIECE = 64 * 1024
 
 
 class Keeper:
-    """Watches one workload and keeps its output, as ``workloads.worker.collect`` does."""
+    """Watches one workload and stores its logs, as ``workloads.worker.collect`` does."""
 
     def __init__(self, rig: KubernetesRig, launched: Launch, *, streams: int = 64) -> None:
         self._rig, self.launched, self._streams = rig, launched, streams
         self.ended: set[logs.Stream] = set()
-        self.here: set[logs.Stream] = set()  # of which nothing more is waited for
+        self.here: set[logs.Stream] = set()  # streams for which nothing more is waited
         self.late: set[str] = set()
         self.seen: Observation | None = None
         self.restart()
 
     def restart(self) -> None:
-        """A new process: it knows what the store knows."""
+        """Continue as a new process would, which knows only what the store knows."""
         self.engine = KubernetesEngine(
             self._rig.api, prefix="trainyard-test-", log_streams=self._streams
         )
 
     def until(self, is_enough: Callable[[], bool], *, timeout: float = 90) -> None:
-        """Watch and keep."""
+        """Watch, and store logs, until ``is_enough`` holds. Fails after ``timeout`` seconds."""
         deadline = time.monotonic() + timeout
         with closing(self.engine.watch()) as watch:
             for seen in watch:
@@ -43,7 +43,7 @@ class Keeper:
                 assert time.monotonic() < deadline, (self.seen, self.texts(), self.ended)
 
     def texts(self) -> dict[tuple[int, int], bytes]:
-        """By attempt and rank."""
+        """Return the stored logs by attempt and rank."""
         mine = logs.streams(self.launched.handle.workload_id)
         return {(one.attempt, one.rank): logs.read(one, 0, 10**9) for one in mine}
 

@@ -1,4 +1,4 @@
-"""Launches that differ from a case in a field or two."""
+"""Launches that differ from a case in one or two fields."""
 
 from dataclasses import replace
 from typing import Any
@@ -12,12 +12,13 @@ ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
 
 
 def with_spec(launched: Launch, *, worker: dict[str, Any], **whole: Any) -> Launch:
-    """The same with these wire-named fields."""
+    """Return the launch with these fields, which have their names in JSON."""
     document = documents.dump(launched.spec) | whole
     document["worker"] = document["worker"] | worker
     return replace(launched, spec=documents.load(document))
 
 
 def loaded(**document: Any) -> Launch:
+    """Return a launch of a PyTorch training with these fields."""
     full = {"distributedFramework": "PyTorch", "worker": SIMPLE} | document
     return replace(case("pytorch"), spec=documents.load(full))

@@ -1,4 +1,4 @@
-"""Jobs and pods as a cluster shows them, made by hand."""
+"""Jobs, pods and events as a cluster shows them, written by hand."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ UNSCHEDULED = {"conditions": [{"type": "PodScheduled", "status": "False", "messa
 def pod(
     role: str, index: int, *, phase: str = "Running", age: int = 0, **also: Any
 ) -> dict[str, Any]:
+    """Return a pod that runs on a node, with changes. ``age`` is the second of its creation."""
     container = {"name": "pytorch", "restartCount": 0} | also.pop("container", RUNNING)
     status = {"phase": phase, "containerStatuses": [container]} | also.pop("status", {})
     labels = {
@@ -42,6 +43,7 @@ def pod(
 
 
 def ended(code: int, second: int, reason: str = "Error") -> dict[str, Any]:
+    """Return the state of a container that ended with ``code`` at this second."""
     at = (START + timedelta(seconds=second)).isoformat()
     return {"state": {"terminated": {"exitCode": code, "finishedAt": at, "reason": reason}}}
 
@@ -54,7 +56,7 @@ def event(
     second: float = 5,
     warns: bool = True,
 ) -> dict[str, Any]:
-    """Of a cluster about a pod, a claim by its name, or the job."""
+    """Return an event about a pod, a claim by its name, or else the job."""
     kind, meta = "PyTorchJob", {"uid": "job", "name": "demo"}
     if about:
         kind, meta = about.get("kind", "Pod"), about["metadata"]
@@ -78,7 +80,7 @@ def look(
     kind: JobKind = PYTORCH,
     **spec: Any,
 ) -> Observation:
-    """``now`` in seconds since the start."""
+    """Return the observation of a job with these pods. ``now`` is in seconds since the start."""
     conditions = [
         {"type": kind, "status": "True", "lastTransitionTime": START.isoformat()}
         for kind in ("Created", *filter(None, [true]))
@@ -104,7 +106,7 @@ def look(
 
 MASTER, WORKER = pod("master", 0), pod("worker", 0)
 WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
-UNREADY = pod("worker", 0, container=RUNNING | {"ready": False})  # its probe says so
+UNREADY = pod("worker", 0, container=RUNNING | {"ready": False})  # its probe fails
 STARTING = pod("worker", 0, phase="Pending", container=WAITS)
 UNPLACED = pod("worker", 0, phase="Pending", container=WAITS, spec={}, status=UNSCHEDULED)
 QUOTA = (

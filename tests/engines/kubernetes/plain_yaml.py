@@ -1,4 +1,4 @@
-"""Golden files as people read them."""
+"""Writes golden files for people to read."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import yaml
 
 
 class Plain(yaml.SafeDumper):
-    """Lines as they are, and nothing by reference: a person reads these files."""
+    """Keeps lines as they are, and writes repeated values in full."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

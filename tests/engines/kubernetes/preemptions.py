@@ -1,4 +1,4 @@
-"""Pods that give way, and what kube-scheduler and KAI say of it."""
+"""Pods that are preempted, and what kube-scheduler and KAI report about them."""
 
 from datetime import timedelta
 from typing import Any
@@ -19,11 +19,12 @@ GANG = (
 
 
 def at(second: float) -> str:
+    """Return a moment, in seconds since the start."""
     return (START + timedelta(seconds=second)).isoformat()
 
 
 def event(said: str, *, uid: str = "", second: float = 10) -> dict[str, Any]:
-    """Of kube-scheduler about the pod ``uid``, or else of KAI about the group."""
+    """Return an event of kube-scheduler about the pod ``uid``, or else of KAI about the group."""
     kind, name = ("Pod", "demo-worker-0") if uid else ("PodGroup", "pg-demo")
     return {
         "reason": "Preempted" if uid else "Evict",
@@ -46,6 +47,8 @@ def look(
     true: str = "",
     resumed: float | None = None,
 ) -> Observation:
+    """Return the observation of a job with these pods. ``resumed`` is the second when it was
+    resumed."""
     conditions = [{"type": true, "status": "True", "lastTransitionTime": at(20)}] if true else []
     if resumed is not None:
         state = {"status": "False", "lastTransitionTime": at(resumed)}

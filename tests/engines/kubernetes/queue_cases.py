@@ -1,4 +1,5 @@
-"""The queues whose manifests are kept beside this. Run as a program, it writes them anew."""
+"""The queues whose manifests are in ``golden-queues.yaml``. Run as a program, this file writes
+them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a watch tells of one workload."""
+"""Reads a watch for one workload."""
 
 from collections.abc import Generator, Iterator
 

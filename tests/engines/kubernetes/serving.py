@@ -1,4 +1,4 @@
-"""Pods that serve something to the pods of a workload."""
+"""Runs pods that serve something to the pods of a workload."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ PODS = "/api/v1/namespaces/default/pods"
 
 @contextmanager
 def serving(api: Api, name: str, spec: Manifest) -> Iterator[str]:
-    """The address of a pod of this name, once it is ready."""
+    """Run a pod while the block runs, and yield its address once it is ready."""
     name = f"trainyard-test-{name}"
     _remove(api, name)
     wait_for(lambda: api.find(f"{PODS}/{name}") is None, 60, f"an earlier {name} to be gone")
@@ -43,7 +43,7 @@ def _remove(api: Api, name: str) -> None:
 
 
 USER = {"uidGidSource": "custom", "runAsUid": 1000, "runAsGid": 1000}
-#: One repository under two addresses; the second asks for a password.
+#: One repository at two addresses; the second requires a password.
 REPOSITORY = """\
 set -eu
 export HOME=/tmp
@@ -59,7 +59,7 @@ echo '/private.git:ada:p@ss%1' >/srv/httpd.conf
 """
 
 
-#: A bucket with something for everybody, and something for those who sign their requests.
+#: A bucket with something for everyone, and something for those who sign their requests.
 BUCKET = r"""
 import subprocess, time
 from urllib.error import URLError
@@ -84,6 +84,7 @@ server.wait()
 
 
 def server(main: Manifest, *first: Manifest) -> Manifest:
+    """Return a pod whose container ``main`` serves, after the containers ``first`` have run."""
     probe = {"tcpSocket": {"port": 8080}, "periodSeconds": 1}
     place = {"volumeMounts": [{"name": "srv", "mountPath": "/srv"}]}
     return {
@@ -96,11 +97,12 @@ def server(main: Manifest, *first: Manifest) -> Manifest:
 
 
 def with_images(rig: KubernetesRig, images: Images) -> None:
+    """Have the engine fetch data sources with these images."""
     rig.engine = KubernetesEngine(rig.account, prefix=PREFIX, images=images)
 
 
 def fetched(rig: KubernetesRig, script: str, storage: dict[str, Any], **worker: Any) -> str:
-    """What a program printed that found this storage."""
+    """Run a program with this storage, and return what it prints."""
     launched = rig.shell(script, **ONE)
     launched = rig.submit(with_spec(launched, worker={"storage": storage, **worker}))
     assert rig.over(launched).phase is Phase.COMPLETED

@@ -1,4 +1,4 @@
-"""One job and its pod in version after version."""
+"""One job and its pod, in any number of versions."""
 
 from copy import deepcopy
 from typing import Any

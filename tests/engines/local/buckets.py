@@ -1,4 +1,4 @@
-"""A bucket of a real service (moto's), as ranks of this machine fetch it."""
+"""A bucket of a real S3 server (moto's), for ranks of this machine to fetch from."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from moto.server import ThreadedMotoServer
 
 @dataclass(frozen=True)
 class Store:
-    """A service with the bucket ``sets``, and who may read it."""
+    """A server with the bucket ``sets``, and a key that may read it."""
 
     url: str
     access_key: str
@@ -23,6 +23,7 @@ class Store:
 
 @contextmanager
 def store(objects: dict[str, bytes], host: str = "127.0.0.1") -> Iterator[Store]:
+    """Run a server while the block runs. ``objects`` are public."""
     server = ThreadedMotoServer(ip_address=host, port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
@@ -42,14 +43,14 @@ def store(objects: dict[str, bytes], host: str = "127.0.0.1") -> Iterator[Store]
         made = iam.create_access_key(UserName=user)["AccessKey"]
         yield Store(url, made["AccessKeyId"], made["SecretAccessKey"])
     finally:
-        for key in objects:  # the service keeps them for the next one of this process
+        for key in objects:  # the server keeps them for the next one in this process
             s3.delete_object(Bucket="sets", Key=key)
         server.stop()
 
 
 @contextmanager
 def asking_who() -> Iterator[None]:
-    """Every call has to be signed by someone who may make it."""
+    """Require that every call is signed by someone who may make it."""
     before = settings.INITIAL_NO_AUTH_ACTION_COUNT
     settings.INITIAL_NO_AUTH_ACTION_COUNT = 0
     ActionAuthenticatorMixin.request_count = 0

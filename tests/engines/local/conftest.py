@@ -1,4 +1,4 @@
-"""A local engine in a folder of its own, which leaves no process behind."""
+"""A local engine with a folder of its own, which leaves no process behind."""
 
 import shlex
 import sys
@@ -22,6 +22,8 @@ IMAGES = {"known/image:*": ["{python}", "-c", "print('from the catalogue')"]}
 
 
 class LocalRig(Rig):
+    """The engine, and launches for it."""
+
     def __init__(self, home: Path) -> None:
         self.home = home
         self.engine: LocalEngine = self.with_delay(restart_delay=0.05)
@@ -39,21 +41,24 @@ class LocalRig(Rig):
         return self.shell("true", max_replicas=4, priority_class=PriorityClass.HIGH)
 
     def shell(self, script: str, **fields: Any) -> Launch:
+        """Return a launch whose ranks run a shell script."""
         return launch(f"/bin/sh -c {shlex.quote(script)}", **fields)
 
     def python(self, script: str, **fields: Any) -> Launch:
+        """Return a launch whose ranks run a Python script."""
         return launch(f"{sys.executable} -c {shlex.quote(script)}", **fields)
 
     def folder(self, launched: Launch) -> Folder:
         return Folder(self.home, str(launched.handle.workload_id))
 
     def log(self, launched: Launch, rank: int = 0, *, run: int = 1, attempt: int = 0) -> str:
+        """Return what a rank has printed."""
         log = Log(run, rank, attempt)
         piece = self.engine.read_log(launched.handle, log, offset=0, cursor="", limit=10**6)
         return piece.data.decode()
 
     def with_delay(self, restart_delay: float) -> LocalEngine:
-        """The same folder with another delay between attempts, in seconds."""
+        """Return an engine with the same folder and another delay between attempts, in seconds."""
         return LocalEngine(self.home, images=IMAGES, virtual_gpus=4, restart_delay=restart_delay)
 
     def reason(self, launched: Launch) -> Reason | None:
@@ -69,7 +74,8 @@ class LocalRig(Rig):
         return seen.ranks if seen else ()
 
     def processes(self, launched: Launch) -> int:
-        """How many ranks of the workload are alive, with all that they started."""
+        """Return how many processes of the workload are alive, including those that ranks
+        started."""
         return len(list(processes.marked(self.folder(launched).path)))
 
 

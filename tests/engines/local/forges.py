@@ -1,4 +1,4 @@
-"""Where ranks of this machine fetch from: a repository by http and by ssh."""
+"""Git servers for ranks of this machine, by HTTP and by SSH."""
 
 import base64
 import getpass
@@ -22,17 +22,18 @@ from tests.certificates import certificate
 from tests.waiting import wait_for
 
 SSHD = Path("/usr/sbin/sshd")
-TLS = b"\x16"  # the first byte of its handshake, which no request by http begins with
+TLS = b"\x16"  # first byte of a TLS handshake, with which no HTTP request begins
 
 
 def git(folder: Path, *argv: str) -> None:
+    """Run git in a folder."""
     who = ["-c", "user.name=a", "-c", "user.email=a@example.com"]
     words = ["git", "-C", str(folder), *who, *argv]
     subprocess.run(words, check=True, capture_output=True)
 
 
 def make_repository(folder: Path) -> None:
-    """Two commits, with the tags ``v1`` and ``v2``."""
+    """Create a repository with two commits, tagged ``v1`` and ``v2``."""
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=main")
     for number in (1, 2):
@@ -44,7 +45,8 @@ def make_repository(folder: Path) -> None:
 
 
 class Guarded(SimpleHTTPRequestHandler):
-    """Files for who knows user and password; without any for everyone."""
+    """Serves files to whoever has the user and password in ``known``; if that is empty, to
+    everyone."""
 
     def __init__(self, *args: Any, known: str = "", **words: Any) -> None:
         self.known = known and f"Basic {base64.b64encode(known.encode()).decode()}"
@@ -60,7 +62,7 @@ class Guarded(SimpleHTTPRequestHandler):
 
 
 class Redirecting(ThreadingHTTPServer):
-    """Takes https on the port on which it takes http as well, and redirects from that to it."""
+    """Accepts HTTPS on the same port as HTTP, and redirects from HTTP to it."""
 
     context: ssl.SSLContext
 
@@ -72,6 +74,8 @@ class Redirecting(ThreadingHTTPServer):
 
 
 class Redirected(Guarded):
+    """Serves files by HTTPS, and redirects everything else."""
+
     def do_GET(self) -> None:
         if isinstance(self.connection, ssl.SSLSocket):
             super().do_GET()
@@ -83,7 +87,8 @@ class Redirected(Guarded):
 
 
 def redirecting(folder: Path, known: str, scratch: Path) -> AbstractContextManager[str]:
-    """The address by http:// of files that are served by https:// alone."""
+    """Serve files by HTTPS while the block runs, and yield their address by HTTP, which
+    redirects."""
     server = Redirecting(("127.0.0.1", 0), partial(Redirected, directory=str(folder), known=known))
     server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.context.load_cert_chain(certificate(scratch / "forge.pem")[0])
@@ -91,7 +96,7 @@ def redirecting(folder: Path, known: str, scratch: Path) -> AbstractContextManag
 
 
 def web(folder: Path, known: str = "") -> AbstractContextManager[str]:
-    """The address of its files."""
+    """Serve files by HTTP while the block runs, and yield their address."""
     served = partial(Guarded, directory=str(folder), known=known)
     return _serving(ThreadingHTTPServer(("127.0.0.1", 0), served))
 
@@ -110,7 +115,8 @@ def _serving(server: ThreadingHTTPServer) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class SshForge:
-    """Its repository, the line of its host, and the key that it accepts."""
+    """The address of a repository, the line of its host for known hosts, and the key that it
+    accepts."""
 
     repository: str
     known: str
@@ -118,7 +124,7 @@ class SshForge:
 
 
 def make_key(path: Path) -> tuple[str, str]:
-    """Private and public."""
+    """Create an SSH key at a path, and return its private and public half."""
     command = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", str(path)]
     subprocess.run(command, check=True, capture_output=True)
     return path.read_text(), path.with_suffix(".pub").read_text().strip()
@@ -126,6 +132,7 @@ def make_key(path: Path) -> tuple[str, str]:
 
 @contextmanager
 def ssh(scratch: Path, repository: Path) -> Iterator[SshForge]:
+    """Run sshd while the block runs. The test is skipped if this machine has none."""
     if not SSHD.exists():
         pytest.skip("this machine has no sshd")
     if os.geteuid() == 0:

@@ -1,4 +1,5 @@
-"""Gangs under the test itself instead of a supervisor, so that a part of it can be another one."""
+"""Runs gangs in the test itself instead of a supervisor, so that a test can replace a part
+of it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from tests.engines.local.conftest import LocalRig
 
 @contextmanager
 def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, Tending]]:
-    """A started gang, whose ranks are gone afterwards."""
+    """Start a gang, and kill its ranks after the block."""
     plan, folder = rig.engine.plan(launched), rig.folder(launched)
     folder.prepare(launched.run)
     gang = Gang(folder, plan, Record.of(plan))

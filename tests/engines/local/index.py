@@ -1,4 +1,4 @@
-"""A package index of one package, which is called JupyterLab and is none."""
+"""A package index with one package, which is called JupyterLab and is a stand-in for it."""
 
 import os
 import zipfile
@@ -7,7 +7,7 @@ from pathlib import Path
 METADATA = "Metadata-Version: 2.1\nName: jupyterlab\nVersion: 4.9\n"
 WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 ENTRY = "[console_scripts]\njupyter-lab = stand_in:main\n"
-#: Prints what it was started with; with ``STAYS`` it serves the folder it runs in.
+#: The program. It prints its arguments; with ``STAYS`` it serves the folder that it runs in.
 PROGRAM = """\
 import http.server, os, sys, yaml
 
@@ -21,6 +21,7 @@ def main():
 
 
 def stand_in(folder: Path) -> Path:
+    """Write the index to a folder, and return it."""
     folder.mkdir()
     info = "jupyterlab-4.9.dist-info"
     files = {
@@ -37,5 +38,5 @@ def stand_in(folder: Path) -> Path:
 
 
 def only(index: Path) -> dict[str, str]:
-    """Variables by which pip knows this index and no other."""
+    """Return variables with which pip uses this index and no other."""
     return {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(index), "PIP_CONFIG_FILE": os.devnull}

@@ -1,4 +1,4 @@
-"""Launches of one rank with volumes."""
+"""Launches with volumes."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,8 @@ from tests.engines.local.conftest import IMAGES, LocalRig
 def mounting(
     rig: LocalRig, script: str, *, workers: int = 1, retries: int = 0, **storage: Any
 ) -> Launch:
-    """Ranks that run a script; ``storage`` holds lists as they are on the wire."""
+    """Return a launch whose ranks run a script. ``storage`` has lists of volumes as they are in
+    JSON."""
     worker = {"image": "any", "command": "/bin/sh", "storage": storage}
     worker["args"] = f"-c '{script}'"
     spec = load(
@@ -33,11 +34,12 @@ def mounting(
 
 
 def allow(rig: LocalRig, *paths: str) -> None:
-    """As an administrator does."""
+    """Allow these paths as host paths, as an administrator does."""
     rig.engine = LocalEngine(rig.home, images=IMAGES, virtual_gpus=4, paths=paths)
 
 
 def needs_mounts(tmp_path: Path) -> None:
+    """Skip the test if the system allows no private mounts."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     if said := private.trial([Binding("/trainyard-x", str(tmp_path))], scratch):

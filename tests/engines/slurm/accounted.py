@@ -1,4 +1,4 @@
-"""A job as ``sacct --json`` of 22.05 tells of it."""
+"""A job as ``sacct --json`` of Slurm 22.05 prints it."""
 
 from datetime import UTC, datetime
 
@@ -10,6 +10,7 @@ NAME = job_name(cases.UID, 1)
 
 
 def record(state: str = "RUNNING", *, name: str = NAME, job_id: int = 52) -> dict[str, object]:
+    """Return the record of a job."""
     over, start = state != "RUNNING", int(START.timestamp())
     return {
         "job_id": job_id,

@@ -1,4 +1,5 @@
-"""Launches with their golden scripts. ``python -m tests.engines.slurm.cases`` writes them anew."""
+"""Launches whose batch scripts are in ``golden/``. ``python -m tests.engines.slurm.cases`` writes
+them."""
 
 from pathlib import Path
 from uuid import UUID
@@ -26,7 +27,7 @@ HANDLE = Handle(UID, "mnist", "team-a")
 
 
 def training() -> Launch:
-    """All that a distributed training can ask for."""
+    """Everything that a distributed training can ask for."""
     variables = (
         EnvironmentVariable(name="LEARNING_RATE", value="0.1"),
         EnvironmentVariable(name="GREETING", value="it's $(JOB_NAME) for $5"),
@@ -74,7 +75,7 @@ def single() -> Launch:
 
 
 def unlike() -> Launch:
-    """A master that asks for something else than the workers, led by TensorFlow's chief."""
+    """A master that requests other resources than the workers, led by TensorFlow's chief."""
     worker = Replica(command="python train.py", compute=Compute(gpu_devices_request=2))
     small = Compute(cpu_core_request=4, cpu_memory_request="2G")
     master = worker.model_copy(update={"compute": small, "node_type": "linux"})
@@ -85,7 +86,7 @@ def unlike() -> Launch:
 
 
 def launched() -> Launch:
-    """By mpirun, two processes a worker."""
+    """Started by mpirun, with two processes for each worker."""
     compute = Compute(gpu_devices_request=2, cpu_core_request=3)
     worker = Replica(command="mpirun python train.py", compute=compute)
     spec = WorkloadSpec(
@@ -95,7 +96,7 @@ def launched() -> Launch:
 
 
 def fetching() -> Launch:
-    """A repository by password, one by ssh with the host that its key trusts, and two buckets."""
+    """A repository with a password, one by SSH with its host's key, and two buckets."""
     credential = {"asset_id": CREDENTIAL, "name": "code"}
     storage = Storage(
         git=(
@@ -137,7 +138,7 @@ def fetching() -> Launch:
 
 
 def contained() -> Launch:
-    """In an image, by apptainer."""
+    """In an image, which apptainer runs."""
     storage = Storage(host_path=(HostPath(path="/data/sets", mount_path="/data/sets"),))
     worker = Replica(
         image="nvcr.io/nvidia/pytorch:24.10-py3",
@@ -154,7 +155,8 @@ def contained() -> Launch:
 
 
 def boxed() -> Launch:
-    """The same by pyxis, with a small master, whose ranks are told all addresses."""
+    """In an image, which pyxis runs, with a small master. Its ranks get the addresses of
+    all ranks."""
     spec = contained().spec
     master = spec.worker.model_copy(update={"compute": Compute(cpu_core_request=4)})
     update = {"distributed_framework": Framework.TENSORFLOW, "master": master}
@@ -162,7 +164,7 @@ def boxed() -> Launch:
 
 
 def script() -> Launch:
-    """The tutorial's batch script, as it stands when its places are filled, for smaller nodes."""
+    """The tutorial's batch script, filled in, for smaller nodes."""
     text = (Path(imports.__file__).parent / "tutorial.sh").read_text()
     text = text.replace("[PATH_TO_THE_MAIN_FOLDER]", "/shared/cifar10_example")
     text = text.replace("=8", "=2").replace("gpu:8", "gpu:2").replace("=12", "=1")
@@ -195,7 +197,7 @@ CASES = {
 
 
 def scripts(name: str) -> dict[str, str]:
-    """By the names of their golden files."""
+    """Return the files of a case, by the names of their golden files."""
     by_name = files(CASES[name](), SITE).items()
     return {f"{name}-{file.replace('/', '-')}": text for file, text in by_name if file != PROGRAM}
 

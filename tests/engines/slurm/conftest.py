@@ -1,4 +1,4 @@
-"""A real Slurm for the tests of this folder, or the reason why there is none."""
+"""A real Slurm for the tests of this folder. Without one, they are skipped and say why."""
 
 from collections.abc import Iterator
 
@@ -28,8 +28,8 @@ def testbed() -> Testbed:
 
 @pytest.fixture(autouse=True)
 def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Slurm is slow where the machine is busy with other tests; to be asked less often for it would
-    only make them longer. How that is done has a test of its own."""
+    """Slurm is slow if the machine is busy with other tests. Asking it less often then would only
+    make these take longer. That it is asked less often has a test of its own."""
     monkeypatch.setattr(reader, "SLOW", TIMEOUT)
 
 
@@ -42,7 +42,7 @@ def rig(testbed: Testbed) -> Iterator[SlurmRig]:
 
 @pytest.fixture
 def watched(rig: SlurmRig) -> Iterator[WatchedSite]:
-    """Whatever happens meanwhile."""
+    """A watch that runs during the test, and is checked at its end."""
     site = WatchedSite(rig)
     yield site
     site.check()
@@ -52,7 +52,7 @@ def watched(rig: SlurmRig) -> Iterator[WatchedSite]:
 def pages(
     db: None, valkey: object, sent: object, rig: SlurmRig, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Pages]:
-    """Of a project on that Slurm; nothing but the test looks there."""
+    """The pages of a project on that Slurm. Only the test itself makes Trainyard look at it."""
     fine = Finding(NODES, "Test job", Level.OK, "not run in tests")
     monkeypatch.setattr(checks, "findings", lambda *_: (fine,))
     member = UserFactory()

@@ -1,4 +1,4 @@
-"""A workload as it was looked at while its ranks run."""
+"""A workload as the watch saw it while its ranks run."""
 
 from datetime import UTC, datetime
 from uuid import UUID

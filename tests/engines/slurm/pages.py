@@ -1,4 +1,5 @@
-"""What people see of a workload that a test gives to Slurm: its page, once a worker has looked."""
+"""Shows what people see of a workload that a test gives to Slurm: its page, once a worker has
+looked."""
 
 import html
 import re
@@ -20,12 +21,14 @@ from workloads.worker import dispatch, monitor
 
 @dataclass
 class Pages:
+    """The pages of a project on the cluster of ``rig``."""
+
     project: Project
     browser: Client
     rig: SlurmRig
 
     def show(self, launched: Launch) -> Workload:
-        """Its row, which Trainyard has of it; made at the first call, as a submission makes it."""
+        """Return the row of a workload. The first call creates it, as a submission does."""
         uid = launched.handle.workload_id
         row = Workload.objects.filter(pk=uid).first()
         return row or WorkloadFactory(
@@ -33,33 +36,35 @@ class Pages:
         )
 
     def hand_over(self, launched: Launch) -> None:
-        """As the worker does it, which says on the page what keeps a workload back."""
+        """Submit pending workloads as the worker does, which puts on the page what holds
+        one back."""
         self.show(launched)
         self._connect()
         with suppress(EngineUnavailable):
             dispatch.hand_over(self.project.cluster)
 
     def look(self, launched: Launch) -> None:
-        """As the worker's watch does it."""
+        """Store what Slurm shows of a workload, as the worker's watch does."""
         self.show(launched)
         with suppress(EngineUnavailable):
             if shown := self.rig.engine.observe(launched.handle):
                 monitor.observed(shown)
 
     def text(self, launched: Launch) -> str:
-        """Of its page, once the worker looked at it and its cluster."""
+        """Return the text of its page, once the worker has looked at the workload and its
+        cluster."""
         self._connect()
         if services.refresh(self.project.cluster):
             self.look(launched)
         return self.shown(launched)
 
     def shown(self, launched: Launch) -> str:
-        """Of its page as it is."""
+        """Return the text of its page as it is now."""
         row = self.show(launched)
         return _words(self.browser.get(row.get_absolute_url()).content)
 
     def of_cluster(self) -> str:
-        """What an administrator reads of the connection, once the worker looked."""
+        """Return what an administrator reads about the connection, once the worker has looked."""
         self._connect()
         services.refresh(self.project.cluster)
         address = f"{self.project.cluster.get_absolute_url()}connection/"

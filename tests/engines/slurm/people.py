@@ -1,4 +1,4 @@
-"""A shared directory as people have it who submit under their own names."""
+"""A shared directory as it is when people submit under their own names."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -25,13 +25,14 @@ WRITTEN = {
 
 
 def shared(folder: Path) -> Path:
-    """A directory with one run in it."""
+    """Create a shared directory with one run, and return it."""
     written(folder / "shared")
     (folder / "shared/changed").mkdir()
     return folder / "shared"
 
 
 def written(place: Path, uid: UUID = cases.UID) -> Path:
+    """Write the files of a run, and return its folder."""
     folder = place / SharedFolder("", uid).relative
     for name, text in WRITTEN.items():
         path = folder / "runs/1" / name
@@ -42,12 +43,16 @@ def written(place: Path, uid: UUID = cases.UID) -> Path:
 
 
 def relative(uid: UUID = cases.UID) -> str:
+    """Return the folder of a run, relative to the shared directory."""
     return f"{SharedFolder('', uid).relative}/runs/1"
 
 
 @contextmanager
 def turning(draft: Path, path: Path, *makings: Callable[[], None]) -> Iterator[None]:
-    """What is at the path changes all the time."""
+    """Replace what is at ``path`` again and again while the block runs.
+
+    Each of ``makings`` creates a ``draft``, which is then renamed to ``path``.
+    """
     over = Event()
 
     def turn() -> None:

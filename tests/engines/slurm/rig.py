@@ -1,4 +1,4 @@
-"""The engine on a real Slurm, and the programs that the contract knows."""
+"""The engine on a real Slurm, and the programs that the contract needs."""
 
 import shlex
 from collections.abc import Callable
@@ -23,7 +23,7 @@ rm -rf "$1"
 
 
 def tolerant(ask: Callable[[], T]) -> T | None:
-    """Its answer; ``None`` while the cluster is away."""
+    """Return what ``ask`` returns, or ``None`` while the cluster is out of reach."""
     try:
         return ask()
     except EngineUnavailable:
@@ -31,6 +31,8 @@ def tolerant(ask: Callable[[], T]) -> T | None:
 
 
 class SlurmRig(Rig):
+    """The engine, and launches for it."""
+
     pause = 0.1
 
     def __init__(self, testbed: Testbed) -> None:
@@ -52,11 +54,13 @@ class SlurmRig(Rig):
         return self.shell("true", max_replicas=4, priority_class=PriorityClass.VERY_HIGH)
 
     def shell(self, script: str, **fields: Any) -> Launch:
+        """Return a launch whose ranks run a shell script."""
         quick: dict[str, Any] = {"termination_grace_period_seconds": 1}
         return launch(f"/bin/bash -c {shlex.quote(script)}", **quick | fields)
 
     def of_all_cores(self, script: str, *, ranks: int = 0, **fields: Any) -> Launch:
-        """A node for each rank; on all of them, if no number is given."""
+        """Return a launch whose ranks take one node each. Without a number of ranks, it takes all
+        nodes."""
         ranks = ranks or len(self.testbed.told["nodes"])
         launched = self.shell(script, num_workers=ranks - 1, **fields)
         compute = launched.spec.worker.compute.model_copy(update={"cpu_core_request": 4})
@@ -70,7 +74,7 @@ class SlurmRig(Rig):
         return bool(shown and shown.phase in OVER)
 
     def submit_patiently(self, launched: Launch) -> None:
-        """As Trainyard does, which tries again for as long as the cluster is away."""
+        """Submit as Trainyard does, which tries again while the cluster is out of reach."""
 
         def tries() -> bool:
             try:
@@ -82,8 +86,8 @@ class SlurmRig(Rig):
         wait_for(tries, 90, "Slurm to accept it", every=0.5)
 
     def clean(self) -> None:
-        """End and remove what tests left."""
+        """End and delete what tests left."""
         files.sh(self.transport, CLEAN, self.site.directory)
         words = ["sinfo", "--noheader", "--Node", "--states=drain,down", "--format=%N"]
         for node in set(self.transport.run(words).out.split()):
-            run("resume", node)  # a controller that forgot its jobs drains nodes that have them
+            run("resume", node)  # a controller that lost its jobs drains their nodes

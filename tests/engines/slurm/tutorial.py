@@ -1,5 +1,5 @@
-"""The scripts of the tutorial as its readers change them, and what a cluster has where it was
-followed: programs, and a home folder with conda."""
+"""The tutorial's scripts as its readers change them, and what a cluster has where it was followed:
+programs, and a home folder with conda."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ SETTLED = {
     "--nodes=3": "--nodes=2",
     "--ntasks-per-node=8": "--ntasks-per-node=1",
     "--gres=gpu:8": "--gres=gpu:1",
-    "=12": "=4",  # all of a node, for two jobs cannot have the port of the script on one
+    "=12": "=4",  # a whole node, because two jobs cannot use the script's port on one
     "1792G": "1G",
     "WORLD_SIZE=24": "WORLD_SIZE=2",
     "[YOUR_CONDA_ENV]": "ddp",
@@ -38,7 +38,7 @@ RESTORE = '[ -e "$1/bashrc" ] && mv "$1/bashrc" ~/.bashrc || rm -f ~/.bashrc'
 
 
 def settled(program: str, place: str) -> str:
-    """The tutorial's script as its reader changes it."""
+    """Return the tutorial's script as its reader changes it."""
     text = TUTORIAL.replace("CIFAR10", program).replace("[PATH_TO_THE_MAIN_FOLDER]", place)
     for old, new in SETTLED.items():
         text = text.replace(old, new)
@@ -47,7 +47,8 @@ def settled(program: str, place: str) -> str:
 
 @contextmanager
 def followed(transport: Transport, directory: str) -> Iterator[str]:
-    """The folder of its programs; the home folder is as before afterwards."""
+    """Create the tutorial's programs and conda, and yield the folder of the programs. The home
+    folder is restored after the block."""
     words = directory, str(Path(sys.executable).parent), str(ROOT)
     files.checked(files.sh(transport, PREPARE, *words), "no example")
     try:

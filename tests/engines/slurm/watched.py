@@ -1,5 +1,5 @@
-"""A watch as the product keeps it, while something goes wrong: it asks no more often than it
-should, every workload moves as it may, and none of them has two jobs."""
+"""A watch as the product keeps it, while something goes wrong. It must ask no more often than
+allowed, every workload must move as the table of moves allows, and none may have two jobs."""
 
 import itertools
 import re
@@ -22,19 +22,19 @@ from tests.engines.contract import DEADLINE
 from tests.engines.slurm.rig import SlurmRig
 from tests.waiting import wait_for
 
-ANEW_SECONDS = 1.0  # after which a watch that failed begins again: sooner than a worker's
+ANEW_SECONDS = 1.0  # pause after a failed watch: shorter than a worker's
 
 
 @dataclass
 class Counting:
-    """How often each program was asked for, by a transport that does what another does."""
+    """Passes commands on to another transport, and records them."""
 
     inner: Transport
     asked: list[str] = field(default_factory=list)
     host: str = "counting"
 
     def count(self, program: str) -> int:
-        """Of commands that run it, or have a shell run it."""
+        """Return how many commands ran a program, or had a shell run it."""
         return sum(program in re.split(r"[^a-z_-]+", line) for line in self.asked)
 
     def run(
@@ -51,8 +51,10 @@ class Counting:
 
 
 class WatchedSite:
-    """Of one directory, from now on until it is checked. ``most_jobs`` of one run may be there at
-    the end, those that are over among them."""
+    """A watch of one directory, from now on until ``check``.
+
+    At the end, Slurm may know ``most_jobs`` of a run, including those that have ended.
+    """
 
     most_jobs = 1
 
@@ -76,7 +78,7 @@ class WatchedSite:
             watch.close()
 
     def seen(self, launched: Launch, phase: Phase) -> Observation:
-        """The first that tells of this phase."""
+        """Wait for a phase of a workload, and return its first observation."""
         mark = launched.handle.workload_id, launched.run
 
         def those() -> list[Observation]:
@@ -85,8 +87,8 @@ class WatchedSite:
         return wait_for(those, DEADLINE, f"{phase}")[0]
 
     def check(self) -> None:
-        """Slurm was asked at most once in five seconds, no phase went back, and nothing is
-        doubled."""
+        """End the watch. Fails if Slurm was asked more than once in five seconds, if a phase went
+        back, or if a run has too many jobs."""
         seconds = time.monotonic() - self._began
         self._over.set()
         self._thread.join(TIMEOUT)
@@ -99,9 +101,9 @@ class WatchedSite:
 
 
 def allowed(before: Observation, now: Observation) -> bool:
-    """Whether a workload may have gone on so."""
+    """Whether a workload may move from one observation to the other."""
     if before.phase is None or now.phase is None:
-        return before.phase not in TERMINAL  # it was deleted meanwhile
+        return before.phase not in TERMINAL  # the workload was deleted
     if now.phase is Phase.PENDING and before.phase is not Phase.PENDING:
         return now.reason is Reason.PREEMPTED or before.phase is Phase.UNKNOWN
     return now.phase is before.phase or now.phase in MOVES[before.phase]

@@ -1,9 +1,9 @@
-"""Plays a kubelet that rotates a log and sends it, late at times, on a clock of its own.
+"""Plays a kubelet that rotates a log and sends it, sometimes late, with a clock of its own.
 
-What it does is taken from the source of kubelets, new and ``old`` (1.20): an answer reads the file
-that it began with to its end, and opens the newest when it hears of another. An old one, which
-hears of the old file alone, mostly finds none at that moment, and stays with it until that is
-removed.
+Its behavior is taken from the source of kubelets, new and ``old`` (1.20). An answer reads the file
+that it began with to the end, and opens the newest one when it hears of it. An old kubelet only
+hears of the old file; at that moment it mostly finds no new one, and so stays with the old file
+until that is removed.
 """
 
 import random
@@ -24,33 +24,35 @@ Lines = list[bytes]
 
 @dataclass
 class Sent:
-    """An answer: the file that it reads, and how far."""
+    """An answer: the file that it reads, and the line where it is."""
 
     follows: bool
     since: bytes
     file: Lines
     at: int = 0
-    watched: Lines | None = None  # by an old kubelet, as soon as it is at an end
+    watched: Lines | None = None  # the file whose events it hears, once it has read to the end
     events: deque[str] = field(default_factory=deque)
 
 
 class Kubelet:
-    """``path`` is the newest file, absent for the moment of a rotation, and ``open`` the one that
-    the container writes to. ``busy``: how likely it is, in a second, to do nothing for a while."""
+    """The kubelet. ``path`` is the newest file, missing for a moment during a rotation; ``open`` is
+    the one that the container writes to. ``busy`` is the probability, per second, that the kubelet
+    pauses."""
 
     def __init__(self, chance: random.Random, *, old: bool, busy: float) -> None:
         self.chance, self.old, self.busy = chance, old, busy
         self.now, self.written = 0.0, 0
         self.open: Lines = []
         self.path: Lines | None = self.open
-        self.before: Lines = []  # the last one that was rotated
+        self.before: Lines = []  # the last file that was rotated
         self.answers: list[Sent] = []
-        self.is_read = False  # before, nobody can know what a new log lacks
-        self.ended = b""  # when the container did
+        self.is_read = False  # before that, nobody can know what a new log lacks
+        self.ended = b""  # when the container ended
         self._look, self._frozen, self._pause, self._pace = LOOK, 0.0, 0.0, 1
-        self.longest = 15.0  # seconds that the program pauses
+        self.longest = 15.0  # longest pause of the program, in seconds
 
     def stamp(self, more: int = 0) -> bytes:
+        """Return the present time as lines begin with it, plus ``more`` microseconds."""
         at = START + timedelta(microseconds=round(self.now * 1e6) + more)
         return b"%s.%06d000Z" % (at.strftime("%Y-%m-%dT%H:%M:%S").encode(), at.microsecond)
 
@@ -59,13 +61,14 @@ class Kubelet:
         return bool(self.ended)
 
     def end(self) -> None:
-        """The program does."""
+        """End the program."""
         self.ended = self.stamp()[:19] + b"Z"
 
     def clock(self) -> float:
         return START.timestamp() + self.now
 
     def step(self) -> None:
+        """Let time pass: the program writes, and the kubelet rotates."""
         self.now += STEP
         if self.path is None and self.chance.random() < 0.7:
             self.path = self.open = []
@@ -106,21 +109,22 @@ class Kubelet:
                 answer.events.append(event)
 
     def answer(self, since: str, *, follows: bool) -> Sent | None:
-        """``None`` while there is no file."""
+        """Begin an answer. ``None`` while there is no file."""
         if self.path is None:
             return None
         self.answers.append(Sent(follows, since[:19].encode(), self.path))
         return self.answers[-1]
 
     def newest(self) -> bytes:
+        """Return the beginning of the newest file."""
         return next((line[:64] for line in self.path or []), b"")
 
     def send(self, answer: Sent) -> tuple[bytes, bool]:
-        """What an answer has by now, and whether it is over."""
+        """Return what an answer sends now, and whether it has ended."""
         told = b""
         is_cut = self.chance.random() < self.busy * STEP / 8
         if is_cut and answer.follows and self.is_read and not self.is_over:
-            return told, True  # the kubelet was restarted, or what is before it
+            return told, True  # the kubelet restarted, or a proxy in front of it
         while self.now >= self._frozen:
             lines = answer.file[answer.at : answer.at + 7]
             answer.at += len(lines)
@@ -146,16 +150,17 @@ class Kubelet:
 
 
 class Collector:
-    """Reads a kubelet's log as ``Follower`` does, with connections that end at times."""
+    """Reads a kubelet's log as ``Follower`` does, with connections that sometimes end."""
 
     def __init__(self, kubelet: Kubelet) -> None:
         self.kubelet, self.chance, self.text = kubelet, kubelet.chance, b""
         self.reader = Reader(LogCursor())
         self._answer: Sent | None = None
         self._whole_at, self._heard, self._again = 0.0, 0.0, 0.0
-        self._renews = True  # does it ask anew where nothing comes?
+        self._renews = True  # whether it reconnects when nothing arrives
 
     def step(self) -> None:
+        """Read what has arrived, and sometimes disconnect."""
         if self._answer is None:
             self._connect(follows=True)
             return
@@ -172,7 +177,7 @@ class Collector:
             self._leave(ended=is_over)
 
     def end(self) -> bytes:
-        """All, when the container has ended."""
+        """Read the rest once the container has ended, and return everything."""
         for _ in range(2):
             while self._answer is None:
                 self.kubelet.step()

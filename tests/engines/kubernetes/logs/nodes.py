@@ -1,4 +1,4 @@
-"""Plays the nodes that hand out logs, and a collector that takes them. No cluster."""
+"""Plays the nodes that send logs, and a collector that reads them. No cluster is needed."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,17 +20,18 @@ LINE = b"2026-01-01T00:00:00.000000000Z hello\n"
 
 
 def stamp(started: str, seconds: int) -> bytes:
-    """Before a line of so many seconds later."""
+    """Return the time that a line has so many seconds after ``started``."""
     at = datetime.fromisoformat(started) + timedelta(seconds=seconds)
     return b"%s.000000000Z" % at.strftime("%Y-%m-%dT%H:%M:%S").encode()
 
 
 def ago(seconds: int) -> str:
+    """Return the time of so many seconds ago."""
     return f"{datetime.now(UTC) - timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}"
 
 
 class Answer:
-    """Hands out a text; one that ``follows`` then says nothing until it is shut down."""
+    """Sends a text. One that ``follows`` then stays silent until it is shut down."""
 
     def __init__(self, text: bytes, *, follows: bool, block: int) -> None:
         self.text, self.follows, self.over, self.sent = text, follows, Event(), 0
@@ -54,13 +55,14 @@ class Answer:
 
 
 class Nodes:
-    """Plays the API: pods of nodes that are ``away`` have no logs. Counts what is asked of each.
+    """Plays the API. Pods of nodes that are ``away`` have no logs. It counts the requests for each
+    node.
 
-    ``log`` is what each pod's log holds by now, ``answers`` what was handed out of it, in blocks of
-    ``block`` bytes at most. All containers ``started`` at one time. ``newest``: the file that it
-    has by now, where what is followed went through others. It waits with the answer to a question
-    for ``answers_questions``. ``before`` is the log of the start before, by what the node knows, of
-    which the pods may not tell yet.
+    ``log`` is what each pod's log contains at the moment, and ``answers`` are what was sent of it,
+    in blocks of at most ``block`` bytes. All containers ``started`` at the same time. ``newest`` is
+    the newest file, if an answer that follows has passed others. ``before`` is the log of the start
+    before, as the node knows it; the pods may not mention that start yet. A question is only
+    answered while ``answers_questions`` is set.
     """
 
     def __init__(self, *, started: str = AT) -> None:
@@ -77,7 +79,7 @@ class Nodes:
         self.answers_questions = Event()
         self.answers_questions.set()
         self.questions = 0
-        self.slow = Event()  # a node that is away says so when this is set
+        self.slow = Event()  # once set, a node that is away refuses
 
     def find(self, path: str) -> dict[str, Any] | None:
         return self.pods.get(path.rsplit("/", 1)[1])
@@ -125,8 +127,8 @@ class Nodes:
     def snapshot(
         self, node: str, count: int, *, ended: str = "", restarts: int = 0, last: str = ""
     ) -> Snapshot:
-        """A gang whose pods all run on one node, or ran there until they ``ended``; those that were
-        restarted ran until the ``last`` time before."""
+        """Return the snapshot of a gang whose pods all run on one node, or ran there until they
+        ``ended``. If they were restarted, the start before ended at ``last``."""
         label = {WORKLOAD: str(uuid4())}
         job = {
             "metadata": {
@@ -180,7 +182,7 @@ def streams_of(nodes: Nodes, *, streams: int = 64) -> LogStreams:
 
 
 def read(streams: LogStreams, uid: UUID, cursors: dict[Log, str]) -> list[LogChunk]:
-    """A piece of each log, as a collector would."""
+    """Read a piece of each log, as a collector does, and remember the cursors."""
     streams.news()
     pieces = []
     for log in streams.logs(uid, 1):

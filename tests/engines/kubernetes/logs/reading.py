@@ -1,4 +1,5 @@
-"""Plays a collector that takes the output of a container by its starts. No cluster."""
+"""Plays a collector that reads the output of one container, start by start. No cluster is
+needed."""
 
 from uuid import uuid4
 
@@ -8,7 +9,7 @@ from tests.waiting import wait_for
 
 
 class Reading:
-    """Takes what each start of the only rank printed, as a collector does."""
+    """Reads what each start of the only rank prints, as a collector does."""
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes, self.streams, self.uid = nodes, streams_of(nodes), uuid4()
@@ -17,12 +18,12 @@ class Reading:
         self._cursors: dict[Log, str] = {}
 
     def hears(self, *, ended: str = "", restarts: int = 0, last: str = "") -> None:
-        """What the API says by now."""
+        """Let the API report the pod, in this state."""
         snapshot = self.nodes.snapshot("up", 1, ended=ended, restarts=restarts, last=last)
         self.streams.on_change(self.uid, snapshot)
 
     def take(self) -> bool:
-        """A piece of each log; always true."""
+        """Read a piece of each log. Always true."""
         logs = self.streams.logs(self.uid, 1)
         for log, piece in zip(logs, read(self.streams, self.uid, self._cursors), strict=True):
             self.texts[log.start] = self.texts.get(log.start, b"") + piece.data
@@ -30,7 +31,9 @@ class Reading:
         return True
 
     def until(self, start: int, text: bytes) -> None:
+        """Read until a start has printed a text."""
         wait_for(lambda: self.take() and text in self.texts.get(start, b""))
 
     def until_ended(self, *of: int) -> None:
+        """Read until the logs of these starts have ended."""
         wait_for(lambda: self.take() and self.ended >= set(of))

@@ -1,6 +1,8 @@
-"""A kernel of its own on this machine's files, for what this machine's kernel is not set up for.
+"""Runs a command in a guest with a kernel of its own and this machine's files, for tests that this
+machine's kernel is not set up for.
 
-It is Debian's ``user-mode-linux``: an ordinary process, started by anyone who may run programs.
+The kernel is Debian's ``user-mode-linux``, which is an ordinary process and needs no
+virtualization.
 """
 
 import os
@@ -9,10 +11,10 @@ import subprocess
 from pathlib import Path
 
 KERNEL = "linux.uml"
-ASKED = "GUEST"  # a variable: a test there takes minutes
+ASKED = "GUEST"  # a variable that enables these tests, which take minutes
 MEMORY = "2G"
-# Folders of this machine are read only there; the shell stands in a group whose parent hands its
-# controllers down, as one does in a session of systemd.
+# This machine's folders are read-only in the guest. The shell is in a control group whose parent
+# passes its controllers on, as in a session of systemd.
 INIT = """#!/bin/bash
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mount -t proc proc /proc
@@ -33,7 +35,7 @@ sleep 60
 
 
 def lacks() -> str:
-    """Why there is no guest here; nothing where there can be one."""
+    """Return why no guest can run here; empty if one can."""
     if ASKED not in os.environ:
         return f"takes four minutes: set {ASKED}=1 to run it"
     if not shutil.which(KERNEL):
@@ -42,7 +44,8 @@ def lacks() -> str:
 
 
 def run(command: str, folder: Path, *, timeout: float) -> str:
-    """What the guest printed; ``folder`` takes the script that it starts with."""
+    """Run a command in a guest, and return what it prints. ``folder`` gets the guest's init
+    script."""
     start = folder / "init"
     start.write_text(INIT.format(command=command, folder=folder))
     start.chmod(0o755)

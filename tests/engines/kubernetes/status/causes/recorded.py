@@ -1,6 +1,7 @@
-"""What clusters show of workloads that do not run: pods without a node, and those never made.
+"""What clusters show of workloads that do not run: pods without a node, and pods that were never
+created.
 
-Messages are those of Kubernetes 1.20 to today; names and numbers are made up.
+The messages are those of Kubernetes 1.20 to today; names and numbers are made up.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What clusters show of pods that have a node and do not run, or no longer."""
+"""What clusters show of pods that have a node, and do not run yet or no longer."""
 
 from spec.phases import Phase
 from tests.engines.kubernetes.objects import MASTER, RUNNING, START, UNREADY, WAITS, ended, pod
