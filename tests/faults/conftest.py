@@ -1,4 +1,4 @@
-"""The product whose processes are killed."""
+"""Fixtures for the product whose processes are killed."""
 
 from collections.abc import Iterator
 
@@ -12,13 +12,15 @@ from tests.waiting import wait_for
 
 @pytest.fixture
 def trainyard(running_trainyard: Trainyard) -> Trainyard:
-    """The one that the browser tests share: it must be healthy again after each test."""
+    """The product that the browser tests share too, so it must be healthy again after each test."""
     wait_for(running_trainyard.is_up, 30, "health before the test")
     return running_trainyard
 
 
 @pytest.fixture
 def rest(trainyard: Trainyard) -> Iterator[Rest]:
+    """A caller of REST. Afterwards, all workloads are deleted, and no process of theirs may be
+    left."""
     with Rest(trainyard) as rest:
         yield rest
         for row in rest.send("GET", "/workloads")["workloads"]:

@@ -1,4 +1,4 @@
-"""What holds when a round of killing is over."""
+"""What must hold after a round of killing."""
 
 from functools import partial
 from itertools import pairwise
@@ -14,8 +14,8 @@ from tests.waiting import wait_for
 
 
 def hold(played: Round) -> None:
-    """Every workload was submitted once, ended as it would have, left no process, and its log and
-    events are whole."""
+    """Check that every workload was submitted once, ended as it must, left no process, and has a
+    complete log and complete events."""
     wait_for(played.trainyard.is_up, PATIENCE, "every part to be up again")
     for case in CASES:
         submitted_once(played, case)
@@ -30,6 +30,7 @@ def hold(played: Round) -> None:
 
 
 def submitted_once(played: Round, case: Case) -> None:
+    """Check that the workload of a case was not submitted twice."""
     name = f"{played.name}-{case.kind}"
     rows = played.rest.send("GET", f"/workloads?filterBy=name=={name}")["workloads"]
     assert len(rows) <= 1, f"{name} was submitted {len(rows)} times"
@@ -37,12 +38,14 @@ def submitted_once(played: Round, case: Case) -> None:
 
 
 def is_gone(played: Round, case: Case) -> bool:
+    """Whether REST no longer has the workload of a case."""
     answer = played.rest.http.get(f"/workloads/{played.ids[case.kind]}")
     return answer.status_code == 404
 
 
 def log_is_whole(played: Round, case: Case) -> None:
-    """Each attempt that a supervisor was killed in stops in the middle; the last one is whole."""
+    """Check the logs of a case. An attempt whose supervisor was killed may stop in the middle; the
+    last attempt must be complete."""
     workload, lost = played.ids[case.kind], played.bereft[case.kind]
     row = played.rest.read(workload)
     assert row["run"] == 1 + ("resume" in case.then), row
@@ -69,12 +72,14 @@ def has_lines(played: Round, workload: str, rank: int, lines: list[str]) -> bool
 
 
 def in_order(expected: list[str], lines: list[str]) -> bool:
-    """Whether these are the first lines, each once; of the last one a part may be missing."""
+    """Whether ``lines`` are the first of ``expected``, each once. The last one may be
+    incomplete."""
     return "\n".join(expected).startswith("\n".join(lines))
 
 
 def events_are_in_order(events: list[dict[str, Any]]) -> None:
-    """Times go on, nothing is told twice, and each phase may follow the one before."""
+    """Check that times do not go back, that no event is repeated, and that each phase may follow
+    the one before."""
     assert all(a["createdAt"] <= b["createdAt"] for a, b in pairwise(events)), events
     told = [(event["phase"], event["reason"], event["message"]) for event in events]
     assert not [a for a, b in pairwise(told) if a == b], told
@@ -84,6 +89,6 @@ def events_are_in_order(events: list[dict[str, Any]]) -> None:
 
 
 def leftovers(trainyard: Trainyard) -> list[psutil.Process]:
-    """Processes that belong to a workload of this copy: they run in its engine's folder."""
+    """Return the processes of this copy's workloads, which run in folders of its engine."""
     engine = str(trainyard.home / "engine")
     return [p for p in psutil.process_iter(["cwd"]) if (p.info["cwd"] or "").startswith(engine)]

@@ -1,5 +1,5 @@
 """A round of killing: workloads are submitted, stopped, run again and deleted while processes of
-Trainyard die."""
+Trainyard are killed."""
 
 import time
 from collections import Counter
@@ -18,9 +18,9 @@ from tests.product import PROGRAMS, Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-WINDOW = 7.0  # seconds in which things are asked for and processes die
+WINDOW = 7.0  # seconds in which requests are sent and processes are killed
 KILLS = 4
-PATIENCE = 90.0  # seconds until all is over: what dies again and again starts ever later
+PATIENCE = 90.0  # seconds until all is over: each restart of a program is later than the last
 WHOLE_GPU = {"gpuDevicesRequest": 1}
 SUPERVISOR, EVERYTHING = "supervisor", "everything"
 VICTIMS = (*PROGRAMS, SUPERVISOR, EVERYTHING)
@@ -28,7 +28,8 @@ VICTIMS = (*PROGRAMS, SUPERVISOR, EVERYTHING)
 
 @dataclass(frozen=True)
 class Case:
-    """A workload that prints ``tick 1`` to ``tick <ticks>`` and ends with ``code``."""
+    """A workload that prints ``tick 1`` to ``tick TICKS`` and exits with ``code``. It must reach
+    the phase ``ends``, or be deleted if that is empty. ``then`` are the verbs that it gets."""
 
     kind: str
     ends: str
@@ -40,10 +41,12 @@ class Case:
 
     @property
     def lines(self) -> list[str]:
+        """The lines of its complete log."""
         return [f"tick {n}" for n in range(1, self.ticks + 1)]
 
     def command(self, gate: Path) -> str:
-        """One that runs again waits at the gate for its second run, however late it is stopped."""
+        """Return its command. One that is resumed waits in its first run for the file ``gate``,
+        however late it is stopped."""
         count = f"for i in $(seq {self.ticks}); do echo tick $i; sleep 0.25; done"
         wait = f"until [ -e {gate} ]; do sleep 0.2; done; " if "resume" in self.then else ""
         return f"sh -c '{count}; {wait}exit {self.code}'"
@@ -62,18 +65,22 @@ CASES = (
 
 @dataclass
 class Round:
+    """One round, whose plan follows from the seed of ``random``."""
+
     trainyard: Trainyard
     rest: Rest
     random: Random
     name: str
-    ids: dict[str, str] = field(default_factory=dict)  # of the workload of each case
-    bereft: Counter[str] = field(default_factory=Counter)  # how many supervisors each of them lost
+    ids: dict[str, str] = field(default_factory=dict)  # workload of each case
+    bereft: Counter[str] = field(default_factory=Counter)  # supervisors that each case lost
 
     @property
     def gate(self) -> Path:
+        """The file that resumed workloads wait for."""
         return self.trainyard.home / f"{self.name}.gate"
 
     def play(self) -> None:
+        """Do everything in the plan, each at its moment."""
         began = time.monotonic()
         for at, what, act in sorted(self._plan(), key=lambda step: step[0]):
             wait_for(partial(is_past, began + at), WINDOW, "the moment")
@@ -81,7 +88,7 @@ class Round:
             act()
 
     def _plan(self) -> Iterator[tuple[float, str, Callable[[], None]]]:
-        """When (seconds), what, and how."""
+        """Yield what happens: after how many seconds, in words, and the call that does it."""
         random = self.random
         for case in CASES:
             at = random.uniform(0, WINDOW / 2)
@@ -114,7 +121,7 @@ class Round:
         self._surely("POST", f"{address}/{verb}")
 
     def reach(self, case: Case, *phases: str) -> str:
-        """The one of these phases that its workload comes to."""
+        """Wait until the workload of a case is in one of these phases, and return that phase."""
         workload = self.ids[case.kind]
         try:
             return self.rest.wait(workload, *phases, timeout=PATIENCE)
@@ -127,8 +134,10 @@ class Round:
         return str(rows[0]["id"])
 
     def _surely(self, method: str, path: str, body: Any = None) -> Any:
-        """Asked again until somebody answers. What an answer that was lost had done already is
-        refused by the second."""
+        """Send a request until something answers, and return the JSON.
+
+        If an answer was lost, the next request may be refused because the first one had its effect.
+        """
         tries = 0
 
         def answered() -> httpx.Response | None:
@@ -151,11 +160,12 @@ class Round:
         elif victim == SUPERVISOR:
             self._kill_a_supervisor()
         else:
-            with suppress(ProcessLookupError):  # it died a moment ago, and starts again
+            with suppress(ProcessLookupError):  # it died a moment ago, and restarts
                 self.trainyard.kill(victim)
 
     def _kill_a_supervisor(self) -> None:
-        """Of any workload that has one now. Its attempt is lost, which nothing may hide."""
+        """Kill the supervisor of any workload that has one. Its attempt is lost, which must
+        show."""
         alive = supervisors(self.trainyard)
         kind = self.random.choice(
             [kind for kind, one in sorted(self.ids.items()) if one in alive] or [""]
@@ -171,7 +181,7 @@ def is_past(moment: float) -> bool:
 
 
 def supervisors(trainyard: Trainyard) -> dict[str, psutil.Process]:
-    """By the id of their workload."""
+    """Return the running supervisors, by the id of their workload."""
     folder = str(trainyard.home / "engine" / "workloads")
     return {
         Path(arguments[-1]).name: process

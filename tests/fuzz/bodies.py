@@ -1,4 +1,4 @@
-"""What the calls of the REST API take."""
+"""Valid bodies for the calls of the REST API."""
 
 from typing import Any
 
@@ -62,7 +62,7 @@ PEOPLE: dict[str, Any] = {
 
 
 def bodies(project: Project, workload: Workload) -> dict[str, Any]:
-    """What a call takes, by the end of its address."""
+    """Return the body of each call that has one, by the end of its path."""
     one = {
         "name": "fuzzed",
         "projectId": str(project.pk),

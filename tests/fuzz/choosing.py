@@ -1,4 +1,4 @@
-"""The seed and the budget of a fuzz."""
+"""Seed and duration of a fuzz test."""
 
 import os
 import secrets
@@ -9,11 +9,12 @@ SECONDS = float(os.environ.get("FUZZ_SECONDS", "6"))
 
 
 def seed() -> int:
+    """Return the seed: ``FUZZ_SEED``, or else a random one."""
     return int(os.environ.get("FUZZ_SEED") or secrets.randbelow(2**32))
 
 
 def rounds(most: int = 100_000) -> Iterator[int]:
-    """As many as the time allows."""
+    """Yield numbers until ``FUZZ_SECONDS`` are over, but at most ``most``."""
     ends = time.monotonic() + SECONDS
     for number in range(most):
         if time.monotonic() > ends:

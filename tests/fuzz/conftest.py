@@ -1,4 +1,4 @@
-"""A place with one of everything, and who asks: the administrator, a researcher, nobody."""
+"""A place with one of everything, and those who ask: an administrator, a researcher, and nobody."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from workloads.wizard import drafts
 
 @dataclass
 class Place:
-    """Ids of what is there, by the name that addresses give them."""
+    """What is there. ``ids`` are those that addresses contain, by the name of their converter."""
 
     project: Project
     workload: Workload
@@ -39,10 +39,10 @@ class Place:
 
 @pytest.fixture
 def random() -> Random:
-    """A pure function of its seed, which a failing test shows: ``FUZZ_SEED=`` runs it again."""
+    """Random numbers of a seed, which a failed test prints: ``FUZZ_SEED=`` then repeats it."""
     chosen = seed()
-    print(f"FUZZ_SEED={chosen}")  # noqa: T201 -- pytest shows it with a failure
-    return Random(chosen)  # noqa: S311 -- the same again from the same seed
+    print(f"FUZZ_SEED={chosen}")  # noqa: T201 -- shown with a failure
+    return Random(chosen)  # noqa: S311 -- the same seed repeats it
 
 
 @pytest.fixture
@@ -67,4 +67,5 @@ def place(db: None, valkey: object, sent: list[Any]) -> Iterator[Place]:
 
 @pytest.fixture
 def nobody() -> Client:
+    """A browser in which nobody is signed in. It gets errors as responses."""
     return Client(raise_request_exception=False)

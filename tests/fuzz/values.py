@@ -1,4 +1,4 @@
-"""Values that nobody sends by accident."""
+"""Values that nobody sends by accident, and documents with such values."""
 
 from random import Random
 from typing import Any
@@ -44,6 +44,7 @@ TEXTS = (
 
 
 def deep(levels: int = 500) -> Any:
+    """Return a value that is nested so many levels deep."""
     value: Any = "x"
     for level in range(levels):
         value = {"a": value} if level % 2 else [value]
@@ -78,7 +79,7 @@ def any_value(random: Random) -> Any:
 
 
 def mutated(random: Random, document: Any) -> Any:
-    """The document with one value or name of it changed, wherever it stands."""
+    """Return the document with one value or name changed, anywhere in it."""
     if not isinstance(document, dict | list) or not document or random.random() < 0.15:
         return any_value(random)
     if isinstance(document, list):
@@ -91,7 +92,7 @@ def mutated(random: Random, document: Any) -> Any:
 
 
 def query_of(random: Random, names: tuple[str, ...]) -> str:
-    """A query string with a few of these parameters."""
+    """Return a query string with a few of these parameters."""
     chosen = random.sample(names, k=random.randint(1, min(3, len(names))))
     pairs = [(name, random.choice(TEXTS)) for name in chosen]
     return urlencode(pairs, quote_via=quote, errors="surrogatepass")

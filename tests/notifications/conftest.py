@@ -1,4 +1,4 @@
-"""What tests of webhooks ask for."""
+"""Fixtures for tests of webhooks."""
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from tests.notifications.receiver import HookReceiver, listening
 
 @pytest.fixture
 def receiver(settings: Settings) -> Iterator[HookReceiver]:
-    """One that answers 204, on a network that is allowed."""
+    """A receiver that answers 204, on a network to which messages may go."""
     settings.WEBHOOK_NETWORKS = ["127.0.0.0/8"]
     with listening() as it:
         yield it

@@ -9,7 +9,7 @@ from tests.factories import ProjectFactory
 
 
 class WebhookFactory(DjangoModelFactory[Webhook]):
-    """One of the account that is told of everything, unless it is ``of_project``."""
+    """A webhook of the account for all events, or of a project if ``of_project``."""
 
     class Meta:
         model = Webhook

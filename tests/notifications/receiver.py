@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: What it does with a request that it has read.
+#: How a receiver responds to a request.
 Behavior = Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass(frozen=True)
 class Received:
+    """A request that arrived."""
+
     headers: dict[str, str]
     body: str
     path: str
@@ -20,7 +22,7 @@ class Received:
 
 @dataclass
 class HookReceiver:
-    """``behave`` may be changed at any time."""
+    """A receiver. ``behave`` responds to each request, and may be changed at any time."""
 
     behave: Behavior
     received: list[Received] = field(default_factory=list)
@@ -32,6 +34,8 @@ class HookReceiver:
 
 
 def answers(status: int, text: str = "", **headers: str) -> Behavior:
+    """Return a behavior that answers with this status, text and headers."""
+
     def behave(handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(status)
         for name, value in headers.items():
@@ -45,6 +49,7 @@ def answers(status: int, text: str = "", **headers: str) -> Behavior:
 
 @contextmanager
 def listening(behave: Behavior | None = None) -> Iterator[HookReceiver]:
+    """Run a receiver while the block runs, by default one that answers 204."""
     receiver = HookReceiver(behave or answers(204))
 
     class Handler(BaseHTTPRequestHandler):
@@ -55,7 +60,7 @@ def listening(behave: Behavior | None = None) -> Iterator[HookReceiver]:
             receiver.behave(self)
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nobody reads it."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -1,4 +1,4 @@
-"""What a browser posts."""
+"""Posts of project forms."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from tests.factories import ClusterFactory
 
 
 def project_form(**changes: Any) -> dict[str, Any]:
+    """Return a valid post of the form for a project, with changes on top."""
     cluster = changes.pop("cluster", None) or ClusterFactory()
     return {
         "cluster": str(cluster.pk),

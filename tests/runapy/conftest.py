@@ -1,4 +1,4 @@
-"""NVIDIA's Python client at a running server, signed in by an administrator's access key."""
+"""NVIDIA's Python client with a running server, signed in by an administrator's access key."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from tests.factories import ProjectFactory, UserFactory
 
 
 class RunaiCaller:
-    """Calls an operation and lets the client's own model, where there is one, take the answer.
-    ``works`` are the operations that did."""
+    """Calls operations of the client by name. ``takes`` is the client's model that must accept the
+    answer, if it has one. ``works`` collects the operations that worked."""
 
     def __init__(self, client: ApiClient) -> None:
         self.client, self.works = client, set[str]()
@@ -37,6 +37,7 @@ def project(transactional_db: None) -> Project:
 
 @pytest.fixture
 def runai(live_server: Any, project: Project, sent: object) -> RunaiCaller:
+    """A caller of the client's operations."""
     boss = UserFactory.create(administrator=True, username="boss")
     key, secret = tokens.make_key(boss, "ci")
     configuration = Configuration(
@@ -46,6 +47,7 @@ def runai(live_server: Any, project: Project, sent: object) -> RunaiCaller:
         retry_enabled=False,
     )
     client = ApiClient(configuration)
-    # It signs in with its key, and goes on as the person, since a key can make no keys.
+    # The client signs in with its key. Then it continues as the person, because a key cannot create
+    # keys.
     client.set_default_header("authorization", f"Bearer {tokens.issue(boss)}")
     return RunaiCaller(client)

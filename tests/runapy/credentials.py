@@ -1,4 +1,4 @@
-"""Credentials and data sources of secrets, as NVIDIA's client has them."""
+"""Calls about credentials, and about data sources of secrets, by NVIDIA's client."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from tests.runapy.kinds import CREDENTIALS, ClientCredential
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
+    """Make all of these calls."""
     for kind in CREDENTIALS:
         _credential(runai, kind, project)
     _secrets(runai, project)
@@ -33,7 +34,7 @@ def _credential(runai: RunaiCaller, kind: ClientCredential, project: Project) ->
 
 
 def _secrets(runai: RunaiCaller, project: Project) -> None:
-    """A data source of secrets names a credential."""
+    """Make the calls about data sources of secrets, each of which names a credential."""
     place = {"scope": "project", "projectId": project.pk}
     request = models.GenericSecretCreationRequest.model_validate(
         {

@@ -1,4 +1,5 @@
-"""The kinds of assets that NVIDIA's client and Trainyard both know: by the words of its methods."""
+"""The kinds of assets that both NVIDIA's client and Trainyard have, with the names of its
+methods."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,7 +7,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class ClientKind:
-    """``request`` and ``model`` begin the names of its models; ``listed`` is the list's method."""
+    """A kind of asset. ``request`` and ``model`` are beginnings of its models' names, ``listed`` is
+    the method for its list."""
 
     api: str
     methods: str
@@ -15,8 +17,8 @@ class ClientKind:
     model: str
     lists: str
     spec: dict[str, Any]
-    below: str = ""  # the word for its type in the list of all data sources
-    update: dict[str, Any] | None = None  # where its request can say less than the one to create it
+    below: str = ""  # its type in the list of all data sources
+    update: dict[str, Any] | None = None  # if an update has other fields than a creation
 
 
 KINDS = (
@@ -59,7 +61,8 @@ KINDS = (
 
 @dataclass(frozen=True)
 class ClientCredential:
-    """``model`` is the name of its model, which those of its requests begin with."""
+    """A kind of credential. ``model`` is the name of its model, with which the names of its
+    requests begin."""
 
     methods: str
     listed: str

@@ -1,4 +1,4 @@
-"""Workloads from manifests of Kubernetes, as the second version of NVIDIA's client has them."""
+"""Calls about workloads from manifests of Kubernetes, by version 2 of NVIDIA's client."""
 
 import json
 from base64 import b64encode
@@ -14,6 +14,7 @@ ANSWER = "WorkloadV2GetResponse"
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
+    """Make all of these calls."""
     metadata = models.WorkloadV2MetadataCreateParams(
         project_id=str(project.pk), cluster_id=str(project.cluster_id), category="Nightly"
     )

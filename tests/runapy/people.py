@@ -1,4 +1,5 @@
-"""Users, as NVIDIA's client has them."""
+"""Calls about users, their rules, keys and roles, and about settings and the audit log, by NVIDIA's
+client."""
 
 from datetime import timedelta
 from typing import Any
@@ -13,6 +14,7 @@ from tests.runapy.conftest import RunaiCaller
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
+    """Make all of these calls."""
     request = models.UserCreationRequest1(email="ada@example.com")
     made = runai("UsersApi.create_user", request, takes="UserPostResponse")
     assert made["username"] == "ada@example.com"

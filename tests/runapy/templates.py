@@ -1,4 +1,4 @@
-"""Templates of each kind of workload, as NVIDIA's client has them."""
+"""Calls about templates of each kind of workload, by NVIDIA's client."""
 
 from importlib import import_module
 from typing import Any
@@ -17,6 +17,7 @@ SPECS: dict[str, dict[str, Any]] = {
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
+    """Make all of these calls."""
     for kind, spec in SPECS.items():
         _of(runai, kind, spec, project)
 

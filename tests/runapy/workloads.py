@@ -1,4 +1,4 @@
-"""Workloads of all kinds, their pods and numbers, as NVIDIA's client has them."""
+"""Calls about workloads of all kinds, their pods and metrics, by NVIDIA's client."""
 
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from workloads.models import Workload
 
 
 def walk(runai: RunaiCaller, project: Project) -> None:
+    """Make all of these calls."""
     workload = WorkloadFactory(project=project, name="seen", running=True)
     events.phase(workload)
     now = timezone.now()
@@ -53,7 +54,7 @@ def walk(runai: RunaiCaller, project: Project) -> None:
 
 
 def _numbers(runai: RunaiCaller, project: Project) -> None:
-    """Of nodes, projects and departments."""
+    """Make the calls about nodes, projects and departments."""
     cluster, answer = str(project.cluster_id), "TelemetryResponse"
     runai("OrgUnitApi.get_priorities", takes="GetPriorities200Response")
     runai("WorkloadPropertiesApi.get_workload_priorities", takes="GetWorkloadPriorities200Response")
@@ -89,7 +90,7 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
 
 
 def _past(runai: RunaiCaller, project: Project) -> None:
-    """What was allocated over a time."""
+    """Read what was allocated over time."""
     now, answer = timezone.now(), "MetricsResponse"
     time: dict[str, Any] = {"start": now - timedelta(minutes=1), "end": now}
     held = [models.OrgUnitMetricType.CPU_ALLOCATION_MILLICORES]
@@ -105,7 +106,7 @@ def _past(runai: RunaiCaller, project: Project) -> None:
 
 
 def _nodes(runai: RunaiCaller, project: Project, time: dict[str, Any]) -> None:
-    """What the ranks on them used."""
+    """Read what ranks used on nodes."""
     node, answer = project.cluster.nodes.get(), "MetricsResponse"
     workload = Workload.objects.get(name="seen")
     started = time["start"] - timedelta(minutes=1)

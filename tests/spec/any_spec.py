@@ -1,6 +1,6 @@
-"""Valid specs of every shape: each field of each part with values of its type, odd texts too.
+"""Generates valid specs of every shape, with every field of every part, and odd texts.
 
-They are drawn from the models, so a new field is drawn as soon as it is there.
+They are derived from the models, so a new field is included as soon as it exists.
 """
 
 import types
@@ -20,7 +20,7 @@ from spec.parts.environment import ToolConnection
 from spec.workload import WorkloadSpec
 
 Values = dict[str, Any]
-#: Texts that YAML, a browser or a shell may take for something else, and one for each rule.
+#: Texts that YAML, a browser or a shell could misread, and one for each rule.
 TEXTS = (
     *"yes no null ~ 1 1.5 0x10 1e3 012 .inf 2026-01-01 22:30 true <<".split(),
     *("a: b", "# c", "- x", "'q'", '"q"', "é☃ 𝄞", "two\nlines", "a\ttab", "&a *b", "!x", "@", "`"),
@@ -30,12 +30,13 @@ TEXTS = (
     "#!/bin/bash\n#SBATCH --ntasks=2\n\nsrun hostname\n",
     *("jupyter-notebook", "IPC_LOCK", "NAME", "WANDB_API_KEY", "conf/train.yaml", "main"),
 )
-#: What most of a model need, though not all.
+#: Fields that nearly all values of a model need, although the model does not require them.
 NEEDED: dict[type[BaseModel], tuple[str, ...]] = {ToolConnection: ("container_port",)}
 NUMBERS = (0, 1, 2, 3, 30, 100, 300, 8888, 30001, 0.1, 0.5, 1.0, 2.5)
 
 
 def valid(annotation: Any, value: Any) -> bool:
+    """Whether a value is valid for a type."""
     try:
         TypeAdapter(annotation).validate_python(value)
     except ValidationError:
@@ -45,7 +46,7 @@ def valid(annotation: Any, value: Any) -> bool:
 
 @cache
 def values_of(annotation: Any) -> st.SearchStrategy[Any]:
-    """As JSON has them."""
+    """Return a strategy for valid values of a type, as JSON has them."""
     bare = get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
     if isinstance(bare, type) and issubclass(bare, BaseModel):
         return documents_of(bare)
@@ -66,11 +67,11 @@ def values_of(annotation: Any) -> st.SearchStrategy[Any]:
 
 @cache
 def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
-    """What it cannot do without, and a few of its other fields."""
+    """Return a strategy for documents of a model: its required fields, and a few others."""
     required: dict[str, st.SearchStrategy[Any]] = {}
     optional: dict[str, st.SearchStrategy[Any]] = {}
     for name, field in model.model_fields.items():
-        if field.exclude:  # of requests alone: settled before a spec is stored
+        if field.exclude:  # only in requests: resolved before a spec is stored
             continue
         annotation: Any = field.annotation
         if field.metadata:
@@ -92,7 +93,7 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
 
 
 def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
-    """A draft in which every value was given by hand."""
+    """Return a draft with all values of a spec, each entered by hand."""
     document = documents.dump(spec)
     worker, master = document.pop("worker"), document.pop("master", None)
     return WorkloadDraft(
@@ -106,17 +107,19 @@ def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     )
 
 
-#: A spec of several pods needs a framework.
+#: A spec with several pods, which needs a framework.
 Gang = create_model("Gang", __base__=WorkloadSpec, distributed_framework=(Framework, ...))
 
 
 def one_pod(gang: Values, kind: str) -> Values:
-    """The same, as far as a workload of one pod has it."""
+    """Return the document of a workload with one pod, with the values that it shares with the
+    gang's."""
     own = {key: it for key, it in gang.items() if key not in GANG_FIELDS and not owner_of(key)}
     return own | {"kind": kind}
 
 
 def specs() -> st.SearchStrategy[WorkloadSpec]:
+    """Return a strategy for specs of all kinds."""
     gangs = documents_of(Gang)
     alone = st.builds(one_pod, gangs, st.sampled_from(["training", "workspace"]))
     return (gangs | alone).map(WorkloadSpec.model_validate)

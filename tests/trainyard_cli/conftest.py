@@ -24,11 +24,13 @@ def project(researcher: User) -> Project:
 
 @pytest.fixture
 def nobody(live_server: LiveServer, tmp_path: Path, valkey: redis.Redis) -> Terminal:
-    """Not signed in. The broker counts the sign-ins of other tests from here: it is emptied."""
+    """A terminal in which nobody is signed in. The broker is emptied, because it counts sign-ins of
+    other tests from this address."""
     return Terminal(live_server.url, tmp_path / "config" / "trainyard.json")
 
 
 @pytest.fixture
 def terminal(nobody: Terminal, project: Project, researcher: User) -> Terminal:
+    """A terminal in which the researcher is signed in."""
     nobody.sign_in(researcher.username, PASSWORD)
     return nobody

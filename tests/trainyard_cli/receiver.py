@@ -1,4 +1,4 @@
-"""What a typed line would send, and what REST makes of it."""
+"""Reads what a typed line would send, and what REST makes of it."""
 
 import json
 import shlex
@@ -18,7 +18,7 @@ Body = dict[str, Any]
 
 
 class Receiver:
-    """In the place of the server: keeps what would be sent to it."""
+    """Replaces the server, and keeps what would be sent to it."""
 
     def __init__(self, config: Path) -> None:
         self.config = config
@@ -28,22 +28,25 @@ class Receiver:
         config.write_text(json.dumps({**kept, "project": project}))
 
     def send(self, _: Any, to: Destination, body: Body, *__: Any, rehearses: bool) -> None:
+        """Keep a request. It has the signature of ``submit._send``."""
         self.path, self.body = to.path, body
 
     def request(self, line: str) -> Body:
+        """Run a line, and return the body that it would send."""
         program, *words = shlex.split(line.replace("\\\n", ""))
         assert program == "trainyard"
         assert app.main(["--config-file", str(self.config), *words]) == 0
         return self.body
 
     def typed(self, line: str) -> WorkloadSpec:
+        """Run a line, and return the spec that REST makes of its request."""
         body = self.request(line)
         kind = next(it for it in WorkloadKind if it.traits.path == self.path)
         return stored(body, kind)
 
 
 def stored(body: Body, kind: WorkloadKind) -> WorkloadSpec:
-    """What REST makes of a request."""
+    """Return the spec that REST makes of a request."""
     if not kind.is_gang:
         document = documents.one_pod_from_wire(body["spec"], kind) | {"kind": kind.value}
     else:

@@ -1,4 +1,4 @@
-"""Programs in a terminal of their own, as people start them."""
+"""Runs programs in a terminal of their own, as people start them."""
 
 import os
 import pty
@@ -12,14 +12,15 @@ from dataclasses import dataclass, field
 
 import pytest
 
-#: What a terminal is told besides its text.
+#: Control sequences, which are no text.
 PAINT = re.compile(r"\x1b\[[\d;]*[A-Za-z]|[\x00\x0f]")
 PATIENCE = 30.0
 
 
 @dataclass
 class ShellTerminal:
-    """What a program that runs in it shows; ``pid`` is 0 once it has ended."""
+    """A terminal with a running program. ``shown`` is its output, and ``pid`` is 0 once it has
+    ended."""
 
     handle: int
     pid: int
@@ -29,7 +30,8 @@ class ShellTerminal:
         os.write(self.handle, text.encode())
 
     def wait_for(self, *texts: str) -> str:
-        """Until each is shown; what was shown meanwhile."""
+        """Wait until the program shows all of these texts, and return what it has shown since the
+        call."""
         ends, begin = time.monotonic() + PATIENCE, len(self.shown)
         while not all(it in PAINT.sub("", self.shown[begin:]) for it in texts):
             if not select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
@@ -38,9 +40,9 @@ class ShellTerminal:
         return self.shown[begin:]
 
     def end(self) -> tuple[str, int]:
-        """Once the program has ended: all that was shown, and its exit code."""
+        """Wait until the program ends. Returns all that it has shown, and its exit code."""
         ends = time.monotonic() + PATIENCE
-        with suppress(OSError):  # a terminal that nobody has open any more
+        with suppress(OSError):  # the program has closed the terminal
             while select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
                 if not (data := os.read(self.handle, 65536)):
                     break
@@ -54,11 +56,12 @@ class ShellTerminal:
 
 @contextmanager
 def opened(argv: list[str], environment: dict[str, str]) -> Iterator[ShellTerminal]:
+    """Run a program in a terminal, and kill it at the end of the block."""
     pid, handle = pty.fork()
     if not pid:
-        for number in (signal.SIGINT, signal.SIGQUIT):  # a test run in the background ignores them
+        for number in (signal.SIGINT, signal.SIGQUIT):  # ignored if tests run in the background
             signal.signal(number, signal.SIG_DFL)
-        os.execvpe(argv[0], argv, environment)  # noqa: S606 -- it is what is tested
+        os.execvpe(argv[0], argv, environment)  # noqa: S606 -- it is what these tests run
     terminal = ShellTerminal(handle, pid)
     try:
         yield terminal

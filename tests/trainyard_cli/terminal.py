@@ -1,4 +1,4 @@
-"""A terminal in which somebody types ``trainyard`` commands."""
+"""A terminal in which someone types ``trainyard`` commands, within this process."""
 
 import contextlib
 import io
@@ -22,18 +22,19 @@ class Done:
 
     @property
     def rows(self) -> list[list[str]]:
-        """The words of a table's lines."""
+        """The words of each line, as of a table."""
         return [line.split() for line in self.out.splitlines()]
 
 
 class Terminal:
-    """``config`` is the file of the sign-in, ``server`` the address."""
+    """A terminal. ``config`` is the file of the sign-in, ``server`` the address."""
 
     def __init__(self, server: str, config: Path) -> None:
         self.server, self.config = server, config
 
     def __call__(self, line: str, *, typed: str = "", code: int | None = 0) -> Done:
-        """Type a line, without the program's name; it must end with this code."""
+        """Run a command, given without the program's name. ``typed`` is its input. It must exit
+        with ``code``, unless that is ``None``."""
         out, err = io.StringIO(), io.StringIO()
         with redirect_stdout(out), redirect_stderr(err), _typing(typed):
             ended = main(["--config-file", str(self.config), *shlex.split(line)])

@@ -1,4 +1,4 @@
-"""Who looks at a workload: its project's member, an administrator, a stranger."""
+"""Users who look at a workload: a member of its project, an administrator, and a stranger."""
 
 import pytest
 from django.test import Client
@@ -42,5 +42,5 @@ def signed_in(user: User) -> Client:
 
 @pytest.fixture
 def client(member: User) -> Client:
-    """The member's browser."""
+    """A browser in which the member is signed in."""
     return signed_in(member)

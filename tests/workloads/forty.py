@@ -1,4 +1,4 @@
-"""Forty requests as people send them: those of the quickstarts, and others of many fields, which
+"""Forty requests as people send them: those of the quickstarts, and others with many fields, which
 are the same in each run."""
 
 from copy import deepcopy
@@ -30,7 +30,8 @@ QUICKSTARTS: tuple[Spec, ...] = (
         "args": "sh -c 'sleep infinity'",
     },
 )
-#: By dotted path what a request may have there. Each way to send one has a word for each.
+#: Dotted path → values that a request may have there. Every way to send a request can say each of
+#: them.
 VALUES: dict[str, tuple[Any, ...]] = {
     "numWorkers": (1, 3, 16),
     "image": (IMAGE, "example.com/team/train:1.2"),
@@ -80,11 +81,12 @@ VALUES: dict[str, tuple[Any, ...]] = {
     "category": ("train",),
     "createHomeDir": (True,),
 }
-FRAMEWORKS = ("PyTorch", "TF", "XGBoost", "MPI")  # no JAX: runapy cannot say workers only
+FRAMEWORKS = ("PyTorch", "TF", "XGBoost", "MPI")  # not JAX: runapy cannot say "workers only"
 SIZE = 40
 
 
 def forty() -> list[Spec]:
+    """Return the forty requests."""
     return [*QUICKSTARTS, *(_made(number) for number in range(SIZE - len(QUICKSTARTS)))]
 
 

@@ -1,4 +1,4 @@
-"""A cluster in memory instead of processes."""
+"""A cluster in memory instead of processes, and gangs in its queue."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,6 +21,7 @@ from workloads.models import Workload
 def engine(
     monkeypatch: pytest.MonkeyPatch, settings: Settings, tmp_path: Path
 ) -> Iterator[FakeEngine]:
+    """The engine that answers for all local clusters."""
     settings.LOG_STORE = tmp_path
     fake = FakeEngine()
     answers(monkeypatch, "local", lambda cluster: fake)
@@ -31,11 +32,12 @@ def engine(
 
 @pytest.fixture
 def project(db: None) -> Project:
-    """4 GPUs of quota on a machine with 4 GPUs."""
+    """A project with a quota of 4 GPUs, on a machine with 4 GPUs."""
     return ProjectFactory(gpu_quota=4)
 
 
 def gang(gpus: int, *, workers: int = 1) -> WorkloadSpec:
+    """Return a spec of workers that request so many GPUs each."""
     compute = {"gpuDevicesRequest": gpus}
     return documents.load(
         {
@@ -48,7 +50,8 @@ def gang(gpus: int, *, workers: int = 1) -> WorkloadSpec:
 
 
 def waiting(project: Project, name: str, gpus: int, *, workers: int = 1) -> Workload:
-    """A queued gang; the names queue in the order in which they are made."""
+    """Create a pending gang of workers with so many GPUs each. Gangs queue in the order of
+    creation."""
     spec = gang(gpus, workers=workers)
     return WorkloadFactory(
         name=name,
@@ -64,9 +67,10 @@ def waiting(project: Project, name: str, gpus: int, *, workers: int = 1) -> Work
 
 
 def phases(*workloads: Workload) -> list[str]:
+    """Return the present phases of workloads."""
     return [Workload.objects.get(pk=workload.pk).phase for workload in workloads]
 
 
 def now(workload: Workload) -> Workload:
-    """The row as it stands, as a task would fetch it."""
+    """Return the row as it is now, as a task would load it."""
     return Workload.objects.select_related("project", "cluster", "created_by").get(pk=workload.pk)

@@ -1,8 +1,9 @@
-"""The connection of a cluster that is never asked."""
+"""A connection to a cluster that is never asked."""
 
 from clusters.kinds.kubernetes.settings import KubernetesSecret
 
-#: Nothing listens there, and nobody asks: a manifest is made without the cluster.
+#: Nothing listens at this address, and nothing connects to it: a manifest is rendered without the
+#: cluster.
 KUBECONFIG = KubernetesSecret(
     kubeconfig="""
 current-context: none

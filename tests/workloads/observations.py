@@ -1,4 +1,4 @@
-"""What an engine tells of a workload that waits."""
+"""Stores what an engine reports about a waiting workload."""
 
 from datetime import UTC, datetime
 
@@ -14,6 +14,7 @@ AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def see(workload: Workload, sequence: int, phase: Phase, cause: Cause | None = None) -> Observation:
+    """Store an observation of a workload, and return it."""
     message = cause.message if cause else ""
     seen = Observation(workload.pk, workload.run, sequence, phase, AT, message=message, cause=cause)
     reconcile.apply(Workload.objects.get(pk=workload.pk), seen)

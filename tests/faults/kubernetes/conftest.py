@@ -1,4 +1,5 @@
-"""The product on a real cluster behind a proxy. One for all tests here; each leaves it empty."""
+"""The product with a real cluster behind a proxy. All tests here share it, and each leaves it
+empty."""
 
 from collections.abc import Iterator
 
@@ -25,6 +26,7 @@ def joined(
     running_trainyard: Trainyard,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Trainyard:
+    """The product, with the cluster and a project on it."""
     real_cluster.wipe(NAMESPACE)
     kubeconfig = proxy.kubeconfig(tmp_path_factory.mktemp("proxy"))
     real_cluster.join(running_trainyard, CLUSTER, PROJECT, kubeconfig)
@@ -33,6 +35,7 @@ def joined(
 
 @pytest.fixture
 def site(joined: Trainyard, real_cluster: RealCluster, proxy: ApiProxy) -> Iterator[Site]:
+    """The project on the cluster, connected. Its workloads are deleted afterwards."""
     with Rest(joined, PROJECT) as rest:
         found = Site(joined, real_cluster, proxy, rest)
         found.connects()

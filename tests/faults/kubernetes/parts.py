@@ -1,4 +1,5 @@
-"""The parts of a cluster that runs on this machine: its API server and kubelet as processes."""
+"""Parts of a cluster on this machine, whose API server and kubelet are processes that tests can
+stop."""
 
 import json
 import os
@@ -17,13 +18,13 @@ from engines.kubernetes.watch.watcher import PODS
 from tests.cluster import RealCluster
 from tests.waiting import wait_for
 
-KUBE = os.environ.get("KUBE", "")  # a program whose ``up`` starts again what ended
+KUBE = os.environ.get("KUBE", "")  # a program whose ``up`` restarts what ended
 ETCD = "--etcd-servers="
 
 
 @contextmanager
 def stopped(process: psutil.Process) -> Iterator[None]:
-    """It stands still, with all its connections open."""
+    """Suspend a process while the block runs. Its connections stay open."""
     process.suspend()
     try:
         yield
@@ -32,12 +33,13 @@ def stopped(process: psutil.Process) -> Iterator[None]:
 
 
 def api_server(cluster: RealCluster) -> psutil.Process:
+    """Return the process of the API server."""
     address = urlsplit(cluster.api.address)
     return _listening(address.hostname or "", address.port or 443, "the API server")
 
 
 def kubelet(cluster: RealCluster) -> psutil.Process:
-    """Of the one node that is a machine."""
+    """Return the kubelet of the one node that is not simulated."""
     nodes = cluster.api.items("/api/v1/nodes")
     (status,) = [n["status"] for n in nodes if n["status"]["nodeInfo"]["machineID"]]
     (host,) = [one["address"] for one in status["addresses"] if one["type"] == "InternalIP"]
@@ -45,8 +47,9 @@ def kubelet(cluster: RealCluster) -> psutil.Process:
 
 
 def part(cluster: RealCluster, program: str) -> psutil.Process:
-    """Another of the programs that this cluster, and no other of this machine, is made of."""
-    folder = f"{cluster.kubeconfig.parent}/"  # of another cluster it may begin alike
+    """Return the process of another program of this cluster. The test is skipped if there is none
+    on this machine."""
+    folder = f"{cluster.kubeconfig.parent}/"  # the slash: another cluster's folder may begin alike
     lines = {one: " ".join(one.info["cmdline"] or ()) for one in psutil.process_iter(["cmdline"])}
     parts = [one for one, line in lines.items() if program in line and folder in line]
     if len(parts) != 1:
@@ -67,7 +70,8 @@ def _listening(host: str, port: int, name: str) -> psutil.Process:
 
 
 def forget_the_past(cluster: RealCluster) -> None:
-    """Compact etcd and start the API server anew, for it remembers some of the past itself."""
+    """Make the cluster forget old versions: compact etcd, and restart the API server, which caches
+    some itself."""
     if not KUBE:
         pytest.skip("KUBE names no program that starts an API server again")
     server = api_server(cluster)
@@ -81,7 +85,8 @@ def forget_the_past(cluster: RealCluster) -> None:
 
 
 def renew_operator(cluster: RealCluster) -> None:
-    """The tests' operator remembers objects that went while it could not hear."""
+    """Restart the tests' operator, which still remembers objects that were deleted while it was cut
+    off."""
     _up(cluster, "--no-operator")
     _up(cluster)
 
@@ -107,5 +112,5 @@ def _has_forgotten(cluster: RealCluster, version: int) -> bool:
     except Gone:
         return True
     except EngineError:
-        return False  # it still starts
+        return False  # it is still starting
     return False

@@ -1,4 +1,5 @@
-"""A project on a real cluster, behind a proxy that tests break, and what must hold there."""
+"""A project on a real cluster, behind a proxy that tests interfere with, and what must hold for its
+workloads."""
 
 import shlex
 from functools import cached_property, partial
@@ -16,11 +17,11 @@ from tests.waiting import wait_for
 
 CLUSTER, PROJECT = "shaky", "faults"
 NAMESPACE = f"trainyard-{PROJECT}"
-ENDED = 120.0  # seconds until a gang is over, on a machine that is busy
+ENDED = 120.0  # seconds until a gang has ended, on a busy machine
 TICKS = 40
 COUNT = f"for i in $(seq {TICKS}); do echo tick $i; sleep 0.5; done"
 ENDLESS = "trap 'exit 0' TERM; while :; do sleep 0.2; done"
-#: How far each phase is. Degraded and Running take turns: a rank may be lost and come back.
+#: How far each phase is. Degraded and Running may alternate, because a lost rank can come back.
 ORDER = {
     Phase.CREATING: 0,
     Phase.RESUMING: 0,
@@ -36,13 +37,16 @@ ORDER = {
 
 
 class Site:
+    """The project, and checks of its workloads."""
+
     def __init__(
         self, trainyard: Trainyard, cluster: RealCluster, proxy: ApiProxy, rest: Rest
     ) -> None:
         self.trainyard, self.cluster, self.proxy, self.rest = trainyard, cluster, proxy, rest
 
     def submit(self, name: str, script: str, **spec: Any) -> str:
-        """Two workers that run the script in a shell: a master's end would cut others short."""
+        """Submit two workers that run a script in a shell. There is no master, because its end
+        would cut the workers short."""
         whole: dict[str, Any] = {
             "workers": 2,
             "noMaster": True,
@@ -55,37 +59,41 @@ class Site:
         return self.rest.submit(name, **whole | spec)
 
     def running(self, name: str, script: str, **spec: Any) -> str:
+        """Submit a script, and wait until it runs."""
         workload = self.submit(name, script, **spec)
         assert self.rest.wait(workload, "Running", *ENDS, timeout=ENDED) == "Running"
         return workload
 
     def ends_once(self, workload: str, phase: str) -> None:
-        """It gets there, without having been started twice or having gone back on the way."""
+        """Wait for the end of a workload in this phase. It must have had one job, and no phase may
+        have gone back."""
         assert self.rest.wait(workload, *ENDS, timeout=ENDED) == phase
         self.is_sound(workload)
 
     def is_sound(self, workload: str) -> None:
+        """Check that a workload has one job at most, and that no phase went back."""
         self.is_there_once(workload)
         self.never_went_back(workload)
 
     def is_there_once(self, workload: str) -> None:
+        """Check that a workload has one job at most, and one pod for each rank."""
         assert len(self.cluster.jobs(workload)) <= 1
         ranks = [pod["metadata"]["name"] for pod in self.cluster.pods(workload)]
         assert len(ranks) == len(set(ranks)) <= len(self.rest.pods(workload))
 
     def never_went_back(self, workload: str) -> None:
-        """Within each run; a run begins with Creating or Resuming."""
+        """Check that no phase went back within a run. A run begins with Creating or Resuming."""
         history = self.history(workload)
         places = [ORDER[phase] for phase in history]
         back = [i for i, (a, b) in enumerate(pairwise(places), 1) if a > b]
         assert not [i for i in back if history[i] is not Phase.RESUMING], history
 
     def history(self, workload: str) -> list[Phase]:
-        """Every phase it was in, oldest first."""
+        """Return all phases of a workload, the oldest first."""
         return [Phase(event["phase"]) for event in self.rest.events(workload) if event["phase"]]
 
     def counted(self, workload: str) -> None:
-        """Every rank's log is here in full, and nothing in it twice."""
+        """Wait until each rank's log is complete, with every line once."""
         expected = [f"tick {n}" for n in range(1, TICKS + 1)]
         for rank in range(2):
             whole = partial(self.has_lines, workload, rank, expected)
@@ -95,18 +103,18 @@ class Site:
         return self.rest.log(workload, rank).splitlines() == expected
 
     def state(self) -> tuple[str, str]:
-        """The cluster's state and message."""
+        """Return the state of the cluster, and its message."""
         clusters = self.rest.send("GET", "/clusters")
         (status,) = [one["status"] for one in clusters if one["name"] == CLUSTER]
         return status["state"], status["message"]
 
     def nodes_page(self) -> str:
-        """What an administrator sees of the cluster's nodes."""
+        """Return the page of the cluster's nodes, as an administrator sees it."""
         (one,) = [one for one in self.rest.send("GET", "/clusters") if one["name"] == CLUSTER]
         return self.page(f"/clusters/{one['uuid']}/nodes/")
 
     def page(self, path: str) -> str:
-        """As an administrator sees it."""
+        """Return a page as an administrator sees it."""
         answer = httpx.get(self.trainyard.url + path, cookies=self.session, timeout=20)
         assert answer.status_code == 200, f"{path}: {answer.status_code}"
         return answer.text
@@ -116,9 +124,12 @@ class Site:
         return self.trainyard.sign_in()
 
     def connects(self, timeout: float = 90) -> None:
+        """Wait until the cluster is connected."""
         wait_for(lambda: self.state()[0] == "Connected", timeout, "the cluster", every=0.2)
 
     def disconnects(self, words: str = "", timeout: float = 60) -> None:
+        """Wait until the cluster is disconnected, with ``words`` in its message."""
+
         def told() -> bool:
             state, message = self.state()
             return state == "Disconnected" and words in message
@@ -126,7 +137,7 @@ class Site:
         wait_for(told, timeout, f"the cluster to be called Disconnected: {words}", every=0.2)
 
     def clean(self) -> None:
-        """Nothing is left of the workloads of a test."""
+        """End all interference, and delete all workloads of a test."""
         self.proxy.heal()
         wait_for(self.trainyard.is_healthy, 60, "health after the test")
         self.connects()

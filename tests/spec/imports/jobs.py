@@ -1,4 +1,4 @@
-"""A job of the training operator as people write it, and the same with something changed."""
+"""A job of the training operator as people write it, and changed copies of it."""
 
 from copy import deepcopy
 from typing import Any
@@ -56,7 +56,7 @@ WORKER = JOB["spec"]["pytorchReplicaSpecs"]["Worker"]
 
 
 def changed(value: Any, *path: str | int, of: dict[str, Any] = JOB) -> dict[str, Any]:
-    """The same manifest, but for what stands at ``path``."""
+    """Return a copy of the manifest with another value at ``path``."""
     manifest = deepcopy(of)
     at: Any = manifest
     for step in path[:-1]:
@@ -66,5 +66,5 @@ def changed(value: Any, *path: str | int, of: dict[str, Any] = JOB) -> dict[str,
 
 
 def of_pods(value: Any, *path: str | int) -> dict[str, Any]:
-    """The same with another template of the workers."""
+    """Return a copy of the job with another value at ``path`` in the workers' template."""
     return changed(value, "spec", "pytorchReplicaSpecs", "Worker", "template", *path)

@@ -1,10 +1,10 @@
-"""The tails of the corpus, as their files hold them."""
+"""Reads the tails of the corpus from their files."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "corpus"
-PRODUCED = FOLDER / "produced"  # by running the programs of ``programs/``
+PRODUCED = FOLDER / "produced"  # written by running ``programs/``
 HELD_OUT = "held_out"
 ORDINARY = "ordinary"
 NOTHING = "-"
@@ -12,7 +12,8 @@ NOTHING = "-"
 
 @dataclass(frozen=True)
 class Tail:
-    """``classes``: any of them is right. ``decisive`` are the numbers of lines that may be it."""
+    """The last lines of a log. Any of ``classes`` is right; ``decisive`` are the indices of lines
+    that may be named as the cause."""
 
     name: str
     file: str

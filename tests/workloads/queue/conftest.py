@@ -1,4 +1,4 @@
-"""A machine on which admission has decided something."""
+"""A machine after admission has decided."""
 
 import pytest
 
@@ -10,7 +10,7 @@ from workloads.scheduling import admission
 
 @pytest.fixture
 def others(project: Project) -> Project:
-    """On the same machine, closed to the member of ``project``."""
+    """A project on the same machine that the member of ``project`` cannot see."""
     return ProjectFactory(
         name="hidden", cluster=project.cluster, department=project.department, gpu_quota=0
     )
@@ -18,7 +18,8 @@ def others(project: Project) -> Project:
 
 @pytest.fixture
 def decided(project: Project, others: Project) -> Project:
-    """Two guests on all GPUs, the second of them taken back for the owner, whose next one waits."""
+    """Two guests took all GPUs, and one of them is preempted for the owner's first workload. The
+    owner's second one waits."""
     for name in ("guest", "zanzibar"):
         waiting(others, name, 2)
     admission.admit(project.cluster)

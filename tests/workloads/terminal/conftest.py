@@ -1,4 +1,4 @@
-"""A running workload on a cluster in memory, and pages that open terminals into it."""
+"""A running workload on a cluster in memory, and pages that open terminals in it."""
 
 import asyncio
 import json
@@ -46,18 +46,20 @@ def _quick(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
 
 
 class Page:
-    """One browser's end of a terminal."""
+    """The browser's end of a terminal."""
 
     def __init__(self, socket: Socket, engine: FakeEngine) -> None:
         self.socket, self.engine = socket, engine
 
     async def shell(self) -> FakeSession:
+        """Wait for the session that this page opened."""
         while not self.engine.sessions:
             await asyncio.sleep(0.01)
         return self.engine.sessions[-1]
 
     async def ended(self) -> str:
-        """Why the server ended it; what is shown before is skipped."""
+        """Wait until the server ends the terminal, and return why. Output before that is
+        skipped."""
         while not (text := (await self.socket.receive_output(5)).get("text")):
             pass
         assert (await self.socket.receive_output(5))["type"] == "websocket.close"
@@ -65,7 +67,7 @@ class Page:
 
 
 def key_of(user: User) -> str:
-    """The cookie of a new session."""
+    """Return the session cookie of a user."""
     return signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
 
 
@@ -77,6 +79,7 @@ def dial(
     origin: str = "http://testserver",
     host: str = "testserver",
 ) -> Socket:
+    """Return a websocket for the terminal of a rank, not yet open."""
     headers = [
         (b"host", host.encode()),
         (b"origin", origin.encode()),
@@ -91,6 +94,7 @@ def dial(
 async def opened(
     workload: Workload, key: str, engine: FakeEngine, rank: int = 0
 ) -> AsyncIterator[Page]:
+    """Open the terminal of a rank, and close it after the block."""
     socket = dial(workload, key, rank=rank)
     assert await socket.connect()
     try:
@@ -100,4 +104,5 @@ async def opened(
 
 
 def play(scenario: Scenario) -> Any:
+    """Run a coroutine to its end, and return its result."""
     return async_to_sync(scenario)()

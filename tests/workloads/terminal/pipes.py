@@ -1,4 +1,4 @@
-"""Talking to a program with pipes, as the server does it for the command line."""
+"""Talks to a program with pipes, as the server does for the command line."""
 
 from contextlib import suppress
 
@@ -7,7 +7,8 @@ from workloads.terminal import piped
 
 
 def exchange(program: Session, data: bytes = b"", *, ends: bool = True) -> tuple[bytes, int | None]:
-    """What a program prints that gets ``data``, and its exit code."""
+    """Send ``data`` to a program, and return what it prints and its exit code. Its input ends if
+    ``ends``."""
     encoder = piped.Encoder()
     program.stream.settimeout(60)
     printed = b""
@@ -16,7 +17,7 @@ def exchange(program: Session, data: bytes = b"", *, ends: bool = True) -> tuple
             printed += program.stream.recv(65_536)
         with suppress(OSError):  # it may have ended
             program.stream.sendall(encoder.take(data) + (encoder.end() if ends else b""))
-        with suppress(ConnectionResetError):  # it ended before it had read all
+        with suppress(ConnectionResetError):  # it ended before it read everything
             while piece := program.stream.recv(65_536):
                 printed += piece
     finally:

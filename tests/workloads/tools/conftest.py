@@ -1,4 +1,4 @@
-"""A running workload whose master serves a tool: a real server on a port of this machine."""
+"""A running workload whose master serves a tool: a real server at a port of this machine."""
 
 import json
 import threading
@@ -23,7 +23,7 @@ from workloads.models import Workload
 
 
 class Tool(BaseHTTPRequestHandler):
-    """Answers with what it was sent."""
+    """Answers with the request that it got."""
 
     protocol_version = "HTTP/1.1"
 
@@ -56,11 +56,12 @@ class Tool(BaseHTTPRequestHandler):
     do_POST = do_GET
 
     def log_message(self, *_: object) -> None:
-        """Quiet."""
+        """Log nothing."""
 
 
 @pytest.fixture(scope="session")
 def port() -> Iterator[int]:
+    """The port of a tool."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Tool)
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
@@ -71,17 +72,20 @@ def port() -> Iterator[int]:
 
 @pytest.fixture
 def rule() -> dict[str, Any]:
-    """Who may; a test that needs another rule changes it before the workload is made."""
+    """Who may open the tool. A test that needs another rule changes this before it uses the
+    workload."""
     return {}
 
 
 @pytest.fixture
 def served(workload: Workload, port: int, rule: dict[str, Any]) -> Workload:
+    """A workload with the tool."""
     tool = {"name": "My Notebook", "toolType": "jupyter-notebook", "containerPort": port}
     return serve(workload, tool | rule)
 
 
 def serve(workload: Workload, tool: dict[str, Any]) -> Workload:
+    """Give a workload a tool, and return it."""
     workload.spec_json["worker"]["connections"] = [tool]
     Workload.objects.filter(pk=workload.pk).update(spec_json=workload.spec_json)
     return workload
@@ -91,6 +95,7 @@ def serve(workload: Workload, tool: dict[str, Any]) -> Workload:
 def engine(
     monkeypatch: pytest.MonkeyPatch, valkey: redis.Redis, served: Workload, settings: Settings
 ) -> Iterator[FakeEngine]:
+    """The engine, on which the workload runs."""
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
     fake = FakeEngine()
     answers(monkeypatch, "local", lambda cluster: fake)
@@ -101,7 +106,8 @@ def engine(
 
 
 class Browser:
-    """Signed in at Trainyard, and visiting a tool's address with its own cookies."""
+    """A browser that is signed in to Trainyard, and visits a tool's address with cookies of its
+    own."""
 
     def __init__(self, client: Client, workload: Workload, slug: str = "my-notebook") -> None:
         self.client, self.entry = client, f"/workloads/{workload.pk}/connect/{slug}/"
@@ -109,7 +115,7 @@ class Browser:
         self.cookie = ""
 
     def enter(self) -> httpx.Response:
-        """Follow CONNECT: our redirect to the tool's address, and what that answers."""
+        """Follow CONNECT: the redirect to the tool's address, and the answer there."""
         answer = self.client.get(self.entry, HTTP_HOST="localhost")
         assert answer.status_code == 302, answer.content
         assert answer["Location"].startswith(f"{self.origin}/?trainyard_code=")
@@ -119,6 +125,7 @@ class Browser:
         return came
 
     def get(self, path: str, method: str = "GET", **options: Any) -> httpx.Response:
+        """Send a request to the tool's address."""
         name = settings.SESSION_COOKIE_NAME
         session = f"{name}=secret; __Host-{name}=secret; other=kept"
         headers = {"Cookie": f"{session}; {self.cookie}"} | options.pop("headers", {})

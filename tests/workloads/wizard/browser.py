@@ -1,4 +1,4 @@
-"""A browser without JavaScript: it posts what the page holds, with what the person changed."""
+"""A browser without JavaScript: it posts the values of the page, with a person's changes."""
 
 import re
 from html.parser import HTMLParser
@@ -16,13 +16,13 @@ HTMX: dict[str, Any] = {"HTTP_HX_REQUEST": "true"}
 
 
 def item(name: str, at: int = 0, /, **parts: str) -> dict[str, str]:
-    """Item ``at`` of a list of the form, as a page posts it."""
+    """Return item ``at`` of a list of the form, as a page posts it."""
     cells = {f"{name}-{at}-{key.replace('_', '-')}": value for key, value in parts.items()}
     return {name: "items", f"{name}-{at}-rest": "", **cells}
 
 
 class Inputs(HTMLParser):
-    """What the form of a page would send; disabled and unchecked inputs are left out."""
+    """Reads what the form of a page would send, without disabled and unchecked inputs."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -53,7 +53,7 @@ class Inputs(HTMLParser):
         self.values[name] = given.get("value") or ""
 
     def _option(self, name: str, given: dict[str, str | None]) -> None:
-        """The first one counts where none is selected."""
+        """Read an option. The first one counts if none is selected."""
         if "selected" in given or name not in self.values:
             self.values[name] = given.get("value") or ""
             self._area = name if "value" not in given else None
@@ -70,7 +70,8 @@ class Inputs(HTMLParser):
 
 
 class Wizard:
-    """``fill`` and ``press`` as a person would; ``page`` is the last answer's HTML."""
+    """The wizard of a user. Tests press its buttons as a person would; ``page`` is the HTML of the
+    last answer."""
 
     def __init__(self, user: User) -> None:
         self.user, self.client = user, Client()
@@ -78,14 +79,16 @@ class Wizard:
         self.page, self.status, self.address, self.full_address = "", 0, "", ""
 
     def open(self, address: str = "/workloads/new/") -> "Wizard":
+        """Open a page, and follow redirects."""
         return self._take(self.client.get(address, follow=True))
 
     def press(self, action: str, **changes: Any) -> "Wizard":
+        """Press a button, with other values in some fields."""
         values = Inputs(self.page).values | changes | {"action": action}
         return self._take(self.client.post(self.address, values, follow=True))
 
     def save(self, step: int, /, **fields: Any) -> str:
-        """A field is left, with JavaScript; the answer."""
+        """Save fields as JavaScript does when a field is left, and return the answer."""
         response = self.client.post(self.at(step), fields, **HTMX)
         assert response.status_code == 200, response.content
         answer: str = response.content.decode()
@@ -93,16 +96,17 @@ class Wizard:
         return answer
 
     def _shows(self, answer: str) -> None:
-        """The page says what of the draft it shows: what it just got."""
+        """Put the draft's new version into the page, as JavaScript does."""
         version = re.search(r'data-version="(\d+)"', answer)
         assert version
         self.page = re.sub(r'(?<=name="version" value=")\d+', version[1], self.page)
 
     def type(self, step: int, /, **fields: Any) -> str:
-        """A pause while typing."""
+        """Save fields as JavaScript does during a pause in typing."""
         return self.save(step, **fields, typing="1")
 
     def at(self, step: int) -> str:
+        """Return the address of a step of the draft."""
         return f"/workloads/drafts/{self.draft.pk}/{step}/"
 
     def _take(self, response: Any) -> "Wizard":
@@ -117,7 +121,7 @@ class Wizard:
         return Draft.objects.filter(owner=self.user).latest("updated_at")
 
     def ready(self, name: str = "train", **changes: Any) -> "Wizard":
-        """A draft with everything filled in, and the cursor on no page yet."""
+        """Create a draft with everything filled in, without opening a page."""
         project = self.user.projects.get()
         chosen = {
             "environment": str(EnvironmentFactory(home=project, name=f"env-{name}").pk),

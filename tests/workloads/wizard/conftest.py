@@ -1,4 +1,4 @@
-"""A researcher in a project of a cluster with four virtual GPUs, and the wizard before them."""
+"""A researcher in a project of a cluster with four virtual GPUs, and the wizard for them."""
 
 import pytest
 
@@ -27,7 +27,8 @@ def wizard(project: Project, owner: User) -> Wizard:
 
 @pytest.fixture
 def on_kubernetes(project: Project) -> Project:
-    """A cluster with two storage classes, a node pool and KAI; it is never asked."""
+    """The project on a Kubernetes cluster with two storage classes, a node pool and KAI, which is
+    never asked."""
     cluster = project.cluster
     cluster.kind = "kubernetes"
     cluster.capabilities_json = {

@@ -1,4 +1,4 @@
-"""Tools as the wizard's page posts them."""
+"""Posts of tools, as the wizard's page sends them."""
 
 from tests.workloads.wizard.browser import item
 
@@ -7,13 +7,13 @@ USERS, GROUPS = "authorizedUsers", "authorizedGroups"
 
 
 def tool(at: int = 0, **parts: str) -> dict[str, str]:
-    """An item as the page posts it; the cells of tools have underscores in their names."""
+    """Return a tool as the page posts it. Its fields have underscores in their names."""
     usual = {"tool_type": "custom", "connection_type": "NodePort", "container_port": "80"}
     cells = {f"{TOOLS}-{at}-{key}": value for key, value in (usual | parts).items()}
     return item(TOOLS, at) | cells
 
 
 def people(*names: str, access: str = USERS) -> dict[str, str]:
-    """A tool that is open to these alone."""
+    """Return a tool that is only open to these people or groups."""
     each = {f"{TOOLS}-0-who-{number}": name for number, name in enumerate(names)}
     return tool(access=access) | each

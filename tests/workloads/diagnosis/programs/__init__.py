@@ -1,1 +1,1 @@
-"""Programs that fail, and how the tails of the corpus are produced by running them."""
+"""Programs that fail. Running them writes tails of the corpus."""

@@ -1,8 +1,7 @@
-"""Runs the programs and writes their tails into the corpus: ``ENVIRONMENT [PART]``.
-
-``PART`` is one of a program's file and title, such as ``"network tls"``.
+"""Runs the programs and writes their tails to the corpus: ``ENVIRONMENT [PART]``.
 
 ``ENVIRONMENT`` is a virtual environment with what the programs import (``requirements.txt``).
+``PART`` is a part of a program's file and title, such as ``"network tls"``, and selects programs.
 """
 
 import os

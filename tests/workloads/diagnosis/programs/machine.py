@@ -1,4 +1,5 @@
-"""Runs a program as a container would: a folder, PATH and home of its own, all output in one."""
+"""Runs a program as a container would: with a folder, PATH and home of its own, and all output in
+one stream."""
 
 import os
 import shutil
@@ -15,7 +16,8 @@ from workloads.logs.text import shown
 WORKSPACE = Path("/workspace")
 TIMEOUT_S = 240
 SERVE = Path(__file__).with_name("serve.py")
-# What programs start themselves with: a small disk, small shared memory, another user, a server.
+# Commands that programs are started with: a small disk, small shared memory, another user, a
+# server.
 COMMANDS = {
     "small": 'mkdir -p small; mount -t tmpfs -o size="$1" tmpfs small; shift; exec "$@"',
     "shm": 'mount -t tmpfs -o size="$1" tmpfs /dev/shm; shift; exec "$@"',
@@ -28,7 +30,7 @@ COMMANDS = {
 
 
 def prepare() -> Path:
-    """The commands, in a folder for the PATH."""
+    """Write the commands to a folder for the PATH, and return it."""
     folder = Path("/run/tails")
     folder.mkdir(exist_ok=True)
     for name, script in COMMANDS.items():
@@ -40,7 +42,7 @@ def prepare() -> Path:
 
 
 def tail_of(program: Program, environment: Path) -> list[str]:
-    """Its last lines, as the record of a failed rank takes and shows them."""
+    """Run a program, and return its last lines as the record of a failed rank has them."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         folder.chmod(0o777)

@@ -1,4 +1,4 @@
-"""The programs as their files hold them: what each is, how it is started, and its files."""
+"""Reads the programs from their files: what each is, how it starts, and its own files."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,7 +10,8 @@ EXECUTABLE = " +x"
 
 @dataclass
 class Program:
-    """``decisive`` are parts of lines, any of which may be marked."""
+    """A program that fails in one of ``classes``. ``decisive`` are parts of the lines that may be
+    marked as the cause."""
 
     classes: str
     name: str
@@ -24,6 +25,7 @@ class Program:
         return f"{self.classes} | {self.name}"
 
     def write(self, folder: Path) -> None:
+        """Write the program's files to a folder."""
         for name, text in self.files.items():
             path = folder / name.removesuffix(EXECUTABLE)
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -32,6 +34,7 @@ class Program:
 
 
 def programs() -> Iterator[Program]:
+    """Yield all programs."""
     for path in sorted(FOLDER.glob("*.txt")):
         for part in ("\n" + path.read_text()).split("\n=== ")[1:]:
             yield _program(path.stem, part)

@@ -1,5 +1,5 @@
-"""A server on $PORT beside a command: one that answers with a status, one with a certificate of
-its own, or an object storage. ``serve.py answer 429 COMMAND``."""
+"""Runs a command with a server on $PORT next to it: one that answers with a status, one with a
+certificate of its own, or an object storage. Example: ``serve.py answer 429 COMMAND``."""
 
 import os
 import ssl
@@ -14,7 +14,7 @@ ADDRESS = ("127.0.0.1", int(os.environ["PORT"]))
 
 
 class Answer(BaseHTTPRequestHandler):
-    """Every request gets the same; ``slow`` answers only after a minute."""
+    """Answers every request alike; ``slow`` answers only after a minute."""
 
     said = "200"
 
@@ -33,10 +33,11 @@ class Answer(BaseHTTPRequestHandler):
     do_HEAD = do_POST = do_PUT = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """The server is no part of the tail."""
+        """Log nothing: the server is not part of the tail."""
 
 
 def answer(said: str) -> ThreadingHTTPServer:
+    """Serve a status, such as ``429`` or ``403:AccessDenied`` with an error code."""
     Answer.said = said
     server = ThreadingHTTPServer(ADDRESS, Answer)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -44,6 +45,7 @@ def answer(said: str) -> ThreadingHTTPServer:
 
 
 def https() -> None:
+    """Serve 200 with a self-signed certificate."""
     key, certificate = "/run/tails/key.pem", "/run/tails/cert.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=datasets"]
     make += ["-days", "30", "-keyout", key, "-out", certificate]
@@ -56,6 +58,8 @@ def https() -> None:
 
 
 def s3(strict: bool) -> None:
+    """Serve an object storage. If ``strict``, every request must be signed by someone who may send
+    it."""
     os.environ["INITIAL_NO_AUTH_ACTION_COUNT"] = "0" if strict else "Infinity"
     import logging
 
@@ -74,7 +78,7 @@ def main() -> int:
     else:
         s3(command.pop(0) == "strict")
     code = subprocess.run(command, check=False).returncode
-    os._exit(code if code >= 0 else 128 - code)  # whoever still waits for an answer gets none
+    os._exit(code if code >= 0 else 128 - code)  # open requests get no answer
 
 
 if __name__ == "__main__":

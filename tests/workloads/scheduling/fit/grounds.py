@@ -1,4 +1,4 @@
-"""Grounds and gangs for the verdict's tests: plain numbers, no database."""
+"""Grounds and gangs for tests of the verdict: plain numbers, no database."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ GIB = 1024**3
 
 
 def gang(workers: int = 1, gpus: int = 1, *, master: bool = False, **worker: Any) -> WorkloadSpec:
-    """Whole GPUs and a core and a GiB for each pod; ``worker`` is as the document has it."""
+    """Return a gang whose pods request ``gpus`` whole GPUs, a core and 1 GiB each. ``worker`` are
+    fields of the document."""
     compute = {"gpuDevicesRequest": gpus, "cpuCoreRequest": 1, "cpuMemoryRequest": "1Gi"}
     whole = worker.pop("whole", {})
     return documents.load(
@@ -38,7 +39,8 @@ def nodes(
     taint: str = "",
     **more: Any,
 ) -> NodeGroup:
-    """Of ``gpus`` devices as many are free as ``free`` says, or all."""
+    """Return a group of equal nodes with ``gpus`` devices each, of which ``free`` are free,
+    or all."""
     left = gpus if free is None else free
     return NodeGroup(
         count,
@@ -54,4 +56,5 @@ def nodes(
 
 
 def ground(*groups: NodeGroup, **more: Any) -> Ground:
+    """Return a ground with these groups of nodes."""
     return Ground(groups, "big", **more)

@@ -1,4 +1,4 @@
-"""A machine in memory on which gangs come, run and end, started by ``decide`` alone."""
+"""A machine in memory. Gangs arrive, run and end on it, and only ``decide`` starts them."""
 
 import random
 from collections import defaultdict
@@ -12,12 +12,12 @@ from workloads.scheduling.order.records import Allowance, Contender, Decision, D
 from workloads.scheduling.placement import TINY, Room, Shape, fit
 
 GRACE = (0.0, 10.0, 30.0)
-LOOK = 5.0  # seconds: as often as somebody looks although nothing happened
+LOOK = 5.0  # seconds between two decisions if nothing happens
 
 
 @dataclass
 class Run:
-    """A gang with all that only the simulation knows: how long it has yet to run."""
+    """A gang, with the seconds that it has yet to run, which only the simulation knows."""
 
     gang: Contender
     left: float
@@ -26,7 +26,7 @@ class Run:
 
 @dataclass
 class World:
-    """``gpus`` devices; projects ``p0`` … with quotas that together are no more than there is."""
+    """``gpus`` devices, and projects ``p0`` … whose quotas together do not exceed them."""
 
     seed: int
     gpus: int = 8
@@ -35,14 +35,14 @@ class World:
     running: dict[str, Tenant] = field(default_factory=dict)
     runs: dict[str, Run] = field(default_factory=dict)
     ends: dict[str, float] = field(default_factory=dict)
-    owed: dict[str, float] = field(default_factory=dict)  # and by when
-    first: dict[str, float] = field(default_factory=dict)  # the first of them, by plain sums
-    owners: set[str] = field(default_factory=set)  # that waited for over-quota work
+    owed: dict[str, float] = field(default_factory=dict)  # claims, and when each is due
+    first: dict[str, float] = field(default_factory=dict)  # the first claim, by plain sums
+    owners: set[str] = field(default_factory=set)  # claims that waited for over-quota work
     done: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.random = random.Random(self.seed)  # noqa: S311 -- the same world for the same seed
+        self.random = random.Random(self.seed)  # noqa: S311 -- the same seed repeats it
         self.capacity = Room(64.0, 256, dict.fromkeys(range(self.gpus), 1.0))
         quotas = self.random.choice([(4, 4), (2, 3, 3), (8, 0), (1, 2, 0, 5)])
         shared = self.random.random() < 0.3
@@ -64,7 +64,7 @@ class World:
         cpu = draw.choice([0.1, 1.0, 4.0]) * workers
         ranks = tuple((rank, count, portion) for rank in range(workers))
         quota, gpus = self.allowances[project], workers * count * portion
-        if quota.strict and gpus > quota.quota.gpus:  # refused when it is submitted
+        if quota.strict and gpus > quota.quota.gpus:  # submission would refuse it
             ranks, gpus = (), 0.0
         fits = gpus <= quota.quota.gpus
         left = draw.choice([5.0, 20.0, 60.0, 300.0])
@@ -84,7 +84,7 @@ class World:
         return Run(gang, left)
 
     def play(self, workloads: int) -> None:
-        """All of them, to the end; whoever looks in between raises on what must not be."""
+        """Play workloads to their end. ``AssertionError`` says what must not be."""
         at, coming = 0.0, []
         for number in range(workloads):
             at += self.random.expovariate(1 / 12.0)
@@ -94,7 +94,7 @@ class World:
             assert self.now < deadline, f"seed {self.seed}: {sorted(self.queue)} never started"
 
     def rounds(self, coming: Iterator[Run]) -> Iterator[None]:
-        """Time goes on, from one moment at which something happens to the next."""
+        """Let time pass, from one moment when something happens to the next."""
         following = next(coming, None)
         while following or self.queue or self.running:
             arrival = [following.gang.since] if following else []
@@ -167,8 +167,8 @@ class World:
         assert not firm.over, "non-preemptible work is never over quota"
 
     def _check_owners(self, queue: list[Contender], decisions: list[Decision]) -> None:
-        """Whoever would be next if nothing ran over quota starts within the grace period of what
-        does, and 5 s. What runs within quota by then came before it."""
+        """A claim that would be next if nothing ran over quota starts within the grace period of
+        what does, and 5 s. What runs within quota by then came before it."""
         ledger = Ledger(list(self.running.values()), self.allowances, self.now)
         claims = []
         for gang in sorted(queue, key=lambda it: it.turn):
@@ -199,7 +199,7 @@ class World:
         self.late += [key for key, due in self.owed.items() if self.now > due]
 
     def _grace(self, *, without: list[Tenant]) -> float:
-        """The longest that any other may still take to end, once it is told to."""
+        """Return the longest time that any other workload may take to end, once it is told to."""
         others = [it for it in self.running.values() if it not in without]
         waits = (
             it.gang.grace if it.leaves_by is None else it.leaves_by - self.now for it in others
@@ -207,7 +207,7 @@ class World:
         return max(waits, default=0.0)
 
     def _check_first(self, decisions: list[Decision]) -> None:
-        """The same of the first claim alone, by sums of GPUs that share no code with the order."""
+        """Check the same for the first claim, by sums that share no code with the order."""
         within, sums = [], defaultdict[str, float](float)
         staying = [it for it in self.running.values() if not it.ending]
         for tenant in sorted(staying, key=lambda it: (it.gang.preemptible, it.started)):
@@ -229,7 +229,7 @@ class World:
             self.late += [claim.key] if self.now > due else []
 
     def _first_claim(self) -> Contender | None:
-        """Of all that wait, the first within its quota, if nobody of its project waits longer."""
+        """Return the first gang within its quota, unless one of its project waits longer."""
         behind = set()
         for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.turn):
             if self._is_within(gang):
@@ -239,7 +239,7 @@ class World:
         return None
 
     def _is_within(self, gang: Contender) -> bool:
-        """A quota that is never passed also counts what can be taken back, until it is gone."""
+        """Whether a gang is within its quota. Strict ones also count what is being preempted."""
         allowance = self.allowances[gang.project]
         own = [it for it in self.running.values() if it.gang.project == gang.project]
         if not allowance.strict:

@@ -1,4 +1,4 @@
-"""All rows of the table of fields, and how few drafts hold them."""
+"""All rows of the table of fields, and how to put them into few drafts."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ from tests.workloads.wizard.sections import (
 )
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted, Script, whole
 
-#: What of a row stands on the first page of the wizard.
+#: Fields on the first page of the wizard.
 ON_PAGE_1 = {"kind", "framework", "architecture"}
 ROWS = (
     *pod_fields.ROWS,
@@ -25,15 +25,18 @@ ROWS = (
 
 
 def of_use(kind: str) -> list[FieldRow]:
-    """What a cluster of this kind does not refuse. What MPI and workspaces alone are asked is
-    handed over to Kubernetes here, and to others in their engines' tests."""
+    """Return the rows that a cluster of this kind does not refuse.
+
+    What only MPI and workspaces have is tested on Kubernetes here, and on others in their engines'
+    tests.
+    """
     rows = (*ROWS, *kind_fields.ROWS) if kind == "kubernetes" else ROWS
     return [row for row in rows if not row.is_refused_on(kind)]
 
 
 def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:
-    """Rows that do not contradict each other, together; each field has one value in a round, in
-    which each item is whole."""
+    """Group rows that do not contradict each other. In a group, each field has one value, and each
+    item is complete. Returns what is posted for each group, with its rows."""
     made: list[tuple[Posted, list[FieldRow]]] = []
     for row in rows:
         for entered, its in made:
@@ -47,7 +50,7 @@ def rounds(rows: Iterable[FieldRow]) -> list[tuple[Posted, list[FieldRow]]]:
 
 
 def arrived(documents: list[Json], part: Json | Script | str | None) -> bool:
-    """Whether what an engine is handed has what a row says of it."""
+    """Whether what an engine submits contains what a row says."""
     if isinstance(part, str):
         return part in "\n".join(str(it.get("text", "")) for it in documents)
     return part is None or has(documents, part)

@@ -1,7 +1,7 @@
-"""The fields of Run:ai's quickstart for distributed training: each as it is posted, as the spec has
-it then, and as each engine gets it.
+"""The fields of Run:ai's quickstart for distributed training: how each is posted, stored in the
+spec, and submitted by each engine.
 
-The numbers are those of the document's steps.
+The numbers are the steps of that document.
 """
 
 from collections.abc import Mapping
@@ -21,15 +21,18 @@ NO_VOLUMES = "Slurm makes no volumes"
 
 
 class Script(str):
-    """Words of the files that Slurm is given."""
+    """A text in the files that Slurm gets."""
 
 
 @dataclass(frozen=True)
 class FieldRow:
-    """``spec`` and ``kubernetes`` are parts of the documents, ``local`` of one of its processes,
-    ``slurm`` of its files; or words with which that engine refuses the field; or nothing, where it
-    has no use for what the field says, and runs the workload all the same. ``of_value``: it depends
-    on what is entered whether an engine refuses it."""
+    """One field. What it becomes is in ``spec``, ``kubernetes`` (parts of the documents), ``local``
+    (a part of one of its processes) and ``slurm`` (a text in its files).
+
+    For an engine, this can also be the words with which it refuses the field, or nothing, if the
+    engine ignores it and runs the workload anyway. With ``of_value``, an engine refuses it only for
+    some values.
+    """
 
     step: int
     field: str
@@ -41,11 +44,12 @@ class FieldRow:
     of_value: bool = False
 
     def on(self, kind: str) -> Json | Script | str | None:
-        """What becomes of it on a cluster of this kind."""
+        """Return what the field becomes on a cluster of this kind."""
         parts = {"kubernetes": self.kubernetes, "local": self.local, "slurm": self.slurm}
         return parts[kind]
 
     def is_refused_on(self, kind: str) -> bool:
+        """Whether a cluster of this kind refuses the field."""
         part = self.on(kind)
         return isinstance(part, str) and not isinstance(part, Script)
 
@@ -54,11 +58,12 @@ class FieldRow:
 
 
 def replica(**fields: str) -> Posted:
-    """Fields of the workers; a double underscore stands for a step down."""
+    """Return fields of the workers. A double underscore separates levels."""
     return {f"worker-{key.replace('__', '-')}": value for key, value in fields.items()}
 
 
 def rows(name: str, at: int, cells: Mapping[str, str]) -> Posted:
+    """Return one row of a table in the form, as a page posts it."""
     posted = {f"{name}-{at}-{key}": value for key, value in cells.items()}
     return {name: "rows", f"{name}-{at}-rest": "", **posted}
 
@@ -84,7 +89,7 @@ def near(kind: str) -> Posted:
 
 
 def claim(at: int, /, **cells: str) -> Posted:
-    """A volume, of which a row says one thing; a mode is named by its first letters."""
+    """Return a volume with some of its fields. An access mode is named by its first letters."""
     parts = {key.replace("__", "-"): value for key, value in cells.items()}
     return item(CLAIMS, at) | {f"{CLAIMS}-{at}-{key}": value for key, value in parts.items()}
 
@@ -94,7 +99,7 @@ def lasting(key: str, number: str, unit: str) -> Posted:
 
 
 def whole(entered: Posted) -> Posted:
-    """With what each item needs besides what its rows say of it."""
+    """Add what each item needs in addition to the fields of its rows, and return all."""
     for at in range(MOST):
         if f"{TOOLS}-{at}-rest" in entered:
             usual = {"tool_type": "custom", "name": f"board-{at}", "connection_type": "ExternalUrl"}
@@ -108,7 +113,7 @@ def whole(entered: Posted) -> Posted:
 
 
 def port(at: int) -> int:
-    """Of a tool."""
+    """Return the port of a tool."""
     return 6006 + at
 
 

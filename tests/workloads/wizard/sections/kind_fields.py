@@ -1,8 +1,8 @@
-"""What only MPI and only workspaces are asked, on a cluster of Kubernetes."""
+"""Fields that only MPI or only workspaces have, on a Kubernetes cluster."""
 
 from tests.workloads.wizard.sections.field_rows import FieldRow, Posted, lasting
 
-#: A kind and a framework of page 1, which the others of a draft have to be of as well.
+#: A kind and a framework of page 1, which all fields of a draft have to share.
 PYTORCH: Posted = {"kind": "distributed", "framework": "PyTorch"}
 MPI: Posted = {"kind": "distributed", "framework": "MPI"}
 WORKSPACE: Posted = {"kind": "workspace"}
@@ -29,7 +29,7 @@ ROWS = (
         {"sshAuthMountPath": "/keys"},
         {"sshAuthMountPath": "/keys"},
     ),
-    # Trainyard's own doing: the cluster is told nothing.
+    # Trainyard does this itself; the cluster does not get it.
     FieldRow(
         13,
         "Idle limit",

@@ -1,4 +1,4 @@
-"""What the wizard asks besides the quickstart: each in the section where it is."""
+"""Fields of the wizard that the quickstart does not have, section by section."""
 
 from tests.workloads.wizard.browser import item
 from tests.workloads.wizard.sections.field_rows import (
@@ -209,7 +209,7 @@ GENERAL = (
         "Time limit",
         lasting("timeLimitSeconds", "2", "hours"),
         {"timeLimitSeconds": 7200},
-        {},  # Trainyard stops it there itself
+        {},  # Trainyard itself stops it there
         {"timeLimitSeconds": 7200},
         Script("TIME_LIMIT=7200"),
     ),

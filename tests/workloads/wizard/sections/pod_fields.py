@@ -18,7 +18,7 @@ from tests.workloads.wizard.sections.field_rows import (
     variable,
 )
 
-HUB = "8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10"  # the id of a credential
+HUB = "8f14e45f-ceea-467f-a8b2-5f8d3c1c9e10"  # id of a credential
 OPEN_TO = {
     "authenticatedUsers": ("All authenticated users", ""),
     "authorizedGroups": ("Specific groups", "vision"),

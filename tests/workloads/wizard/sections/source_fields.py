@@ -1,4 +1,4 @@
-"""Step 12, for one workload alone: each kind of data source that the wizard describes."""
+"""Step 12, for a single workload: each kind of data source that the wizard describes."""
 
 from tests.workloads.wizard.browser import item
 from tests.workloads.wizard.sections.field_rows import NO_VOLUMES, FieldRow, Posted, Script

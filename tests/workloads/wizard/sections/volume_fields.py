@@ -1,4 +1,4 @@
-"""Steps 10, 11 and 13: how many workers, their volumes, and the settings of the whole."""
+"""Steps 10, 11 and 13: the number of workers, their volumes, and settings of the whole workload."""
 
 from tests.workloads.wizard.sections.field_rows import (
     NO_VOLUMES,
@@ -125,7 +125,7 @@ GENERAL = (
         {"backoffLimit": 3},
         Script("BACKOFF_LIMIT=3"),
     ),
-    # Trainyard's own doing on every cluster: no engine is told.
+    # Trainyard does this itself on every cluster; no engine gets it.
     FieldRow(13, "Timeframe for auto-deletion", lasting(DELETION, "0", "sec"), {DELETION: 0}, {}),
     FieldRow(
         13,
