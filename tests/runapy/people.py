@@ -46,7 +46,7 @@ def _settings(runai: RunaiCaller) -> None:
 
 
 def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:
-    """Each person changes their own, so for once someone else asks."""
+    """Change a password by a client of its owner, because nobody else may change it."""
     before = runai.client.default_headers["authorization"]
     runai.client.set_default_header(
         "authorization", f"Bearer {tokens.issue(User.objects.get(pk=pk))}"

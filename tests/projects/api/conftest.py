@@ -1,4 +1,4 @@
-"""Who calls the API here."""
+"""Fixtures for callers of the API."""
 
 from tests.caller import call, project, researcher, seed_body, stranger
 
