@@ -188,6 +188,7 @@ def _add_group(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
 
 
 def _count(text: str) -> int:
+    """Parse a whole number of at least 1."""
     value = int(text)
     if value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not 1 or more")
@@ -195,6 +196,7 @@ def _count(text: str) -> int:
 
 
 def _seconds(text: str) -> float:
+    """Parse a finite number of seconds, 0 or more."""
     value = float(text)
     if not (math.isfinite(value) and value >= 0):
         raise argparse.ArgumentTypeError(f"{text} is not a number of seconds, 0 or more")
@@ -202,6 +204,7 @@ def _seconds(text: str) -> float:
 
 
 def _positive(text: str) -> float:
+    """Parse a finite number above 0."""
     value = float(text)
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f"{text} is not a number above 0")
@@ -209,6 +212,7 @@ def _positive(text: str) -> float:
 
 
 def _share(text: str) -> float:
+    """Parse a number from 0 to below 1."""
     value = float(text)
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{text} is not from 0 to below 1")

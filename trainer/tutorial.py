@@ -45,6 +45,7 @@ def variables(flags: dict[str, Any]) -> dict[str, str]:
 
 
 def _place(url: str) -> dict[str, str]:
+    """Return the variables for ``--dist-url``; none for ``env://``."""
     if url == "env://":
         return {}
     parts = urlsplit(url)

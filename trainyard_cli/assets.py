@@ -113,6 +113,8 @@ def usable(invocation: Invocation, noun: AssetNoun, name: str, project: str) -> 
 
 
 def _mounted(invocation: Invocation, item: Body, project: str) -> Body:
+    """Return a data source as requests name it: by its id, with a path if it is mounted
+    elsewhere."""
     name = str(item.get("name") or item.get("id") or "")
     mounted = {"id": usable(invocation, DATA_SOURCE, name, project)}
     return mounted | ({"path": item["path"]} if item.get("path") else {})

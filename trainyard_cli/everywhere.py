@@ -64,6 +64,7 @@ def added(group: Any) -> Any:
 
 
 def _extend(commands: Any, options: list[Any]) -> None:
+    """Add the options to all commands below, unless a command has an option with the same name."""
     for command in commands:
         taken = {name for it in command.params for name in it.opts}
         command.params += [it for it in options if not taken & set(it.opts)]
@@ -72,6 +73,7 @@ def _extend(commands: Any, options: list[Any]) -> None:
 
 
 def _understand(command: Any) -> None:
+    """Have a command accept Run:ai's way to write its options."""
     parse = command.parse_args
 
     def parse_args(context: Any, args: Sequence[str]) -> Any:

@@ -43,6 +43,8 @@ def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list
 
 
 def _named(invocation: Invocation, name: str, where: str) -> list[Item]:
+    """Return up to two workloads with this name that match a filter: two mean that it is not
+    unique."""
     filters = [*invocation.filters, f"name=={name}", where]
     rows: list[Item] = invocation.client.get("/workloads", filterBy=filters, limit=2)["workloads"]
     return rows

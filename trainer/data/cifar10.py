@@ -49,6 +49,8 @@ def _split(folder: Path, names: Sequence[str]) -> Split:
 
 
 def _records(path: Path) -> Bytes:
+    """Return the records of a file, (n, RECORD) bytes. Raises ``DataError`` for an incomplete
+    record or a label that is not from 0 to 9."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -86,6 +88,7 @@ def make_stand_in(folder: Path) -> None:
 
 
 def _place(whole: Path, folder: Path) -> None:
+    """Rename a finished folder to its final name. If another rank was faster, its folder stays."""
     try:
         whole.rename(folder)
     except OSError:
@@ -95,6 +98,8 @@ def _place(whole: Path, folder: Path) -> None:
 
 
 def _write(folder: Path) -> None:
+    """Write scikit-learn's digits as a folder of CIFAR-10's files: all channels alike, in a fixed
+    random order."""
     images, labels = bundled()
     pixels = (images * 255.0 / images.max()).round().astype(np.uint8)
     large = pixels.repeat(SIDE // images.shape[1], axis=1).repeat(SIDE // images.shape[2], axis=2)

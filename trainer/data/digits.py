@@ -40,6 +40,7 @@ def load(folder: Path | None, seed: int) -> DataSet:
 
 
 def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> DataSet:
+    """Scale images by the mean and deviation of the training set, and return the dataset."""
     mean, deviation = float(train[0].mean()), float(train[0].std()) or 1.0
 
     def split(images: Bytes, labels: Bytes) -> Split:
@@ -69,6 +70,7 @@ def bundled() -> tuple[Bytes, Bytes]:
 
 
 def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
+    """Read the images and labels of one part, ``train`` or ``t10k``, and check that they match."""
     images_path = _find(folder, f"{part}-images-idx3-ubyte")
     labels_path = _find(folder, f"{part}-labels-idx1-ubyte")
     images, labels = read_idx(images_path, dimensions=3), read_idx(labels_path, dimensions=1)
@@ -89,6 +91,7 @@ def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
 
 
 def _find(folder: Path, name: str) -> Path:
+    """Return the path of a file, plain or with ``.gz``. Raises ``DataError`` if neither exists."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():
             return path

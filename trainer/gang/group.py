@@ -113,6 +113,10 @@ def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
 
 
 def _device(identity: Identity, config: Config) -> torch.device:
+    """Return the device of this rank: a GPU unless the flags say otherwise or there is none.
+
+    Raises ``UsageError`` if the flags require a GPU and there is none.
+    """
     if config.no_cuda or config.device == "cpu":
         return torch.device("cpu")
     if not (torch.cuda.is_available() and torch.cuda.device_count()):
@@ -126,6 +130,7 @@ def _device(identity: Identity, config: Config) -> torch.device:
 
 
 def _card(identity: Identity, device: torch.device) -> RankInfo:
+    """Return what the other ranks must know of this one."""
     gpu = str(torch.cuda.get_device_properties(device).uuid) if device.type == "cuda" else ""
     loopback = identity.master_addr in ("localhost", "::1") or identity.master_addr.startswith(
         "127."

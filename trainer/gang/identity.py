@@ -106,6 +106,8 @@ def _several_on_a_node(env: Env) -> Span | None:
 
 
 def _rank_variables(env: Env) -> Identity | None:
+    """Read RANK, WORLD_SIZE and LOCAL_RANK. A task of srun with WORLD_SIZE alone is left to Slurm's
+    variables."""
     if "RANK" not in env and ("WORLD_SIZE" not in env or _is_task(env)):
         return None
     rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
@@ -114,6 +116,8 @@ def _rank_variables(env: Env) -> Identity | None:
 
 
 def _slurm(env: Env) -> Identity | None:
+    """Read the variables of a task that srun started. The first host of the step is where ranks
+    meet by default, at a port derived from the job's number."""
     if not _is_task(env):
         return None
     rank = _number(env, "SLURM_PROCID")
@@ -134,6 +138,7 @@ def _slurm(env: Env) -> Identity | None:
 
 
 def _is_task(env: Env) -> bool:
+    """Whether srun started this process as one of its tasks."""
     # SLURM_NTASKS does not show it, as batch scripts have it too: only srun makes the step whose
     # tasks are the ranks.
     return "SLURM_STEP_ID" in env and "SLURM_PROCID" in env
@@ -147,6 +152,7 @@ def _open_mpi(env: Env) -> Identity | None:
 
 
 def _identity(env: Env, rank: int, world: int, local: int, source: str) -> Identity:
+    """Check what a launcher says, and return the identity. Raises ``UsageError``."""
     if not 0 <= rank < world:
         raise UsageError(f"{source}: rank {rank} is not one of the {world} from 0 to {world - 1}")
     address = env.get("MASTER_ADDR", "")
@@ -160,6 +166,8 @@ def _identity(env: Env, rank: int, world: int, local: int, source: str) -> Ident
 
 
 def _number(env: Env, name: str) -> int:
+    """Return the variable as a number. Raises ``UsageError`` unless it is whole and not
+    negative."""
     text = env.get(name, "")
     if not text.isdecimal():
         raise UsageError(f"{name}={text!r}: must be a whole number, 0 or more")

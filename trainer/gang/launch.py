@@ -41,6 +41,8 @@ def spawn(span: Span, command: Sequence[str]) -> int:
 
 
 def _fail_fast(ranks: Ranks, ended: "queue.SimpleQueue[tuple[int, int]]") -> int:
+    """Wait for all ranks, and end the others once one fails. Returns the first failure's exit code,
+    or 0."""
     first_failure = 0
     mercy = threading.Timer(MERCY, _kill, args=(ranks,))
     for _ in range(len(ranks)):
@@ -69,6 +71,8 @@ def _kill(ranks: Ranks) -> None:
 
 @contextmanager
 def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
+    """Pass stop signals on to the ranks while the block runs."""
+
     def pass_on(number: int, _frame: object) -> None:
         for process in ranks.values():
             process.send_signal(number)
@@ -84,6 +88,8 @@ def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
 
 
 def _environment(span: Span, rank: int, local: int) -> dict[str, str]:
+    """Return the environment of one rank: this one's without torchrun's variables, and with its
+    number."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -99,6 +105,11 @@ def _environment(span: Span, rank: int, local: int) -> dict[str, str]:
 
 
 def _meeting_point(span: Span) -> dict[str, str]:
+    """Return the variables for where ranks meet: none if they are set, else a free port of this
+    machine.
+
+    Raises ``UsageError`` if they are not set and some ranks are elsewhere.
+    """
     if os.environ.get("MASTER_ADDR") and os.environ.get("MASTER_PORT"):
         return {}
     if span.size < span.world_size:

@@ -59,6 +59,8 @@ def meet(
 
 
 def _store(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> Store:
+    """Open the store that ranks meet in. Rank 0 serves it, unless torchrun does; others connect to
+    it."""
     if identity.world_size == 1:
         return HashStore()
     torchrun_serves = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
@@ -100,6 +102,7 @@ def _reach(identity: Identity, timeout: float, deadline: float, wish: StopWish) 
 
 
 def _wait(store: Store, keys: list[str]) -> None:
+    """Wait for the keys for at most ``SLICE`` seconds."""
     try:
         store.wait(keys, timedelta(seconds=SLICE))
     except RuntimeError:
@@ -107,6 +110,7 @@ def _wait(store: Store, keys: list[str]) -> None:
 
 
 def _missing(identity: Identity, timeout: float, store: Store, keys: list[str]) -> str:
+    """Return a message that names the ranks that have not come."""
     absent = [str(rank) for rank, key in enumerate(keys) if not store.check([key])]
     return (
         f"rank {', '.join(absent)} of {identity.world_size} did not come to "

@@ -48,4 +48,6 @@ def share(batch: torch.Tensor, rank: int, world_size: int) -> torch.Tensor:
 
 @lru_cache(maxsize=2)
 def _permutation(samples: int, seed: int) -> torch.Tensor:
+    """Return a permutation of the samples. Two are cached, because each epoch needs its own many
+    times."""
     return torch.randperm(samples, generator=torch.Generator().manual_seed(seed))

@@ -55,6 +55,7 @@ class Reporter:
 
 
 def _finite(value: Value) -> Value:
+    """Round a float to six decimals; ``None`` if it is not finite."""
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None
     return value

@@ -29,6 +29,7 @@ def _spec(key: str) -> Cell:
 
 
 def _gpus(compute: Item) -> str:
+    """Return how many GPUs a compute resource requests, or which part of one."""
     spec = compute["spec"]
     portion = spec.get("gpuPortionRequest") if spec.get("gpuRequestType") == "portion" else None
     if spec.get("gpuRequestType") == "memory":
@@ -141,6 +142,7 @@ def _show(asset: Item) -> None:
 
 
 def _users(used_by: dict[str, Any]) -> Iterator[str]:
+    """Yield the names of all that use an asset, each with what it is."""
     for group, users in used_by.items():
         if isinstance(users, list):
             yield from (f"{it['name']} ({group})" for it in users)

@@ -83,10 +83,13 @@ def whole(invocation: Invocation, path: str, body: Body) -> Body:
 
 
 def _parts(whole_: Item) -> Body:
+    """Return the parts of a request that are compared, without empty ones."""
     return {part: whole_[part] for part in PARTS if whole_.get(part)}
 
 
 def _unmasked(value: Any) -> Any:
+    """Return a copy with another text in the place of masked values, which a request must not
+    contain."""
     if isinstance(value, dict):
         return {key: _unmasked(inner) for key, inner in value.items()}
     if isinstance(value, list):
@@ -110,6 +113,8 @@ def changes_of(before: Any, after: Any, path: str = "") -> Iterator[Change]:
 
 
 def _keyed(value: Any) -> dict[str, Any] | None:
+    """Return a dict as it is, and a list as a dict by name or position. ``None`` for plain
+    values."""
     if isinstance(value, dict):
         return value
     if not isinstance(value, list):
@@ -121,6 +126,7 @@ def _keyed(value: Any) -> dict[str, Any] | None:
 
 
 def _show(changes: list[Change], output: Format | None) -> None:
+    """Print one line for each change, in color on a terminal."""
     if document(changes, output):
         return
     if not changes:

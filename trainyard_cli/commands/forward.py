@@ -73,6 +73,7 @@ def pair_of(text: str) -> tuple[int, int]:
 
 
 def _listening(address: str, port: int) -> socket.socket:
+    """Listen at a local port. Raises ``CliError`` if that is impossible."""
     try:
         return socket.create_server((address, port))
     except OSError as error:
@@ -81,6 +82,7 @@ def _listening(address: str, port: int) -> socket.socket:
 
 
 def _accept(invocation: Invocation, door: socket.socket, path: str, what: str) -> None:
+    """Carry each connection to the port in a thread of its own, until the port is closed."""
     with contextlib.suppress(OSError):  # the listening socket was closed
         while True:
             peer, _ = door.accept()
@@ -100,6 +102,7 @@ def _carry(invocation: Invocation, peer: socket.socket, path: str, what: str) ->
 
 
 def _send(peer: socket.socket, tunnel: "ClientConnection") -> None:
+    """Send what the caller sends, and then that nothing more follows."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):

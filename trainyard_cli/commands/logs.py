@@ -126,6 +126,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
 
 
 def _since(text: str) -> str:
+    """Return the moment so long ago, in ISO 8601; empty for an empty text. Raises ``CliError``."""
     if not text:
         return ""
     try:

@@ -215,6 +215,9 @@ def typed_in(values: dict[str, Any], key: str) -> Any:
 
 
 def _refused(name: str) -> Parameter:
+    """Return a hidden parameter for a flag that is not supported. Its use is an error that says
+    what to use instead."""
+
     def refuse(value: str | bool | None) -> None:
         if value is not None:
             raise typer.BadParameter(REFUSED[name])

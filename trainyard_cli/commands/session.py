@@ -50,6 +50,7 @@ class SignInWay(str, Enum):
 
 
 def _not_here(password: str | None) -> None:
+    """Refuse ``--password``: other users of a machine see its command lines."""
     if password is not None:
         raise typer.BadParameter(
             "a password does not belong on a command line, where others see it; leave it out to be "
@@ -119,6 +120,8 @@ def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
 
 
 def _is_by_password(way: SignInWay | None, has_one: bool) -> bool:
+    """Whether to sign in with a password. Raises ``CliError`` for a program, which needs no
+    sign-in."""
     if way is SignInWay.APPLICATION:
         todo = f"Put its key into {', '.join(profile.VARIABLES.values())}."
         raise wrong_use("A program needs no sign-in.", todo)
@@ -148,6 +151,8 @@ def _by_password(client: "RestClient", name: str, password: str) -> Item:
 
 
 def _address(text: str) -> str:
+    """Return the server's address, with https:// unless it says otherwise. Warns about http:// to
+    another machine. Raises ``CliError``."""
     address = (text if "://" in text else f"https://{text}").rstrip("/")
     parts = urlsplit(address)
     if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_port(parts):
@@ -166,6 +171,8 @@ def _has_port(parts: SplitResult) -> bool:
 
 
 def _asked(what: str, option: str, default: str = "") -> str:
+    """Ask for something on a terminal, and return the answer or the default. Raises ``CliError`` if
+    there is neither."""
     todo = f"Pass it: trainyard login {option} {what.split()[-1].upper()}"
     if not sys.stdin.isatty():
         if default:
@@ -178,6 +185,8 @@ def _asked(what: str, option: str, default: str = "") -> str:
 
 
 def _password(*, from_stdin: bool) -> str:
+    """Return the password: from standard input, from the environment, or by asking. Raises
+    ``CliError``."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if given := os.environ.get("TRAINYARD_PASSWORD"):

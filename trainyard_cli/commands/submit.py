@@ -47,6 +47,7 @@ def command_of(to: Destination) -> Callable[..., None]:
 
 
 def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> None:
+    """Submit what was typed, or try it, and then follow it or say how to."""
     framework = to.framework or _framework(typed.get("framework") or "")
     body = placed(invocation, read_body(typed["file"]) if typed["file"] else {}, typed["project"])
     try:
@@ -120,6 +121,7 @@ def _named(typed: dict[str, Any]) -> Body:
 
 
 def _framework(text: str) -> str:
+    """Return the framework of ``--framework`` as REST names it. Raises ``CliError``."""
     if text and text.lower() not in FRAMEWORKS:
         raise wrong_use(
             f"--framework: {text!r} is not a framework; write PyTorch, TF, MPI, XGBoost or JAX."
@@ -154,6 +156,7 @@ def read_body(file: Path) -> Body:
 
 
 def _name(body: Body, name: str, prefix: str) -> None:
+    """Give the request the name that was typed, or make the server generate one."""
     if name and prefix:
         raise wrong_use("Give a name or --name-prefix, not both.")
     if name:

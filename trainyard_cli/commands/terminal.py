@@ -80,6 +80,8 @@ def _run(
     typed: bool,
     tty: bool,
 ) -> None:
+    """Run a program in a rank, and exit with its code. ``typed`` passes standard input on. Raises
+    ``CliError`` if it cannot run."""
     workload = lookup.find(invocation, name, project)
     rank, pod = place
     number = rank_of(invocation, workload, pod) if pod else str(rank)
@@ -121,6 +123,7 @@ def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientC
 
 
 def _refused(status: int, what: str) -> CliError:
+    """Return the error for a refused connection."""
     message = f"{what[0].upper()}{what[1:]} cannot be reached."
     if status == 401:
         return CliError(message, SIGN_IN, code=ExitCode.SIGNED_OUT)
@@ -167,6 +170,7 @@ def _show(data: bytes, *, tty: bool) -> None:
 
 
 def _type(socket: "ClientConnection", tty: bool) -> None:
+    """Send standard input to the program, and then that it has ended."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):

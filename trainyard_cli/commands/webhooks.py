@@ -133,6 +133,8 @@ def resend(context: typer.Context, name: Name, message: Message) -> None:
 
 
 def _find(invocation: Invocation, name: str) -> Item:
+    """Return the webhook with this name or id. Raises ``CliError`` if there is none, or if several
+    have the name."""
     every = list(invocation.client.pages(PATH, "webhooks"))
     named = [it for it in every if it["id"] == name] or [it for it in every if it["name"] == name]
     if not named:

@@ -89,6 +89,8 @@ def without_nodes(body: Body, texts: Iterable[str]) -> Body:
 def _lay(
     spec: Body, flags: Iterable[CliFlag], given: Given, environ: Environ, prefix: str = "--"
 ) -> None:
+    """Put typed flags into a spec. The first item for a list replaces the list, except for
+    variables, which are added. Raises ``BadValue``."""
     fresh: set[str] = set()  # lists that this command line has replaced
     for flag in flags:
         texts = given.get(flag.key)
@@ -179,6 +181,7 @@ def _master(body: Body, typed: Typed, environ: Environ) -> Body | None:
 
 
 def _set(spec: Body, texts: Iterable[str], name: str) -> None:
+    """Put ``PATH=VALUE`` into a spec; ``null`` removes the field. Raises ``BadValue``."""
     for text in texts:
         path, equals, value = text.partition("=")
         if not (path and equals):

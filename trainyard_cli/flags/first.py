@@ -28,6 +28,7 @@ def with_volumes(
 
 
 def _volume(text: str, nfs_server: str) -> tuple[str, str]:
+    """Parse one ``-v``, and return the key of a current flag and its text. Raises ``BadValue``."""
     source, target, mode, host, *more = [*text.split(":"), "", "", ""][
         : max(4, text.count(":") + 1)
     ]

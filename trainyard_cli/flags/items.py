@@ -125,6 +125,7 @@ def get(values: Any, path: str) -> Any:
 
 
 def _leaves(item: Item, within: str = "") -> dict[str, Any]:
+    """Return the values of a nested dict by their dotted paths. An empty dict counts as a value."""
     leaves: dict[str, Any] = {}
     for key, value in item.items():
         inner = _leaves(value, f"{within}{key}.") if isinstance(value, dict) and value else {}
@@ -172,6 +173,7 @@ def _read_claim(text: str, environ: Environ) -> Item:
 
 
 def _write_claim(item: Any) -> str:
+    """Return the text of a claim. A false readWriteOnce, which reading adds, is left out."""
     modes = dict(get(item, ACCESS) or {})
     if modes:
         once = modes.pop("readWriteOnce", True)

@@ -83,6 +83,8 @@ def typed_of(body: Body) -> Typed:
 
 
 def _with_master(typed: Typed, body: Body, master: Body) -> Typed:
+    """Add what to type for a master with a setup of its own, as far as it differs from the
+    workers'."""
     spec = body["spec"]
     worker = {key: value for key, value in spec.items() if key not in WHOLE_KEYS}
     changed = [it for it in MASTER_FLAGS if get(worker, it.path) != get(master, it.path)]

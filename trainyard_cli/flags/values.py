@@ -81,6 +81,7 @@ def _write_number(value: Any) -> str:
 
 
 def _gpus(text: str, environ: Environ) -> int | float:
+    """Return whole GPUs as an int, and a part of one as a float. Raises ``BadValue``."""
     value = number_of(text, environ)
     if isinstance(value, float) and not 0 < value < 1:
         raise BadValue(f"{text} is neither whole GPUs nor a part of one; write 2, or 0.5")
@@ -88,12 +89,14 @@ def _gpus(text: str, environ: Environ) -> int | float:
 
 
 def _duration(text: str, _: Environ) -> int:
+    """Return the seconds in a text like ``1h30m``. Raises ``BadValue``."""
     if not re.fullmatch(rf"({DURATION.pattern})+", text):
         raise BadValue(f"{text!r} is not a time; write 90s, 30m, 2h or 7d")
     return sum(int(count) * SECONDS[unit] for count, unit in DURATION.findall(text))
 
 
 def _write_duration(value: Any) -> str:
+    """Return seconds as a text with the largest unit that fits exactly."""
     if type(value) is not int or value < 0:
         raise Unsayable
     unit = next(it for it in "dhms" if value % SECONDS[it] == 0) if value else "s"
@@ -128,6 +131,7 @@ def _write_variable(item: Any) -> str:
 
 
 def _name(item: Any, keys: set[str]) -> str:
+    """Return the name of an item that has exactly these keys. Raises ``Unsayable``."""
     if not isinstance(item, dict) or item.keys() != keys:
         raise Unsayable
     name = _text(item["name"])

@@ -105,6 +105,8 @@ class RestClient:
         self.profile.expires = time.time() + token["expiresIn"]
 
     def _sign_in_by_key(self) -> None:
+        """Get a new token with the access key. Raises ``CliError`` if the key is no longer
+        valid."""
         profile = self.profile
         key = {"clientID": profile.client_id, "clientSecret": profile.client_secret}
         try:
@@ -119,6 +121,7 @@ class RestClient:
             raise CliError(message, todo, code=ExitCode.SIGNED_OUT) from error
 
     def _authorized(self, method: str, path: str, body: Any, query: Any) -> httpx.Response:
+        """Send a call with a token, and once more with a new token if the first was refused."""
         answer = self._send(method, path, body, query, self.bearer())
         if answer.status_code == 401:  # the token ended early, such as by a new password
             self.profile.expires = 0.0
@@ -154,6 +157,8 @@ class RestClient:
 
 @contextmanager
 def _reaching(server: str) -> Iterator[None]:
+    """Raise ``CliError`` if the server does not answer, or cannot be reached, while the
+    block runs."""
     todo = "Check that it runs and that the address is right: trainyard login --server URL"
     try:
         yield

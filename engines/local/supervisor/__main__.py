@@ -41,6 +41,8 @@ LOST = (
 
 
 class Supervisor:
+    """Runs one workload. It is the only writer of ``record``, which others read from the disk."""
+
     def __init__(self, folder: Folder, plan: GangPlan, record: Record, bell: Bell) -> None:
         self.folder, self.plan, self.record, self.bell = folder, plan, record, bell
         self.journal = Journal(folder, record)
@@ -133,8 +135,8 @@ class Supervisor:
         return Outcome(Phase.FAILED, Reason.REFUSED, said, retry=True) if said else None
 
     def _install(self) -> Outcome | None:
-        """Install programs that are installed on first use. ``None`` if they are there. Nothing is
-        retried, because pip itself asks an index several times."""
+        """Install programs that are installed on first use; ``None`` if they are there. pip itself
+        retries."""
         said = Installing(self.errands, self.plan).run(self.record.attempt)
         if self._must_stop():
             return self._stopped([])
@@ -290,8 +292,7 @@ def _ignore(number: int, frame: FrameType | None) -> None:
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
-    """End the ranks, because the machine shuts down. The attempt counts as lost, and another
-    follows."""
+    """End the ranks: the machine shuts down. The attempt counts as lost, and another follows."""
     sys.exit(0)
 
 

@@ -81,6 +81,7 @@ class Gang:
         self._since = time.monotonic()
 
     def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
+        """Start the first process of one rank, with its log, volumes and limits, and record it."""
         own = self.folder.work(rank.name)
         own.mkdir(parents=True, exist_ok=True)
         volumes = view.arrange(self.folder, self.plan.run, rank)
@@ -189,5 +190,6 @@ def _settle(member: Member) -> None:
 
 
 def _precedence(member: Member) -> tuple[bool, bool]:
+    """Return the sort key of a rank that ended: the likely cause of the others' end comes first."""
     out_of_memory = member.record.reason is Reason.OUT_OF_MEMORY
     return not out_of_memory, member.process.returncode >= 0

@@ -65,6 +65,8 @@ class Tending:
         return min(wait, self.left) if self.left > 0 else wait
 
     def _sample(self, clock: float) -> None:
+        """Measure all running ranks, hold them to their memory limits, and write the sample if it
+        is due."""
         members = {member.plan.rank: member for member in self.gang.running}
         pids = {rank: member.process.pid for rank, member in members.items()}
         samples = self.sampler.measure(pids, clock=clock)
@@ -77,6 +79,8 @@ class Tending:
             self._write(samples)
 
     def _write(self, samples: dict[int, ProcessSample]) -> None:
+        """Append a sample of each rank to the file of usage. If the disk is full, they are
+        dropped."""
         at, attempt = now(), self.gang.record.attempt
         lines: list[Json] = [
             {
