@@ -6,6 +6,7 @@ from django.test import Client
 from accounts.models import User
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
+from tests.web import signed_in
 from workloads.models import Workload
 
 
@@ -32,12 +33,6 @@ def project(member: User) -> Project:
 @pytest.fixture
 def workload(project: Project, member: User) -> Workload:
     return WorkloadFactory(name="digits", project=project, created_by=member, running=True)
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

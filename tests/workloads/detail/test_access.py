@@ -6,7 +6,7 @@ from django.test import AsyncClient, Client
 
 from accounts.models import User
 from spec.phases import Phase
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.models import Workload
 
 PAGES = ["", "header/", "ranks/", "logs/", "metrics/", "events/", "spec/"]

@@ -9,7 +9,7 @@ from django.test import Client
 from accounts.models import User
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.models import Draft, Workload
 
 VERBS = ["stop", "run", "delete", "copy"]

@@ -14,7 +14,7 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads import logs, services
 from workloads.models import Draft, Workload
 from workloads.services import NotPossible

@@ -9,7 +9,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase
 from tests.factories import ProjectFactory, WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from tests.workloads.gangs import waiting
 from workloads.models import Draft, Workload
 from workloads.scheduling import line

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase, Reason
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from tests.workloads.gangs import waiting
 from workloads.models import AdmissionDecision, Workload
 from workloads.scheduling import admission

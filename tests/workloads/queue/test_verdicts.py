@@ -6,7 +6,7 @@ from django.test import Client
 from accounts.models import User
 from projects.models import Project
 from tests.factories import WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.scheduling.fit.judge import Answer
 
 pytestmark = pytest.mark.django_db

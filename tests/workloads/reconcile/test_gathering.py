@@ -11,7 +11,7 @@ from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from tests.workloads.gangs import now, waiting
 from workloads import reconcile
 from workloads.models import Workload

@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from accounts.models import User
 from projects.models import Project
 from tests.factories import UserFactory, WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.models import Workload
 from workloads.table import page
 

@@ -13,7 +13,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.models import Draft, Workload
 from workloads.table.columns import BY_KEY, DEFAULT
 

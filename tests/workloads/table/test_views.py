@@ -3,7 +3,7 @@
 from django.test import Client
 
 from accounts.models import User
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads.models import SavedView
 
 

@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
-from tests.workloads.conftest import signed_in
+from tests.web import signed_in
 from workloads import logs
 from workloads.logs import choice
 from workloads.models import Workload
