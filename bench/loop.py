@@ -49,7 +49,7 @@ def _ours() -> float:
             now, step = time.monotonic(), sample["step"]
             warm = warm or (now, step)
     if not warm:
-        raise RuntimeError("the trainer told no loss after its first epoch")
+        raise RuntimeError("the trainer printed no loss after its first epoch")
     return float((step - warm[1]) / FIRST_EPOCH * SAMPLES / (now - warm[0]))
 
 

@@ -91,11 +91,11 @@ def grid(rows: Sequence[Sequence[str]], indent: str = "") -> None:
         print((indent + GAP.join(cells)).rstrip())
 
 
-def phase(word: str, text: str = "") -> str:
-    """Return a phase in its color if output goes to a terminal. ``text`` is the phase padded to a
-    width."""
+def phase(word: str, text: str) -> str:
+    """Return ``text``, the word padded to a width, in the color of the phase if it is one and
+    output goes to a terminal."""
     color = COLORS.get(word)
-    return f"\033[{color}m{text or word}\033[0m" if color and is_colored(sys.stdout) else text
+    return f"\033[{color}m{text}\033[0m" if color and is_colored(sys.stdout) else text
 
 
 def is_colored(stream: TextIO) -> bool:
