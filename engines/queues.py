@@ -1,4 +1,4 @@
-"""Whose part of a cluster is how large, for engines whose scheduler holds to that itself."""
+"""Which part of a cluster each project gets, for engines whose scheduler enforces that itself."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Queue:
-    """What a project deserves: GPUs, CPU cores, bytes of memory; ``None`` is no bound.
+    """The quota of a project: GPUs, CPU cores and bytes of memory. ``None`` means no limit.
 
     ``department`` is the one it belongs to, and empty for the queue of a department itself.
-    ``weight`` is its share of what others leave over; with 0 it never goes over its quota.
+    ``weight`` is its share of what others leave idle; with 0 it never exceeds its quota.
     """
 
     name: str
@@ -20,4 +20,4 @@ class Queue:
     weight: int
 
 
-Wanted = Callable[[], Iterable[Queue]]  # asked when it is needed, and no sooner
+Wanted = Callable[[], Iterable[Queue]]  # called only when it is needed

@@ -1,1 +1,1 @@
-"""What several engines do alike. Plain functions; not part of the protocol."""
+"""Functions that several engines share. They are not part of the protocol."""

@@ -1,6 +1,6 @@
-"""Giving back the room of the head of a file, while all places in it stay as they are.
+"""Frees the disk space of a file's head, while the offsets in the file stay the same.
 
-Linux alone can, and not on every file system; ext4, XFS, Btrfs and tmpfs can.
+Only Linux can do that, and only on some file systems, such as ext4, XFS, Btrfs and tmpfs.
 """
 
 import ctypes
@@ -14,8 +14,8 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def free_head(path: Path, end: int) -> bool:
-    """What is before ``end`` reads as zeros from now on, and takes no room. ``False`` where that
-    cannot be had."""
+    """Free the bytes before ``end``, which then read as zeros. Returns ``False`` if that is not
+    possible here."""
     fallocate = getattr(_libc, "fallocate", None)
     if fallocate is None:
         return False

@@ -2,7 +2,10 @@
 
 
 def repository_failed(origin: str, place: str, *, at: str, opened: bool) -> str:
-    """``at``: the branch or revision that was asked for; ``opened``: by a credential."""
+    """Return a message about a repository; what git says follows it.
+
+    ``at`` is the requested branch or revision. ``opened`` says that a credential was used.
+    """
     check = "its address, its credential," if opened else "its address,"
     return (
         f"The repository {origin}{' at ' * bool(at)}{at} could not be fetched for {place}. Check "
@@ -11,7 +14,8 @@ def repository_failed(origin: str, place: str, *, at: str, opened: bool) -> str:
 
 
 def bucket_failed(origin: str, place: str, *, url: str, opened: bool) -> str:
-    """An empty ``url`` is AWS."""
+    """Return a message about a bucket; what the service says follows it. An empty ``url`` means
+    AWS."""
     check = "its name, the service URL and the credential"
     if not opened:
         check = "its name and the service URL, and choose a credential if it is not public"

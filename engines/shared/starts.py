@@ -1,4 +1,4 @@
-"""Tell a process from a later one with the same pid, even if the clock is changed."""
+"""Distinguishes a process from a later one with the same pid, even if the clock is changed."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -6,14 +6,15 @@ from pathlib import Path
 import psutil
 
 BOOT = Path("/proc/sys/kernel/random/boot_id")
-TICKS = 19  # place of the ticks since boot, behind the name in /proc/PID/stat
-#: Seconds between two readings of one start, in records of earlier versions: they counted from
-#: 1970, by a clock that may be set.
+TICKS = 19  # index of the ticks since boot, after the name in /proc/PID/stat
+#: Seconds by which two readings of the same start may differ in records of earlier versions, which
+#: counted from 1970, by a clock that may be set.
 SAME = 2.0
 
 
 def start_of(pid: int) -> str:
-    """Which boot, and how many ticks after it; empty when the process is gone."""
+    """Return the boot and the ticks between it and the start of a process; empty if the process is
+    gone."""
     try:
         boot = BOOT.read_text().strip()
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -23,7 +24,7 @@ def start_of(pid: int) -> str:
 
 
 def _start_elsewhere(pid: int) -> str:
-    """On systems without /proc, which keep the time that the clock showed then."""
+    """Return the start on systems without /proc: the time that the clock showed then."""
     if BOOT.exists():
         return ""
     try:
@@ -33,7 +34,7 @@ def _start_elsewhere(pid: int) -> str:
 
 
 def is_same(pid: int, started: str) -> bool:
-    """Whether the process that has this number now is the one that ``started`` then."""
+    """Whether the process with this pid is the one that ``started`` then."""
     now = start_of(pid)
     if now == started or "/" in started or not now:
         return bool(now) and now == started

@@ -1,4 +1,5 @@
-"""A program with a terminal on this machine, for engines whose sessions are local processes."""
+"""Runs a program with a terminal on this machine, for engines whose sessions are local
+processes."""
 
 import fcntl
 import os
@@ -17,12 +18,15 @@ import psutil
 
 PIECE = 16_384
 PATIENCE = 2.0  # seconds between hanging up and killing
-GLANCE = 0.5  # seconds between two looks at whether it is to be closed
+GLANCE = 0.5  # seconds between two checks whether it is to be closed
 
 
 class PtySession:
-    """See ``engines.session.Session``. The program leads a session, and has to take the terminal
-    itself, which only its leader can; whatever is still in it when the program ends is killed."""
+    """A session; see ``engines.session.Session``.
+
+    The program leads a session of the system, and has to take the terminal itself, as only the
+    leader can. When it ends, everything else in that session is killed.
+    """
 
     def __init__(self, line: Sequence[str], variables: Mapping[str, str]) -> None:
         self._master, terminal = os.openpty()
@@ -76,7 +80,7 @@ class PtySession:
             self._master = -1
 
     def _turn(self) -> bool:
-        """Carry what there is; ``False`` at the end of either side."""
+        """Carry what is there in both directions. Returns ``False`` at the end of either side."""
         inner = self._inner.fileno()
         sources = [self._master] if self._typed else [self._master, inner]
         sinks = [self._master] if self._typed else []
@@ -94,8 +98,10 @@ class PtySession:
         return True
 
     def _end(self) -> None:
-        """As when a line is cut: SIGHUP, and SIGKILL for whatever stays. The leader is reaped last,
-        so that nobody else gets its number meanwhile."""
+        """End the program as a hang-up does: SIGHUP, then SIGKILL for whatever remains.
+
+        The leader is reaped last, so that its pid is not reused meanwhile.
+        """
         if not self._has_ended():
             self._signal(signal.SIGHUP)
             deadline = time.monotonic() + PATIENCE
@@ -109,7 +115,7 @@ class PtySession:
         return os.waitid(os.P_PID, self._process.pid, options) is not None
 
     def _signal(self, number: signal.Signals) -> None:
-        """To every process of the session, wherever in it."""
+        """Send a signal to every process of the session."""
         for pid in psutil.pids():
             with suppress(ProcessLookupError, PermissionError):
                 if os.getsid(pid) == self._process.pid:

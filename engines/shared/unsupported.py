@@ -1,4 +1,4 @@
-"""What engines refuse alike when their ranks are plain processes instead of pods. Pure."""
+"""What engines refuse when their ranks are plain processes instead of pods."""
 
 from collections.abc import Collection, Iterator
 
@@ -7,25 +7,27 @@ from spec.values.variable import EnvironmentVariable
 from spec.workload import Replica, RestartPolicy
 
 Complaint = tuple[str, str]  # place below the replica, message
-#: Types of connection that lead through Trainyard, which needs nothing of the cluster.
+#: Types of connection that go through Trainyard and need nothing of the cluster.
 REACHED = frozenset({ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP})
 ELSEWHERE = "; leave it out, or choose another cluster"
 
 
 def of_restarts(replica: Replica) -> Iterator[Complaint]:
+    """Yield a complaint about a restart policy for single ranks."""
     if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
         yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
 
 
 def of_probes(replica: Replica, why: str) -> Iterator[Complaint]:
-    """``why`` begins the sentence, such as ``Slurm has no probes``."""
+    """Yield complaints about probes. ``why`` begins the sentence, such as ``Slurm has no
+    probes``."""
     for name in type(replica.probes).model_fields:
         if getattr(replica.probes, name):
             yield f"probes.{name}", f"{why}; a rank is healthy while it runs"
 
 
 def of_connections(replica: Replica, where: str) -> Iterator[Complaint]:
-    """``where`` ends the sentence, such as ``on Slurm``."""
+    """Yield complaints about connections. ``where`` ends the sentence, such as ``on Slurm``."""
     for index, connection in enumerate(replica.connections):
         kind = connection.connection_type
         if kind not in REACHED:
@@ -35,7 +37,8 @@ def of_connections(replica: Replica, where: str) -> Iterator[Complaint]:
 def of_variable(
     place: str, variable: EnvironmentVariable, pod_fields: Collection[str]
 ) -> Iterator[Complaint]:
-    """``pod_fields`` are the fields of a pod for which the engine has a value of its own."""
+    """Yield complaints about a variable. ``pod_fields`` are the fields of a pod that the engine has
+    a value for."""
     if variable.secret:
         yield f"{place}.secret", f"{variable.name} is in a Secret, which only Kubernetes has"
     if variable.config_map:

@@ -19,14 +19,14 @@ from typing import Any
 from engines.shared.holes import free_head
 
 Json = dict[str, Any]
-TWICE = 64 * 1024  # bytes of a log that may be kept here and by whoever reads it
+TWICE = 64 * 1024  # bytes of a log that may exist both here and where it is collected
 
 
 def write_json(path: Path, document: Json, *, scratch: Path, forever: bool = False) -> None:
-    """Replace ``path`` in one step. ``scratch``: a folder on the same disk that nobody watches.
+    """Replace a file in one step, readable by its owner only.
 
-    ``forever``: a power cut right after must not take it back; that costs a few milliseconds.
-    Nobody but the owner may read it.
+    ``scratch`` is a folder on the same disk that nobody watches. With ``forever``, the file also
+    survives a power cut right after, which costs a few milliseconds.
     """
     draft = scratch / f".{path.name}.{os.getpid()}"
     with open(draft, "w", opener=_for_the_owner) as file:
@@ -42,7 +42,7 @@ def _for_the_owner(path: str, flags: int) -> int:
 
 
 def read_json(path: Path) -> Json | None:
-    """The document, or ``None`` where there is none (or none that was written to its end)."""
+    """Return the document in a file; ``None`` if there is none, or it is incomplete."""
     try:
         document = json.loads(path.read_bytes())
     except (FileNotFoundError, NotADirectoryError, ValueError):
@@ -51,8 +51,11 @@ def read_json(path: Path) -> Json | None:
 
 
 def take(path: Path, offset: int, limit: int) -> bytes:
-    """A piece of output. Who asks from ``offset`` on keeps all that is before: here its room is
-    given back, once that is worth it."""
+    """Return a piece of a log, at most ``limit`` bytes from ``offset``.
+
+    Whoever asks from ``offset`` has stored everything before it. So its disk space is freed here,
+    once that is worth the effort.
+    """
     try:
         with path.open("rb") as file:
             file.seek(offset)
@@ -67,9 +70,9 @@ def take(path: Path, offset: int, limit: int) -> bytes:
 
 @contextmanager
 def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold an exclusive lock across processes; the kernel frees it when the holder dies.
+    """Hold an exclusive lock while the block runs; the kernel frees it when the process dies.
 
-    ``BlockingIOError`` when it is taken and ``wait`` is false.
+    Raises ``BlockingIOError`` if it is taken and ``wait`` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -79,14 +82,14 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Folder:
-    """One workload on disk."""
+    """The files of one workload."""
 
     home: Path
     workload_id: str
 
     @classmethod
     def of(cls, path: Path) -> "Folder":
-        """The folder whose :attr:`path` this is."""
+        """Return the folder object with this :attr:`path`."""
         return cls(path.parent.parent, path.name)
 
     @property
@@ -103,17 +106,19 @@ class Folder:
 
     @property
     def lock(self) -> Path:
-        """Held by the supervisor as long as it lives."""
+        """The lock that a supervisor holds while it lives."""
         return self.path / "supervisor.lock"
 
     @property
     def bell(self) -> Path:
-        """A FIFO: the supervisor listens while it lives, so it is also the sign of its life."""
+        """A FIFO that the supervisor listens on while it lives, so that it also shows whether it
+        lives."""
         return self.path / "bell"
 
     @property
     def door(self) -> Path:
-        """Taken for the moment of a submit or delete. Shared by a few ids and never removed."""
+        """A lock that is held during a submit or delete. A few workloads share one, and it is never
+        removed."""
         return self.home / "locks" / self.workload_id[:2]
 
     @property
@@ -134,7 +139,7 @@ class Folder:
         return self.run(run) / "logs" / f"{rank}.{attempt}.log"
 
     def logs(self, run: int) -> list[tuple[int, int]]:
-        """Rank and attempt of each that there is."""
+        """Return rank and attempt of each log of a run."""
         try:
             names = [path.stem for path in (self.run(run) / "logs").iterdir()]
         except FileNotFoundError:
@@ -143,7 +148,7 @@ class Folder:
         return sorted((int(rank), int(attempt)) for rank, attempt in numbers)
 
     def secrets(self, run: int) -> Path:
-        """The values of credentials, until the run ends."""
+        """The file with values of credentials, until the run ends."""
         return self.run(run) / "secrets.json"
 
     def setup(self, run: int) -> Path:
@@ -152,11 +157,12 @@ class Folder:
 
     @property
     def starting(self) -> Path:
-        """The process that was last started as its supervisor, and when that was."""
+        """The file that names the process last started as supervisor. Its age is the time since
+        then."""
         return self.path / "starting"
 
     def revivals(self, run: int) -> Path:
-        """A byte for each time that a dead supervisor was replaced."""
+        """A file with one byte for each dead supervisor that was replaced."""
         return self.run(run) / "revivals"
 
     def stop_request(self, run: int) -> Path:
@@ -166,7 +172,8 @@ class Folder:
         return self.run(run) / "usage.jsonl"
 
     def prepare(self, run: int) -> None:
-        """Make the folders of a run. Only the owner may look: variables can hold secrets."""
+        """Create the folders of a run. Only the owner may look into them, because variables can
+        hold secrets."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.checkpoints.mkdir(exist_ok=True)
         (self.run(run) / "logs").mkdir(parents=True, exist_ok=True)
@@ -177,7 +184,7 @@ class Folder:
     def remove(self) -> None:
         self.state.unlink(missing_ok=True)
         shutil.rmtree(self.path, ignore_errors=True)
-        if self.path.exists():  # a dying process wrote once more
+        if self.path.exists():  # a dying process wrote something
             shutil.rmtree(self.path)
 
     @property
@@ -189,11 +196,11 @@ class Folder:
         return bell is not None
 
     def ring(self) -> bool:
-        """Wake the supervisor; ``False`` when none is alive."""
+        """Wake the supervisor. Returns ``False`` if none is alive."""
         bell = self._open_bell()
         if bell is None:
             return False
-        with suppress(BlockingIOError):  # full: it has been rung often enough
+        with suppress(BlockingIOError):  # full: it will wake up anyway
             os.write(bell, b"!")
         os.close(bell)
         return True

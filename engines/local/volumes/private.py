@@ -1,7 +1,7 @@
-"""Folders and files at the paths that a rank expects, seen by this rank and nobody else (Linux).
+"""Puts folders and files at the paths that a rank expects, visible to this rank only (Linux).
 
-A process gets a mount namespace of its own: as root, or else in a user namespace where the kernel
-lets it. What is missing on the way to a path is created, in memory where it would be in ``/``.
+A process gets a mount namespace of its own: as root, or else in a user namespace if the kernel
+allows it. Missing folders on the way to a path are created, in memory if they would be in ``/``.
 """
 
 import ctypes
@@ -15,14 +15,14 @@ from pathlib import Path
 NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
 READ_ONLY, REMOUNT, BIND, MOVE, RECURSIVE, SLAVE = 1, 32, 4096, 8192, 16384, 1 << 19
 DETACH = 2
-#: Of ``statvfs`` and of ``mount``: what a user namespace must not take off a mount.
+#: Flags of ``statvfs`` → of ``mount``, which a user namespace must not remove from a mount.
 KEPT = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A folder or a file at a place; without ``source`` a folder in memory, of ``limit`` bytes at
-    most."""
+    """A folder or a file to be seen at ``place``. Without ``source`` it is a folder in memory,
+    which can hold ``limit`` bytes."""
 
     place: str
     source: str = ""
@@ -31,7 +31,8 @@ class Binding:
 
 
 def trial(bindings: Sequence[Binding], scratch: Path) -> str:
-    """Why they cannot be had here; empty where they can. Another process tries it."""
+    """Try the bindings in another process. Returns why they are impossible here; empty if they
+    work."""
     if not bindings:
         return ""
     reader, writer = os.pipe()
@@ -51,10 +52,13 @@ def trial(bindings: Sequence[Binding], scratch: Path) -> str:
 
 
 def enter(bindings: Sequence[Binding], scratch: Path) -> None:
-    """Give this very process, and all that it starts, mounts of its own. ``scratch``: an empty
-    folder that is not below any of the places. ``OSError``: the system does not allow it."""
+    """Give this process, and everything that it starts, mounts of its own.
+
+    ``scratch`` is an empty folder outside all places. Raises ``OSError`` if the system does not
+    allow it.
+    """
     _namespaces()
-    _mount(None, "/", RECURSIVE | SLAVE)  # what is mounted here later shows, and none of ours there
+    _mount(None, "/", RECURSIVE | SLAVE)  # later mounts of the system show here, and ours not there
     ordered = sorted(bindings, key=lambda it: Path(it.place).parts)
     places = {Path(it.place) for it in ordered}
     files = {it for it in ordered if Path(it.source).is_file()}
@@ -73,7 +77,7 @@ def _bind(binding: Binding, source: int | None) -> None:
     if source is None:
         size = f",size={binding.limit}" if binding.limit else ""
         _mount("tmpfs", binding.place, 0, kind="tmpfs", options=f"mode=0700{size}")
-    else:  # by its number, for another volume may hide its path by now
+    else:  # by its number: another volume may hide its path by now
         _mount(f"/proc/self/fd/{source}", binding.place, BIND | RECURSIVE)
     if binding.read_only:
         _mount(None, binding.place, BIND | REMOUNT | READ_ONLY | _kept(binding.place))
@@ -91,8 +95,11 @@ def _namespaces() -> None:
 
 
 def _way_to(place: Path, scratch: Path, *, a_file: bool) -> None:
-    """What to mount on. Where this user can create it, it is created; in ``/``, or where it
-    cannot, the nearest folder that is there is covered by one in memory that shows the same."""
+    """Create the place to mount on, if it is missing.
+
+    In ``/``, and where this user cannot create it, the nearest existing folder is covered by one in
+    memory that shows the same content.
+    """
     if place.exists():
         return
     there = next(folder for folder in place.parents if folder.is_dir())
@@ -110,7 +117,7 @@ def _make(place: Path, *, a_file: bool) -> None:
 
 
 def _cover(folder: Path, scratch: Path) -> None:
-    """Show all that is in a folder in another one that takes new names."""
+    """Cover a folder by one in memory that shows the same content and accepts new names."""
     _mount("tmpfs", str(scratch), 0, kind="tmpfs", options="mode=0755")
     for entry in os.scandir(folder):
         shown = scratch / entry.name
@@ -118,7 +125,7 @@ def _cover(folder: Path, scratch: Path) -> None:
             shown.symlink_to(Path(entry.path).readlink())
             continue
         shown.mkdir() if entry.is_dir() else shown.touch()
-        with suppress(PermissionError):  # nobody who runs here could look into it
+        with suppress(PermissionError):  # the rank could not look into it either
             _mount(entry.path, str(shown), BIND | RECURSIVE)
     if folder != Path("/"):
         _mount(str(scratch), str(folder), MOVE)

@@ -1,4 +1,4 @@
-"""Buckets, copied by a program of ours, which is told the keys in its environment."""
+"""Copies buckets with a program of ours, which gets the keys by its environment."""
 
 import sys
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from engines.local.volumes.volume import Fetcher, Keys, Volume
 from engines.shared.sources import bucket_failed
 
 PROGRAM = "engines.local.volumes.download"
-#: What this server's user has set up for himself opens nothing here.
+#: Keeps credentials of this server's user from being used.
 ALONE = {
     "AWS_CONFIG_FILE": "/dev/null",
     "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",

@@ -1,4 +1,4 @@
-"""How much the volumes of a workload hold, and which holds more than it may."""
+"""Measures how much the volumes of a workload hold, and which one exceeds its limit."""
 
 import subprocess
 import time
@@ -11,12 +11,14 @@ from engines.local.system.exit import size
 from engines.local.volumes import view
 
 COUNT = ("du", "-sk", "--")  # in KiB
-EVERY = 60.0  # seconds between two looks
+EVERY = 60.0  # seconds between two measurements
 
 
 class Sizes:
-    """A supervisor's, for one attempt. The first look is at once; another program does the
-    counting, for a large folder takes its time."""
+    """The measurements of one attempt, for its supervisor.
+
+    The first one begins at once. Another program counts, because a large folder takes time.
+    """
 
     def __init__(self, folder: Folder, plan: GangPlan) -> None:
         self._mark = marks.number(folder.path)
@@ -28,7 +30,8 @@ class Sizes:
         self._next = 0.0
 
     def tick(self) -> bool:
-        """Look when it is time to. Whether there is something new."""
+        """Begin a measurement that is due, or take the result of one. Returns whether there is a
+        new result."""
         paths = {str(path) for its in self._folders.values() for path, _ in its.values()}
         if self._counting is None:
             if paths and time.monotonic() >= self._next:
@@ -45,7 +48,7 @@ class Sizes:
         return True
 
     def held(self, rank: str) -> str:
-        """One line for people: what the volumes of a rank hold."""
+        """Return a line for people about what the volumes of a rank hold."""
         said = (
             f"{place} holds {size(self._held[str(path)])} of {size(limit)}."
             for place, (path, limit) in self._folders[rank].items()
@@ -55,7 +58,7 @@ class Sizes:
 
     @property
     def trouble(self) -> str:
-        """Which volume holds more than it may; empty where none does."""
+        """Which volume exceeds its limit, in words; empty if none does."""
         for its in self._folders.values():
             for place, (path, limit) in its.items():
                 held = self._held.get(str(path), 0)
@@ -69,7 +72,7 @@ class Sizes:
             [*COUNT, *paths],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,  # a file that went away meanwhile
+            stderr=subprocess.DEVNULL,  # about files deleted meanwhile
             text=True,
             preexec_fn=lambda: marks.put_on(self._mark),
         )

@@ -1,4 +1,4 @@
-"""How a rank sees its volumes: by mounts of its own, or where the system allows none by links."""
+"""How a rank sees its volumes: by mounts of its own, or by links if the system allows no mounts."""
 
 import shutil
 from contextlib import suppress
@@ -14,7 +14,8 @@ from engines.local.volumes.volume import FILES, MEMORY, Volume
 
 @dataclass(frozen=True)
 class View:
-    """``work``: where the program starts. ``said``: one line about it for the workload's page."""
+    """How one rank sees its volumes. Its program starts in ``work``. ``said`` is a line about it
+    for the workload's page."""
 
     work: Path
     bindings: tuple[Binding, ...] = ()
@@ -24,13 +25,15 @@ class View:
 
 
 def source(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
-    """Where a volume is on the disk, all of it."""
+    """Return the folder of a volume on the disk."""
     return Path((folder.path / volume.source.format(run=run, rank=rank)).resolve())
 
 
 def limit(volume: Volume, path: Path) -> int | None:
-    """How many bytes it may hold. A claim by name has what the one that made it asked for, and so
-    the largest that anyone asks for."""
+    """Return how many bytes a volume may hold; ``None`` for no limit.
+
+    A named claim has the largest size that any workload has requested for it.
+    """
     if not volume.is_named:
         return volume.limit
     note = path.with_name(f"{path.name}.size")
@@ -45,7 +48,8 @@ def limit(volume: Volume, path: Path) -> int | None:
 
 
 def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
-    """Create what is ours, and find out which of the two ways there is. ``OSError``: neither."""
+    """Create the folders that belong to Trainyard, and return the view: by mounts if they work,
+    else by links. Raises ``OSError`` if neither works."""
     own = folder.work(rank.name)
     work = Path(rank.working_dir) if rank.working_dir else own
     if not rank.volumes:
@@ -77,7 +81,8 @@ def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
 
 
 def write_files(folder: Folder, plan: GangPlan) -> None:
-    """What the launch brings, into folders that nobody else can open; anew for each attempt."""
+    """Write the files that the launch contains to folders that nobody else can open, again for each
+    attempt."""
     for volume in {it for rank in plan.ranks for it in rank.volumes if it.kind == FILES}:
         place = source(volume, folder, plan.run, "")
         shutil.rmtree(place, ignore_errors=True)
@@ -90,7 +95,7 @@ def write_files(folder: Folder, plan: GangPlan) -> None:
 
 
 def discard(folder: Folder, run: int) -> None:
-    """What belongs to a run that is over: empty folders, what was fetched, ephemeral claims."""
+    """Delete what belongs to a finished run: empty folders, fetched data, ephemeral claims."""
     shutil.rmtree(folder.run(run) / "volumes", ignore_errors=True)
 
 
@@ -119,7 +124,7 @@ def _link(link: Path, target: Path) -> None:
 
 
 def _through(work: Path, volumes: dict[Volume, Path]) -> Path:
-    """A working directory in a volume is in its folder."""
+    """Return the working directory; one in a volume is in the volume's folder."""
     for volume, path in volumes.items():
         if work.is_relative_to(volume.place):
             return path / work.relative_to(volume.place)
