@@ -1,4 +1,4 @@
-"""What a gallery shows of a compute resource."""
+"""The card of a compute resource in a gallery."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def draw(resource: ComputeResource, cluster: Cluster | None) -> AssetCard:
 
 
 def copied(values: Values) -> list[Fact]:
-    """Of a pod that asks for resources by itself, as far as it makes sense."""
+    """Return the facts of a copied pod's own resources, if it has any."""
     own = values.get("compute")
     if not own:
         return []
@@ -38,7 +38,8 @@ def copied(values: Values) -> list[Fact]:
 
 
 def _facts(spec: Compute, *, virtual: bool) -> list[Fact]:
-    """``virtual``: the cluster's GPUs are accounting units, and every card says so."""
+    """Return the facts of a card. ``virtual`` means that the cluster's GPUs are accounting units,
+    which every card says."""
     return [
         ("cpu-2", GPU, gpu_words(spec, virtual=virtual)),
         ("cpu", CPU, cpu_words(spec)),
@@ -48,7 +49,8 @@ def _facts(spec: Compute, *, virtual: bool) -> list[Fact]:
 
 
 def gpu_words(spec: Compute, *, virtual: bool = False) -> str:
-    """``No GPU``, ``2 GPUs``, ``10 % of a GPU``, ``4 GB of a GPU``; a limit follows."""
+    """Return a request for GPUs in words: ``No GPU``, ``2 GPUs``, ``10 % of a GPU`` or ``4 GB of a
+    GPU``, followed by its limit."""
     gpu = "virtual GPU" if virtual else "GPU"
     if spec.gpu_request_type is GpuRequestType.PORTION:
         most = f", at most {spec.gpu_portion_limit:.4g}" if spec.gpu_portion_limit else ""
@@ -61,7 +63,8 @@ def gpu_words(spec: Compute, *, virtual: bool = False) -> str:
 
 
 def devices_words(devices: Sequence[int], spec: Compute) -> str:
-    """``GPU 0 (10 %)``, ``GPU 1 (4 GB)``, ``GPUs 2, 3``: which, and what of them unless all."""
+    """Return devices in words, with the part of them that is requested: ``GPU 0 (10 %)``, ``GPU 1
+    (4 GB)``, ``GPUs 2, 3``."""
     each = " of each" if len(devices) > 1 else ""
     share = ""
     if spec.gpu_request_type is GpuRequestType.PORTION:

@@ -17,13 +17,15 @@ CORES, MILLI = "cores", "millicores"
 
 
 def number(key: str, label: str, *wire: str, placeholder: str = "") -> Field:
-    """One that shows the problems of ``wire``, which is made of it and of its unit."""
+    """Return a number field. It shows problems of the fields ``wire``, which are built from it and
+    its unit."""
     alias = key.replace(".", "_")
     return Field(key, label, Input.NUMBER, alias=alias, also=wire, placeholder=placeholder)
 
 
 def limit(key: str, label: str, *wire: str) -> Field:
-    """Shown as "Limit" beside its request, so its whole name is said to screen readers alone."""
+    """Return a field for a limit. It is shown as "Limit" next to its request, so only screen
+    readers get its whole name."""
     return number(key, label, *wire, placeholder="Unlimited")
 
 
@@ -73,7 +75,7 @@ class ComputeForm(AssetForm):
 
     @property
     def virtual_gpus(self) -> str:
-        """Which of the clusters that can be chosen count GPUs that they do not have."""
+        """The clusters to choose from that have virtual GPUs, in words."""
         names = [cluster.name for cluster in self.clusters if cluster.has_virtual_gpus]
         if len(names) == len(self.clusters):
             return "Virtual GPUs" if names else ""
@@ -91,7 +93,7 @@ class ComputeForm(AssetForm):
 
 
 def to_wire(values: Values) -> Values:
-    """What the fields with units say, as the document has it."""
+    """Return the values of fields with units, as the document has them."""
     cpu, memory = values.get("cpu", {}), values.get("memory", {})
     cores = 0.001 if cpu.get("unit") == MILLI else 1
     document = {
@@ -105,7 +107,8 @@ def to_wire(values: Values) -> Values:
 
 
 def _gpu(values: Values) -> Values:
-    """All of a device asks for the device alone; anything less, or a limit, asks for a part."""
+    """Return the request for GPUs. All of a device means whole devices; less, or a limit, means a
+    part of one."""
     gpu: Mapping[str, Any] = values.get("gpu", {})
     asked, most, unit = gpu.get("request"), gpu.get("limit"), gpu.get("unit", "")
     devices = {"gpuDevicesRequest": values.get("gpuDevicesRequest", 0)}
@@ -126,12 +129,13 @@ def _gpu(values: Values) -> Values:
 
 
 def scaled(value: Any, factor: float) -> Any:
-    """What is no number stays as it was typed, for the spec to refuse."""
+    """Multiply a number. Anything else stays as it was typed, for the spec to refuse."""
     return round(value * factor, 6) if isinstance(value, int | float) else value
 
 
 def quantity(value: Any, unit: str) -> str | None:
-    """``1.5`` and ``G`` as ``1.5G``. Never an exponent, which is no quantity here."""
+    """Return a number and a unit as a quantity: ``1.5G``. It never has an exponent, which is not
+    allowed here."""
     if value is None:
         return None
     if isinstance(value, int | float):
@@ -140,7 +144,7 @@ def quantity(value: Any, unit: str) -> str | None:
 
 
 def parted(text: str | None) -> tuple[float | None, str]:
-    """A quantity as a number and one of our units; other units become megabytes."""
+    """Split a quantity into a number and a unit of the form. Other units become megabytes."""
     if text is None:
         return None, "M"
     match = PATTERN.match(text)
@@ -150,7 +154,8 @@ def parted(text: str | None) -> tuple[float | None, str]:
 
 
 def blank() -> Values:
-    """A new one: no GPU, and the CPU and memory that Run:ai proposes."""
+    """Return the initial fields of a new one: no GPU, and the CPU and memory that Run:ai
+    proposes."""
     return {
         "gpuDevicesRequest": 0,
         "gpu": {"request": 100, "unit": PERCENT},
@@ -160,7 +165,7 @@ def blank() -> Values:
 
 
 def initial(resource: ComputeResource) -> Values:
-    """The fields of a compute resource that exists. Both memory amounts share one unit."""
+    """Return the fields of an existing compute resource. Both memory amounts share one unit."""
     spec = readable(Compute, resource.spec_json)
     memory, unit = parted(spec.cpu_memory_request)
     most, most_unit = parted(spec.cpu_memory_limit)
@@ -198,5 +203,5 @@ def _in(text: str | None, unit: str) -> float | None:
 
 
 def plain(value: float | None) -> float | int | None:
-    """``100`` rather than ``100.0`` in a number field."""
+    """Return a whole number as an int, so that its field shows ``100`` and not ``100.0``."""
     return int(value) if value is not None and value == int(value) else value

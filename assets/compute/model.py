@@ -1,4 +1,4 @@
-"""The row of a compute resource."""
+"""The model of a compute resource."""
 
 from django.db import models
 from django.urls import reverse
@@ -9,7 +9,7 @@ from spec.parts import compute
 
 
 class ComputeResource(Asset):
-    """What one pod asks of its node (``spec.compute``)."""
+    """What each pod requests of its node (``spec.compute``)."""
 
     spec_json = models.JSONField(default=dict)
 

@@ -1,4 +1,4 @@
-"""A compute resource over REST: its document as it is."""
+"""A compute resource in REST, where its document is the same."""
 
 from functools import partial
 from typing import Any

@@ -1,1 +1,2 @@
-"""Passwords, keys and tokens: named in workloads, kept encrypted, handed over at the start."""
+"""Passwords, keys and tokens. Workloads name them, the database keeps them encrypted, and engines
+get them when a workload starts."""

@@ -1,4 +1,4 @@
-"""What a gallery shows of a credential."""
+"""The card of a credential in a gallery."""
 
 from assets.base import AssetCard, Columns
 from assets.credential.form import KINDS
@@ -22,7 +22,7 @@ def draw(credential: Credential, cluster: Cluster | None) -> AssetCard:
 
 
 def _hosts(lines: str) -> str:
-    """Their names, each once; what is hashed has none."""
+    """Return the names of known hosts, each once. Hashed entries have no name."""
     words = [line.split() for line in lines.splitlines() if line.strip() and line[0] != "#"]
     names = dict.fromkeys(it[it[0].startswith("@")] for it in words)
     return ", ".join("hashed" if name.startswith("|") else name for name in names)

@@ -19,7 +19,7 @@ def _issues(credentials: Iterable[Credential], cluster: Cluster | None) -> dict[
 
 
 def _lacks(credential: Credential) -> Iterator[Problem]:
-    """Each key has a value, entered now or before."""
+    """Yield a problem for each key without a value, entered now or before."""
     spec = credential.spec
     if spec.existing_secret:
         return

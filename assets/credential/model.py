@@ -1,4 +1,4 @@
-"""The row of a credential, and that of its values."""
+"""The models of a credential and of its values."""
 
 from typing import Any, Self
 
@@ -22,7 +22,7 @@ def _own(user: User, action: str) -> Q:
 
 
 class CredentialQuerySet(ScopedQuerySet["Credential"]):
-    """Of all that is somebody's own, nobody else gets any."""
+    """Credentials. Only their owner can see and edit personal ones."""
 
     def shared(self) -> Self:
         return self.filter(SHARED)
@@ -39,9 +39,12 @@ class CredentialQuerySet(ScopedQuerySet["Credential"]):
 
 
 class Credential(Asset):
-    """What is known of it (``spec.credential``). ``values_version`` grows with each change of the
-    values, so that the audit log tells of it without them. With an ``owner`` it is that person's
-    own: nobody else sees or uses it, and it can be used in all projects."""
+    """A credential without its values (``spec.credential``).
+
+    ``values_version`` grows with each change of the values, so that the audit log can record the
+    change without them. With an ``owner`` it is personal: nobody else sees or uses it, and its
+    owner can use it in all projects.
+    """
 
     spec_json = models.JSONField(default=dict)
     values_version = models.PositiveIntegerField(default=0, editable=False)
@@ -81,7 +84,7 @@ class Credential(Asset):
         return CredentialSpec.model_validate(self.spec_json)
 
     def issue_in(self, cluster: Cluster) -> str:
-        """Why it cannot be used in a cluster; empty where it can."""
+        """Why it cannot be used on a cluster; empty if it can."""
         spec = self.spec
         if spec.existing_secret and not cluster.definition.has_secrets:
             return "in an existing Secret, which only Kubernetes has"
@@ -91,8 +94,10 @@ class Credential(Asset):
 
     @property
     def entered(self) -> dict[str, str]:
-        """New values by key, which are written when it is saved. Nothing reads the old ones here:
-        they may be unreadable since ``SECRET_KEY`` changed."""
+        """New values by key, which are written when the row is saved.
+
+        The old ones are not read here: they may be unreadable since ``SECRET_KEY`` changed.
+        """
         return self._entered or {}
 
     @entered.setter
@@ -107,7 +112,8 @@ class Credential(Asset):
         self._entered = None
 
     def _keep_values(self) -> None:
-        """Of the keys that it has now: the values that were entered, and those kept so far."""
+        """Store the entered values, keep the other values of its present keys, and delete
+        the rest."""
         spec = self.spec
         rows = SecretValue.objects.filter(credential=self)
         rows.exclude(key__in=() if spec.existing_secret else spec.names).delete()
@@ -119,7 +125,7 @@ class Credential(Asset):
 
 
 class SecretValue(models.Model):
-    """One value of a credential. A row of its own, so that listing credentials reads none."""
+    """One value of a credential, in a row of its own, so that listing credentials reads none."""
 
     credential = models.ForeignKey(
         Credential, on_delete=models.CASCADE, related_name="secret_values"

@@ -1,4 +1,4 @@
-"""By whose SSH key somebody acts on clusters whose jobs run under people's own names."""
+"""Whose SSH key is used on clusters where jobs run under people's own names."""
 
 from collections.abc import Iterator
 
@@ -15,26 +15,27 @@ from spec.data.credential import KEYS, CredentialKind
 from spec.problems.errors import Problem
 
 (KEY,) = KEYS[CredentialKind.SSH_KEY]
-Person = int | None  # the key of a user, who may be gone
+Person = int | None  # primary key of a user, who may be deleted
 GONE = "nobody is known any more who submitted it, and its job runs under a name of its own"
 
 
 def engine_by(cluster: Cluster, person: Person) -> Engine:
-    """By which somebody submits and enters workloads there. ``EngineRefused`` says which key is
-    missing."""
+    """Return the engine with which someone submits and enters workloads. Raises ``EngineRefused``,
+    which says which key is missing."""
     if why := missing(cluster, person):
         raise EngineRefused(f"{why[0].upper()}{why[1:]}.")
     return _acting(cluster, person)
 
 
 def engine_to_end(cluster: Cluster, person: Person) -> Engine:
-    """By which a workload of somebody is ended: without a key by one that can only look, and says
-    what runs on."""
+    """Return the engine that ends someone's workload. Without a key it can only observe, and says
+    what keeps running."""
     return engine_for(cluster) if missing(cluster, person) else _acting(cluster, person)
 
 
 def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
-    """Why somebody cannot enter a workload of another: that would be under the other's name."""
+    """Why someone cannot enter another person's workload; empty if they can. It would be under that
+    person's name."""
     if owner == by.pk or not cluster.definition.login(cluster, by.username):
         return ""
     return (
@@ -44,12 +45,13 @@ def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
 
 
 def complaints(cluster: Cluster, person: User) -> Iterator[Problem]:
+    """Yield a problem if the person lacks a key for this cluster."""
     if why := missing(cluster, person.pk):
         yield Problem(("project",), why)
 
 
 def missing(cluster: Cluster, person: Person) -> str:
-    """Which key is to be added, and how; empty where none is needed or it is there."""
+    """Which key is missing, and how to add it; empty if none is needed or it exists."""
     if not cluster.definition.login(cluster, "anyone"):
         return ""
     user = _user(person)
@@ -66,7 +68,7 @@ def missing(cluster: Cluster, person: Person) -> str:
 
 
 def name_on(cluster: Cluster) -> str:
-    """The name by which somebody's key for a cluster is found."""
+    """Return the name that someone's key for a cluster must have."""
     return slugify(cluster.name)
 
 

@@ -15,41 +15,42 @@ from projects.models import Project
 from projects.scopes import Place, Scope, ScopedQuerySet
 from spec.data.credential import CredentialKind, opens
 
-#: The nearest first, after one's own: of two with one name the project's own is meant.
+#: The nearest first, after personal ones: of two with the same name, the project's is meant.
 NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
 ANOTHERS = "is another person's own; choose one of yours, or of the project"
-#: What each kind opens, in words.
+#: What each kind gives access to, in words.
 ADDRESSES = {
     CredentialKind.PASSWORD: "a repository by https",
     CredentialKind.SSH_KEY: "a repository by ssh",
     CredentialKind.ACCESS_KEY: "a bucket",
 }
-Named = Mapping[str, Any]  # an ``assetId``, or a ``name``; only one's ``own`` where it says so
+Named = Mapping[str, Any]  # an ``assetId`` or a ``name``; with ``own``, a personal one
 
 
 def usable(project: Project | None, user: User) -> ScopedQuerySet[Credential]:
-    """Without a project: what the user sees."""
+    """Return the credentials that the user can use in a project, or without one those that they
+    see."""
     rows = CREDENTIAL.rows.visible_to(user)
     return rows.usable_in(project) if project else rows
 
 
 def fault_of(credential: Credential) -> str:
-    """Why it can no longer be used anywhere."""
+    """Why a credential is no longer valid; empty if it is."""
     return CREDENTIAL.fault_of(credential)
 
 
 def in_words(credential: Credential) -> str:
-    """``hub (Generic secret, Project team-a)``"""
+    """Return a credential in words, such as ``hub (Generic secret, Project team-a)``."""
     return f"{credential.name} ({type_of(credential)}, {credential.scope_name})"
 
 
 def type_of(credential: Credential) -> str:
-    """``Username & password``"""
+    """Return its type in words, such as ``Username & password``."""
     return dict(KINDS)[credential.spec.kind.value]
 
 
 def unfit(credential: Credential, fetched: str, address: str) -> str:
-    """Why it does not open what is fetched from there; empty where it does."""
+    """Why it cannot open the address that data is fetched from; empty if it can."""
     needed = opens(fetched, address)
     if credential.spec.kind is needed:
         return ""
@@ -62,43 +63,43 @@ def unfit(credential: Credential, fetched: str, address: str) -> str:
 def that_open(
     fetched: Collection[CredentialKind], rows: ScopedQuerySet[Credential]
 ) -> list[Credential]:
-    """Those of some kinds that are valid, by name, of one name the nearest first."""
+    """Return the valid ones of some kinds, by name, and of equal names the nearest first."""
     rows = rows.filter(spec_json__kind__in=[kind.value for kind in fetched])
     placed = rows.select_related("cluster", "department", "project").order_by("name", "pk")
     return nearest_first(row for row in placed if not fault_of(row))
 
 
 def nearest_first(rows: Iterable[Credential]) -> list[Credential]:
-    """By name, of one name the nearest first."""
+    """Sort by name, and equal names by distance."""
     return sorted(rows, key=lambda row: (row.name, distance(row)))
 
 
 def distance(credential: Credential) -> int:
-    """Less is nearer."""
+    """Return how far away a credential is; less is nearer."""
     return -1 if credential.owner_id else NEAREST.index(Scope(credential.scope))
 
 
 def visible_at(place: Place | None, user: User) -> ScopedQuerySet[Credential]:
-    """Those that what belongs there can use, which is nobody's own; without a place all that the
+    """Return the shared credentials that assets at a place can use; without a place, all that the
     user sees."""
     rows = Credential.objects.visible_to(user).shared()
     return rows.usable_at(place) if place else rows
 
 
 def at(place: Place, pk: object) -> Credential | None:
-    """The one of an id, where it can be used there."""
+    """Return the credential with this id, if assets at the place can use it."""
     return Credential.objects.shared().usable_at(place).filter(pk__in=uuids([str(pk)])).first()
 
 
 def is_anothers(pk: object, user: User) -> bool:
-    """Whether the one of an id is somebody else's own."""
+    """Whether the credential with this id is another person's own."""
     rows = Credential.objects.filter(pk__in=uuids([str(pk)])).exclude(owner=None)
     return rows.exclude(owner=user).exists()
 
 
 @dataclass(frozen=True)
 class Usable:
-    """Those of several that are named, the nearest first, in one query."""
+    """The usable ones of several named credentials, the nearest first, read in one query."""
 
     rows: list[Credential]
     user: User
@@ -115,11 +116,12 @@ class Usable:
         return cls(sorted(them, key=distance), user)
 
     def is_anothers(self, named: Named) -> bool:
-        """Whether what is named by its id is somebody else's own."""
+        """Whether the credential that is named by id is another person's own."""
         return is_anothers(named.get("assetId"), self.user)
 
     def find(self, named: Named) -> Credential | None:
-        """By its id, where there is one. What is no longer valid is none."""
+        """Return the named credential, by its id if there is one. ``None`` if it is not usable or
+        no longer valid."""
         pk, name = str(named.get("assetId") or ""), str(named.get("name") or "")
         rows = [it for it in self.rows if it.owner_id] if named.get("own") else self.rows
         them = (it for it in rows if (str(it.pk) == pk if pk else it.name == name))

@@ -1,4 +1,4 @@
-"""Credentials over REST: values go in and never come out. Each type has a path of its own."""
+"""Credentials in REST: values are accepted and never returned. Each type has a path of its own."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -12,7 +12,7 @@ from spec.formats.stored import mapping
 from spec.problems.errors import WORDS, Path, Problem
 
 EXISTING, PAIRS, NUMBER = "existingSecretName", "keyValuePairs", "keyId"
-#: Run:ai's words for the keys of each type, and for what of it is no secret.
+#: Run:ai's words for the keys of each type, and for fields that are not secret.
 WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
     CredentialKind.PASSWORD: ("user", "password"),
@@ -71,15 +71,18 @@ def _closed(properties: Document) -> Document:
 
 
 def _schema_of_pairs() -> Document:
-    """Each value once: what is left out of a change stays."""
+    """Return the schema of pairs. A value that is left out of a change stays."""
     value = {"type": "string", "writeOnly": True}
     pair = _closed({"key": {"type": "string"}, "value": value}) | {"required": ["key"]}
     return _closed({PAIRS: {"type": "array", "items": pair}, EXISTING: {"type": "string"}})
 
 
 def _read_pairs(spec: Document, asset: Any) -> Given:
-    """A pair without a value keeps the one that is there. With the key ``ssh`` it is an SSH key,
-    which may have ``known_hosts`` besides, and those are no secret."""
+    """Read key-value pairs. A pair without a value keeps the stored one.
+
+    With the key ``ssh`` it is an SSH key, which may also have ``known_hosts``; those are not
+    secret.
+    """
     wrong = _strays(spec, {PAIRS, EXISTING, NUMBER})
     keys, values = list[Any](), dict[str, str]()
     given = spec.get(PAIRS, [])
@@ -110,7 +113,7 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
 
 
 def _place(keys: list[Any], at: Path) -> Path:
-    """Where the request has what the document has at ``at``."""
+    """Return the path in the request of what is at a path of the document."""
     match at:
         case ("existingSecret", *_):
             return (EXISTING,)
@@ -124,7 +127,8 @@ def _place(keys: list[Any], at: Path) -> Path:
 
 
 def _kind(keys: list[Any], asset: Any) -> CredentialKind:
-    """A generic secret that has ``known_hosts`` among its own keys stays one."""
+    """Return the kind that the keys mean. A generic secret that has ``known_hosts`` among its own
+    keys stays generic."""
     now = asset and CredentialKind(mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
     if now and not keys:
         return now
@@ -152,7 +156,7 @@ def _strays(document: Document, words: set[str], at: Path = ()) -> list[Problem]
 
 
 def _write_pairs(asset: Any) -> Document:
-    """The keys alone."""
+    """Return the keys without values."""
     document = mapping(asset.spec_json)
     existing = document.get("existingSecret")
     kind = CredentialKind(document.get("kind", CredentialKind.GENERIC))
@@ -164,8 +168,8 @@ def _write_pairs(asset: Any) -> Document:
 
 
 def _numbered(asset: Any) -> Document:
-    """Run:ai numbers its credentials, and its clients want a number. Ours is one of the ID, small
-    enough for JavaScript."""
+    """Return a number for Run:ai's clients, which expect one. It is a part of the id, small enough
+    for JavaScript."""
     return {NUMBER: asset.pk.int >> 75}
 
 

@@ -1,4 +1,4 @@
-"""What a gallery shows of a data source."""
+"""The card of a data source in a gallery."""
 
 from assets.base import AssetCard, Columns, Fact
 from assets.data_source.form import KINDS
@@ -12,7 +12,7 @@ WORDS = {
     "read_only_many": "read-only by many",
     "read_write_many": "read-write by many",
 }
-#: What of each kind says where the data is.
+#: Kind → icon, label and field that say where the data is.
 WHERE = {
     SourceKind.PVC: ("database", "Claim", "claimName"),
     SourceKind.NFS: ("server", "Server", "server"),
@@ -51,7 +51,7 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
 
 
 def _asked(info: ClaimInfo) -> list[Fact]:
-    """What of a new claim."""
+    """Return the facts of a new claim."""
     modes = info.access_modes.model_dump()
     facts = [("ruler", "Size", info.size)]
     facts.append(("arrows-shuffle", "Access", ", ".join(WORDS[it] for it in WORDS if modes[it])))

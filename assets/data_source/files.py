@@ -1,4 +1,4 @@
-"""Files of a ConfigMap as one text that people write: as YAML, each name with its text."""
+"""Files of a ConfigMap as a single text that people write: YAML, each name with its text."""
 
 from typing import Any
 
@@ -16,18 +16,18 @@ HOW = (
 
 
 def texts_of(text: object) -> dict[str, str] | None:
-    """What the YAML says; ``None`` where it is no mapping of names to texts."""
+    """Return the texts by name; ``None`` if the YAML does not map names to texts."""
     try:
         data = yaml.safe_load(str(text or ""))
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
-        return None  # no YAML, or a number, a date or a depth that Python does not take
+        return None  # not YAML, or a value or depth that Python refuses
     data = {} if data is None else data
     is_text = isinstance(data, dict) and all(isinstance(it, str) for it in data.values())
     return {str(name): it for name, it in data.items()} if is_text else None
 
 
 def unpack(item: Values) -> Values:
-    """An item with its files as a text. Where they are no files they stay as they are."""
+    """Return an item with its files as a text. Invalid files stay as they are."""
     files = item.get(FILES)
     if not isinstance(files, list) or not all(map(_is_file, files)):
         return item
@@ -35,7 +35,7 @@ def unpack(item: Values) -> Values:
 
 
 def pack(item: Values) -> Values:
-    """The way back. A text that says nothing of files stays, for the spec to refuse."""
+    """Return an item with the files of its text. An invalid text stays, for the spec to refuse."""
     rest = {key: value for key, value in item.items() if key != FILES}
     texts = texts_of(item.get(FILES))
     if texts is None:

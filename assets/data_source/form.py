@@ -1,4 +1,4 @@
-"""The data source form: what kind it is, and the fields of each kind, of which one is shown."""
+"""The data source form: its kind, and the fields of each kind, of which only one is shown."""
 
 from collections.abc import Collection
 from typing import Any
@@ -50,7 +50,8 @@ def _text(
 
 
 def _credential(kind: SourceKind, hint: str) -> Field:
-    """Chosen by its id. What is wrong with it is shown here, whichever part of it that is about."""
+    """Return the field of a credential, which is chosen by id. All problems with the credential are
+    shown there."""
     key = f"{kind}.credential"
     return Field(
         f"{key}.assetId",
@@ -189,7 +190,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
 
 
 MOUNTED = tuple(kind for kind in CredentialKind if kind not in PULLING)
-#: What the credentials of each kind may be of.
+#: Types of credentials that each kind accepts.
 OPENED_BY = {
     SourceKind.GIT: (CredentialKind.PASSWORD, CredentialKind.SSH_KEY),
     SourceKind.S3: (CredentialKind.ACCESS_KEY,),
@@ -205,7 +206,7 @@ class DataSourceForm(AssetForm):
 
     @property
     def parts(self) -> list[tuple[str, str, list[Shown]]]:
-        """Value and label of each kind, and its fields."""
+        """Value, label and fields of each kind."""
         labels = dict(KINDS)
         return [
             (kind.value, labels[kind], [self[field.name] for field in fields])
@@ -213,8 +214,8 @@ class DataSourceForm(AssetForm):
         ]
 
     def offers(self, user: User, place: Place | None) -> Offered:
-        """Where the scope is still to be chosen, all that the user sees; which of them can be used
-        there is judged with the rest."""
+        """Return the credentials to choose from: before a scope is chosen, all that the user sees.
+        Which ones can be used there is checked on saving."""
         kinds = [kind for kinds in OPENED_BY.values() for kind in kinds]
         rows = that_open(kinds, visible_at(place, user))
         self._names = {str(row.pk): row.name for row in rows}
@@ -238,7 +239,7 @@ class DataSourceForm(AssetForm):
             self.add_error("configMapVolume_files", files.HOW)
 
     def document(self, *, without: Collection[str] = ()) -> Values:
-        """What the fields of the other kinds hold is no part of it."""
+        """Return the document, without the fields of other kinds."""
         whole = super().document(without=without)
         kind = str(whole.get("kind", ""))
         item = {key: value for key, value in whole.get(kind, {}).items() if value != ""}
@@ -256,7 +257,7 @@ class DataSourceForm(AssetForm):
 
 
 def _claim(item: Values) -> Values:
-    """One that exists, where it is named, and else a new one."""
+    """Return an existing claim if it is named, else a new one."""
     info = {key: value for key, value in mapping(item.get("claimInfo")).items() if value != ""}
     if item.get("claimName"):
         return {key: value for key, value in item.items() if key != "claimInfo"} | {

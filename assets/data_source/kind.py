@@ -26,7 +26,7 @@ def _names(source: DataSource) -> Iterator[Reference]:
 
 
 def _lacks(source: DataSource) -> Iterator[Problem]:
-    """Its credential can be used where it belongs, and opens what is at its address."""
+    """Yield a problem if its credential cannot be used at its place, or cannot open its address."""
     spec = source.spec
     if spec.credential is None:
         return
@@ -46,7 +46,7 @@ def _lacks(source: DataSource) -> Iterator[Problem]:
 
 
 def _issues(sources: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
-    """What its cluster does not mount, or why its credential cannot be used there."""
+    """Return why data sources cannot be used on their clusters, or on ``cluster``, by id."""
     placed = [
         (it, spec, at)
         for it in sources

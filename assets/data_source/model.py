@@ -1,4 +1,4 @@
-"""The row of a data source, and its link to the credential that it names."""
+"""The models of a data source and of its link to a credential."""
 
 from typing import Any
 
@@ -32,15 +32,17 @@ class DataSource(Asset):
 
     @property
     def readable_spec(self) -> data_source.DataSourceSpec | None:
-        """None where it was written under other rules."""
+        """Its spec; ``None`` if current rules no longer accept it."""
         try:
             return self.spec
         except ValidationError:
             return None
 
     def storage(self, path: str = "") -> tuple[str, dict[str, Any]]:
-        """The list of a pod's ``storage`` that it belongs to, and its item there, at another
-        ``path`` of the container than its own where one is given."""
+        """Return the list of a pod's ``storage`` that it belongs to, and its item there.
+
+        ``path`` is another path in the container than its own.
+        """
         spec = self.spec
         item = spec.at(path)
         if spec.pvc:
@@ -49,7 +51,8 @@ class DataSource(Asset):
 
     @property
     def claim_name(self) -> str:
-        """Of its claim in each project: what it says, or else what stays when it is renamed."""
+        """The name of its claim in each project: the one it has, or else one that does not change
+        when it is renamed."""
         pvc = self.spec.pvc
         return (pvc.claim_name if pvc else None) or f"pvc-{self.pk.hex[:12]}"
 

@@ -1,5 +1,5 @@
-"""Data sources over REST: each type has a path of its own, and its ``spec`` is the one part that
-the document of this type holds."""
+"""Data sources in REST. Each type has a path of its own; its ``spec`` is the part of the document
+for this type."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -12,19 +12,19 @@ from spec.formats.documents import Document, ordered
 from spec.formats.stored import mapping
 from spec.problems.errors import WORDS, Path, Problem
 
-NAME = {"name": WORDS["extra_forbidden"]}  # of an item of ``storage``; an asset has its own
-#: Run:ai's words for the credential of each type, whose id they have.
+NAME = {"name": WORDS["extra_forbidden"]}  # an item's name; an asset has its own
+#: Run:ai's words for the id of each type's credential.
 WORDS_OF = {
     SourceKind.S3: ("accessKeyAssetId",),
     SourceKind.GIT: ("credentialId", "passwordAssetId"),
     SourceKind.SECRET: ("credentialAssetId",),
 }
 TWICE = "names the credential a second time; leave one of both out"
-#: What Run:ai has of each type, and Trainyard has not.
+#: Run:ai's fields of each type that Trainyard does not have.
 LACKS: dict[SourceKind, Mapping[str, str]] = {
     SourceKind.PVC: {"dataSharing": NOT_HERE},
 }
-#: What says where the data is: a change without any of these leaves it there.
+#: Fields that say where the data is. A change without any of them leaves it there.
 ORIGIN = {SourceKind.PVC: frozenset({"existingPvc", "claimName", "claimInfo"})}
 
 
@@ -68,7 +68,7 @@ def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -
 
 
 def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
-    """What a change says nothing of, as it is."""
+    """Return the stored fields that a change does not mention."""
     names = ORIGIN.get(source, frozenset())
     if asset is None or names & item.keys():
         return {}
@@ -77,7 +77,7 @@ def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
 
 
 def _schema(source: SourceKind) -> Document:
-    """Of the part, in Run:ai's words."""
+    """Return the schema of a type, in Run:ai's words."""
     whole = schema_of(PART_OF[source])
     own = {key: value for key, value in whole["properties"].items() if key != "name"}
     words = {word: {"type": "string", "format": "uuid"} for word in WORDS_OF.get(source, ())}

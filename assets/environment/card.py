@@ -1,4 +1,4 @@
-"""What a gallery shows of an environment."""
+"""The card of an environment in a gallery."""
 
 from assets.base import AssetCard, Columns, Fact
 from assets.environment.model import Environment
@@ -27,6 +27,6 @@ def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:
 
 
 def copied(values: Values) -> list[Fact]:
-    """Of a pod that has its own image."""
+    """Return the facts of a copied pod's own image, if it has one."""
     image = values.get("image")
     return [("box", IMAGE, str(image))] if image else []

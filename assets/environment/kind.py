@@ -14,7 +14,7 @@ from spec.parts import environment
 from spec.problems.errors import Problem
 
 IDS = ("runAsUid", "runAsGid", "supplementalGroups")
-#: What a person gives on top of an environment. The rest gives way to the one that is chosen.
+#: Fields of a pod that stay when an environment is chosen. It replaces all others by its own.
 ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
 
 
@@ -23,12 +23,12 @@ def layer(asset: Environment) -> Values:
     return values
 
 
-#: What a workload that runs elsewhere than on Kubernetes cannot take back.
+#: Fields that workloads on other clusters than Kubernetes cannot override.
 KEPT = frozenset({"probes", "security", "stdin", "tty"})
 
 
 def complaints(asset: Environment, given: Values) -> Iterator[Problem]:
-    """Ids of a pod's own, which not every environment leaves to it."""
+    """Yield problems for user and group ids of the pod, unless the environment allows them."""
     if asset.leaves_ids:
         return
     security = given.get("security")

@@ -1,4 +1,4 @@
-"""The row of an environment."""
+"""The model of an environment."""
 
 from django.db import models
 from django.urls import reverse
@@ -18,7 +18,7 @@ def frameworks() -> Choices:
 
 
 class Environment(Asset):
-    """An image with its command, variables, tools and rights (``spec.environment``)."""
+    """An image with its command, variables, tools and permissions (``spec.environment``)."""
 
     distributed = models.BooleanField("Workload architecture: distributed", default=True)
     framework = models.CharField(max_length=20, blank=True, choices=frameworks)
@@ -36,14 +36,16 @@ class Environment(Asset):
 
     @property
     def leaves_ids(self) -> bool:
-        """Whether a workload may have another UID, GID and groups than those said here."""
+        """Whether a workload may have another UID, GID and groups than this environment."""
         security = mapping(mapping(self.spec_json).get("security"))
         custom = security.get("uidGidSource") == UidGidSource.CUSTOM
         return custom and self.override_uid_gid
 
     def unfit_for(self, framework: str) -> str:
-        """Why a distributed workload of this framework cannot use it; empty when it can. One of
-        one pod has no framework, and can use any image."""
+        """Why a distributed workload of this framework cannot use it; empty if it can.
+
+        A workload of one pod has no framework, and can use any environment.
+        """
         if not framework:
             return ""
         if not self.distributed:
@@ -53,7 +55,8 @@ class Environment(Asset):
         return f"for {Framework(self.framework).label}"
 
     def distance(self, kind: KindTraits, framework: str) -> int:
-        """A workspace wants tools in an image that meets nobody; a gang its own framework."""
+        """Return how well it fits; less is better. Workspaces prefer tools in an image that is not
+        distributed, and gangs prefer their framework."""
         if kind.is_gang:
             return int(self.framework != framework)
         has_tools = bool(mapping(self.spec_json).get("connections"))

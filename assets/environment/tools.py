@@ -1,4 +1,4 @@
-"""Tools in a form: how each is reached, and who may."""
+"""Tools in a form: how each is reached, and who may open it."""
 
 from core.forms.field import Cell, Input, Repack, Values
 from core.forms.items import ShownItem
@@ -56,15 +56,15 @@ WIRE = {
     "external_url": "externalUrl",
     "access": "authorizationType",
 }
-#: What is not asked of a tool that is elsewhere.
+#: Cells that an external tool does not have.
 OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
 ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
 
 
 def begins(why_no_urls: str) -> Values:
-    """How a new tool is reached, and who may open it: as Run:ai's form has it, all authenticated
-    users by an external URL, until the author says otherwise."""
+    """Return the initial values of a new tool, which are those of Run:ai's form: an external URL,
+    open to all authenticated users."""
     if why_no_urls:
         return {"connectionType": ConnectionType.CLUSTER_IP.value}
     return {
@@ -74,6 +74,7 @@ def begins(why_no_urls: str) -> Values:
 
 
 def pack(cells: Values) -> Values:
+    """Convert the cells of a form to a tool."""
     if cells.get("tool_type") in EXTERNAL_TOOLS:
         cells |= dict.fromkeys(OF_SERVED, "")
     tool, names = cells.pop("tool_type", ""), cells.pop("who", [])
@@ -85,6 +86,7 @@ def pack(cells: Values) -> Values:
 
 
 def unpack(item: Values) -> Values:
+    """Convert a tool to the cells of a form."""
     wire = {"toolType", *WIRE.values(), *NAMES}
     rest = {key: value for key, value in item.items() if key not in wire}
     cells = {cell: item.get(wire) for cell, wire in WIRE.items()}
@@ -95,7 +97,7 @@ def unpack(item: Values) -> Values:
 
 
 def leave_out(item: ShownItem) -> None:
-    """What is not asked of a tool that is elsewhere."""
+    """Hide the cells that an external tool does not have."""
     if item.by["tool_type"].value in EXTERNAL_TOOLS:
         for slug in OF_SERVED:
             item.by[slug].hidden = True
@@ -103,7 +105,7 @@ def leave_out(item: ShownItem) -> None:
 
 
 def words(item: Values) -> str:
-    """A tool in a line: ``External URL, port 8888, All authenticated users``."""
+    """Return a tool in words: ``External URL, port 8888, All authenticated users``."""
     cells = unpack(item)
     if item.get("toolType") in EXTERNAL_TOOLS:
         return f"{EXTERNAL_TOOLS[item['toolType']]}, {cells['external_url']}"

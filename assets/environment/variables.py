@@ -1,16 +1,16 @@
-"""Environment variables in a form: a value, the name of a Secret, ConfigMap or credential, or
-a pod field.
+"""Environment variables in a form: a value, the name of a Secret, ConfigMap or credential, or a pod
+field.
 
-The value of one that looks secret never goes into a page. It stays in the document, as what no cell
-shows of the item, and the mask that is posted in its place keeps it.
+A value that looks secret never goes to a page. The document keeps it as a part of the item that no
+cell shows, and the mask that is posted instead restores it.
 """
 
 from core.forms.field import Cell, Input, Repack, Values
 from spec.values.variable import MASK, looks_secret
 
-KEPT = "kept"  # the value behind the mask, among the cells
-CHOSEN = "chosen"  # the same: the credential by its id, as long as its name stays
-UNSET = "unset"  # among them too, where there is no value, not even an empty one
+KEPT = "kept"  # the value behind the mask
+CHOSEN = "chosen"  # the credential's id, used while its name stays the same
+UNSET = "unset"  # there is no value, not even an empty one
 
 VALUE = ""
 SOURCES = (
@@ -20,8 +20,8 @@ SOURCES = (
     ("podFieldRef", "Pod field"),
     ("credential", "Credential"),
 )
-NAMED = ("secret", "configMap", "credential")  # which have keys
-#: ``value`` is that, or a name, or a path in the pod.
+NAMED = ("secret", "configMap", "credential")  # sources with keys
+#: ``value`` is a value, a name, or a path in the pod.
 CELLS = (
     Cell("name", "Name"),
     Cell(
@@ -36,6 +36,7 @@ CELLS = (
 
 
 def pack(cells: Values) -> Values:
+    """Convert the cells of a form to a variable."""
     name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
     kept, unset = cells.pop(KEPT, ""), cells.pop(UNSET, False)
     chosen = cells.pop(CHOSEN, {})
@@ -47,11 +48,12 @@ def pack(cells: Values) -> Values:
         return {**cells, "name": name, source: {"path": value}}
     if unset and not value:
         return {**cells, "name": name}
-    is_kept = kept and value == MASK and looks_secret(str(name))  # else its new name would show it
+    is_kept = kept and value == MASK and looks_secret(str(name))  # or its new name would reveal it
     return {**cells, "name": name, "value": kept if is_kept else value}
 
 
 def unpack(item: Values) -> Values:
+    """Convert a variable to the cells of a form."""
     whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
     for source in NAMED:
         if isinstance(of := item.get(source), dict):

@@ -1,4 +1,4 @@
-"""An environment over REST: rights beside the image, and tools as Run:ai nests them."""
+"""An environment in REST: permissions are next to the image, and tools nested as in Run:ai."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -14,12 +14,12 @@ from spec.problems.errors import WORDS, Path, Problem
 
 TOOLS, INSIDE, OVERRIDE = "connections", "internalToolInfo", "overrideUidGidInWorkspace"
 SECURITY = frozenset(field.alias or name for name, field in Security.model_fields.items())
-#: What stands in ``internalToolInfo`` as it is; the last three are Trainyard's own.
+#: Fields that ``internalToolInfo`` has, too. The last three are Trainyard's own.
 PLAIN = (
     *("toolType", "connectionType", "containerPort"),
     *("authorizationType", "authorizedUsers", "authorizedGroups"),
 )
-#: Where Run:ai nests the rest: by our word the part, and what there says that it is given.
+#: The other fields → the part that Run:ai nests them in, and the flag there that says they are set.
 NESTED = {
     "nodePort": ("nodePortInfo", "isCustomPort"),
     "externalUrl": ("externalUrlInfo", "isCustomUrl"),
@@ -52,7 +52,7 @@ def _read(spec: Document, asset: Any) -> Given:
 
 
 def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
-    """One of our connections. What is no object stays for the spec to refuse."""
+    """Return a tool as a connection. Anything but an object stays, for the spec to refuse."""
     if not isinstance(item, dict):
         return item
     if item.get(IS_EXTERNAL) is True:
@@ -76,7 +76,7 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
 
 
 def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
-    """One that is elsewhere."""
+    """Return an external tool as a connection."""
     outer, problems = without(item, EXTERNAL_LACKS, at)
     name, info = outer.pop("name", None), dict(mapping(outer.pop(OUTSIDE, None)))
     strays = [(*at, key) for key in outer if key != IS_EXTERNAL]
@@ -86,7 +86,7 @@ def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
     if tool.get("toolType") not in EXTERNAL_TOOLS:
         message = f"must be one of {', '.join(EXTERNAL_TOOLS)}"
         wrong.append(Problem((*at, OUTSIDE, "toolType"), message))
-        tool["toolType"] = next(iter(EXTERNAL_TOOLS))  # the rest is judged all the same
+        tool["toolType"] = next(iter(EXTERNAL_TOOLS))  # so that the rest is checked, too
     return tool | ({} if name is None else {"name": name})
 
 
@@ -113,7 +113,7 @@ def _tool_out(item: Mapping[str, Any]) -> Document:
 
 
 def _schema() -> Document:
-    """Rights beside the image, and tools as Run:ai nests them."""
+    """Return the schema, with permissions next to the image and tools nested as in Run:ai."""
     whole, tool = schema_of(Environment), schema_of(ToolConnection)["properties"]
     own = {key: value for key, value in whole["properties"].items() if key != "security"}
     inner = {key: tool[key] for key in PLAIN}
@@ -145,7 +145,8 @@ def _place(document: Document, path: Path) -> Path:
 
 
 def _supported_in(types: Mapping[str, Any]) -> Given:
-    """What is not given is false, as with Run:ai, but for what is always true here."""
+    """Read the supported workloads. A missing type is false, as in Run:ai, except for those that
+    are always true here."""
     distributed, framework = types.get("distributed", False), types.get("distFramework", "")
     wrong = [Problem((key,), EVERYWHERE) for key in ("workspace", "training") if key in types]
     wrong = [it for it in wrong if types[str(it.path[0])] is False]

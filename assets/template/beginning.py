@@ -1,4 +1,4 @@
-"""Lay a draft over the template that it started from. Pure."""
+"""Merges a draft with the template that it started from."""
 
 from typing import Any
 

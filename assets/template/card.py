@@ -1,4 +1,4 @@
-"""What a gallery shows of a template."""
+"""The card of a template in a gallery."""
 
 from assets.base import AssetCard, Columns
 from assets.template.model import Template
@@ -8,7 +8,7 @@ from spec.kind import WorkloadKind
 from spec.workload import Architecture
 
 RANKS = "Ranks"
-#: Of the assets that it names, as every kind says of them.
+#: Facts of the assets that it names, as their kinds describe them.
 NAMED = ("Environment", "Compute resource", "Data source")
 COLUMNS: Columns = tuple((name, (name,)) for name in (RANKS, *NAMED))
 

@@ -16,7 +16,8 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 
 
 def kept(draft: WorkloadDraft) -> dict[str, Any]:
-    """A template keeps neither the name of the draft, nor its project, nor where it began."""
+    """Return what a template keeps of a draft: all but its name, its project and its own
+    beginning."""
     bare = draft.model_copy(update={"name": "", "project": None, "template": None})
     return bare.model_dump(mode="json", by_alias=True)
 

@@ -1,4 +1,4 @@
-"""The row of a template, and its links to the assets that its draft names."""
+"""The models of a template and of its links to the assets that its draft names."""
 
 from django.db import models
 from django.urls import reverse
@@ -12,7 +12,8 @@ from spec.formats.stored import readable
 
 
 class Template(Asset):
-    """A draft to start from. It may be incomplete; the assets it names are remembered apart."""
+    """A draft to start from. It may be incomplete. Links to the assets that it names are in a table
+    of their own."""
 
     draft_json = models.JSONField(default=dict)
 
@@ -27,7 +28,7 @@ class Template(Asset):
 
     @property
     def draft(self) -> WorkloadDraft:
-        """Without what of it can no longer be read."""
+        """The draft, without the parts that can no longer be read."""
         return readable(WorkloadDraft, ordered_draft(self.draft_json))
 
 

@@ -1,4 +1,5 @@
-"""A template over REST, to be found and read: it is made of what a person answers in the wizard."""
+"""A template in REST, which can be found and read. It is created from a person's answers in the
+wizard."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What assets were before each change, and the way back."""
+"""Earlier versions of assets, and how to restore them."""

@@ -1,1 +1,1 @@
-"""From what a spec says of credentials to the values that its pods get."""
+"""From credentials named in a spec to the values that its pods get."""

@@ -1,5 +1,5 @@
-"""From what the variables, pull secrets and fetched data of a pod say of credentials to the very
-ones that are meant."""
+"""Finds the credentials that a pod's document names in its variables, pull secrets and fetched
+data."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,15 +17,17 @@ from spec.formats.stored import mapping
 from spec.problems.errors import Path, Problem
 
 PULLS, STORAGE, FILES = "imagePullSecrets", "storage", "secretVolume"
-OWN = "userCredential"  # Run:ai's word for one of the author's own
+OWN = "userCredential"  # Run:ai's word for one of the author's own credentials
 
 ONLY_PULLS = "is only for image pulls; choose another"
 
 
 @dataclass
 class Bound:
-    """A pod's document with the id of each credential, which of them there are, and what is wrong.
-    What names one that is in an existing Secret names that Secret instead."""
+    """A pod's document with the ids of its credentials, the credentials, and problems.
+
+    If a credential is an existing Secret, the document names that Secret instead.
+    """
 
     document: Values
     credentials: list[Credential] = field(default_factory=list)
@@ -33,12 +35,13 @@ class Bound:
 
     @property
     def linked(self) -> list[tuple[str, UUID]]:
-        """Kind and id of each."""
+        """Kind and id of each credential, for links."""
         return [(CREDENTIAL.slug, it.pk) for it in self.credentials]
 
 
 def bind(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
-    """Nothing that ``document`` holds is changed. ``at`` is where it stands, for the problems."""
+    """Find all credentials that a document names, and return a copy with their ids. ``at`` is the
+    path of the document, for problems."""
     bound = Bound(document)
     variables = [_with_own(it) for it in _items(document, VARIABLES)]
     pulls = [_with_own(it) for it in _items(document, PULLS)]
@@ -76,7 +79,8 @@ def _items(document: Values, key: str) -> list[Any]:
 
 
 def _with_own(item: Any) -> Any:
-    """Said in our words. With a credential named beside it, it stays for the spec to refuse."""
+    """Return an item in Trainyard's words. If it names a credential as well, it stays, for the spec
+    to refuse."""
     said = item.get(OWN) if isinstance(item, dict) else None
     if not said or item.get("credential"):
         return item
@@ -87,7 +91,7 @@ def _with_own(item: Any) -> Any:
 
 
 def _settled(item: Any) -> Any:
-    """Without the word of whom a credential must be of, whether or not there is one."""
+    """Return an item without ``own``, which the spec does not have."""
     if not isinstance(item, dict):
         return item
     rest = {key: value for key, value in item.items() if key != "own"}
@@ -101,7 +105,7 @@ def _is_pull(item: Any) -> bool:
 
 
 def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
-    """A pull secret as the spec has it."""
+    """Return a pull secret as the spec has it, or unchanged after adding a problem."""
     credential = usable.find({**given, "name": str(given["name"])})
     if credential is None or not credential.spec.is_registry:
         what = "is not for image pulls" if credential else f"cannot be used {where}"
@@ -119,7 +123,8 @@ def _names_one(item: Any) -> bool:
 
 
 def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Credential | None:
-    """The one that is named; ``None`` with a problem, or where none is, which the spec says."""
+    """Return the named credential. ``None`` after adding a problem, or if none is named, which the
+    spec reports."""
     name = str(given.get("name") or "")
     if not (name or given.get("assetId")):
         return None
@@ -136,7 +141,7 @@ def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> 
 def _bound_fetch(
     key: str, item: Values, bound: Bound, usable: Usable, where: str, at: Path
 ) -> Values:
-    """A repository or a bucket as the spec has it; as it is, where something is wrong with it."""
+    """Return a repository or a bucket as the spec has it, or unchanged after adding a problem."""
     credential = _find(item["credential"], bound, usable, where, (*at, "credential"))
     if credential is None:
         return item
@@ -150,13 +155,13 @@ def _bound_fetch(
 
 
 def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
-    """What names the Secret and its keys, unless it names another one as well, which the spec
-    refuses."""
+    """Return the item with the name and keys of the Secret. If it names another one as well, it
+    stays, for the spec to refuse."""
     if item.get("secretRef") or item.get("accessKeySecret"):
         return item
     others = {name: value for name, value in item.items() if name != "credential"}
     if kind is CredentialKind.ACCESS_KEY:
-        return others | {"accessKeySecret": secret}  # whose keys are these by default
+        return others | {"accessKeySecret": secret}  # its keys are the default ones
     if kind is CredentialKind.SSH_KEY:
         return others | {"secretRef": {"name": secret, "authenticationMethod": "ssh-key"}}
     user, password = KEYS[kind]
@@ -165,7 +170,8 @@ def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
 
 
 def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
-    """The files of a credential as the spec has them: those keys that are named, or all."""
+    """Return the files of a credential as the spec has them: of the keys that are named, or
+    of all."""
     given, at = item["credential"], (*at, "credential")
     credential = _find(given, bound, usable, where, at)
     if credential is None:
@@ -178,7 +184,7 @@ def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Pat
     keys = [str(key) for key in given.get("keys") or () if key]
     if spec.existing_secret and not item.get("secret"):
         others = {name: value for name, value in item.items() if name != "credential"}
-        return others | {"secret": spec.existing_secret}  # which is mounted whole
+        return others | {"secret": spec.existing_secret}  # mounted as a whole
     if wrong := sorted(set(keys) - set(spec.names)):
         message = f"{credential.name} has no key {wrong[0]!r}; it has {', '.join(spec.names)}"
         bound.problems.append(Problem((*at, "keys"), message))
@@ -187,8 +193,8 @@ def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Pat
 
 
 def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
-    """The variable as the spec has it; as it is, where something is wrong with it. A key that is
-    the only one need not be named."""
+    """Return a variable as the spec has it, or unchanged after adding a problem. A key need not be
+    named if it is the only one."""
     given = variable["credential"]
     at = (*at, OWN if given.get("own") else "credential")
     key = str(given.get("key") or "")

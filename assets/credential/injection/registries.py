@@ -1,4 +1,4 @@
-"""The credentials of registries that are applied to the image pulls of a workload."""
+"""The registry credentials that pull a workload's images."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -19,8 +19,11 @@ from spec.workload import WorkloadSpec
 
 
 def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Credential]:
-    """Those that it names, and one for each registry that its images come from, the nearest that
-    the project can use. What is a person's own is used where its owner, ``by``, named it."""
+    """Return the registry credentials that a spec names, and the nearest usable one for each
+    registry of its images.
+
+    Someone's own credential is used only if its owner, ``by``, named it.
+    """
     replicas = list(filter(None, (spec.worker, spec.master)))
     pulls = [it for replica in replicas for it in replica.image_pull_secrets]
     named = {it.asset_id for it in pulls if it.asset_id}
@@ -39,7 +42,7 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
 def _usable(
     project: int, department: int, cluster: UUID, owner: int | None, *named: UUID
 ) -> QuerySet[Credential]:
-    """Those of registries, with where they belong."""
+    """Return the registry credentials that a project can use, with their places."""
     rows = Credential.objects.filter(
         holding(project, department, cluster),
         SHARED | Q(owner=owner, pk__in=named),
@@ -49,7 +52,7 @@ def _usable(
 
 
 def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
-    """Without their passwords."""
+    """Return registries without passwords."""
     return tuple(
         Registry(host_of(it.spec.registry), existing_secret=it.spec.existing_secret or "")
         for it in credentials
@@ -57,8 +60,10 @@ def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
 
 
 def opened(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
-    """With them as they are now. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is
-    another."""
+    """Return registries with their present passwords.
+
+    Raises ``MissingValue``, or ``Unreadable`` if ``SECRET_KEY`` has changed.
+    """
     credentials = list(credentials)
     if not credentials:
         return ()

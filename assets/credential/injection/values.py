@@ -1,4 +1,4 @@
-"""The values of the credentials that a spec names, for whoever starts the workload."""
+"""The values of the credentials that a spec names, for starting the workload."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -13,14 +13,17 @@ from spec.workload import Replica, WorkloadSpec
 
 
 class MissingValue(Exception):
-    """A credential or its key is gone; the text says which."""
+    """A credential or one of its keys no longer exists; the text says which."""
 
 
 def values_for(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]]:
-    """By credential and key: as they are now, so that a workload that is run again has the new ones
-    after a change. Of own credentials those of ``by``, who submitted it. SSH keys come with their
-    known hosts, where they have any. ``MissingValue``; ``Unreadable`` where ``SECRET_KEY`` is
-    another."""
+    """Return the present values, by credential and key, so that a workload that runs again gets new
+    ones.
+
+    Of personal credentials, only those of ``by`` are returned, who submitted it. SSH keys come with
+    their known hosts, if they have any. Raises ``MissingValue``, or ``Unreadable`` if
+    ``SECRET_KEY`` has changed.
+    """
     named = list(_named(spec))
     if not named:
         return {}
@@ -51,14 +54,14 @@ def _named(spec: WorkloadSpec) -> Iterator[CredentialKey]:
 
 
 def _mounted(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
-    """Those that are files, with the keys that are."""
+    """Yield the credentials that are mounted as files, with the keys that become files."""
     for item in replica.storage.secret_volume:
         if item.credential:
             yield item.credential, item.credential.keys
 
 
 def _fetched(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
-    """What opens the repositories and buckets, with all keys that they take."""
+    """Yield the credentials of repositories and buckets, with all keys that they need."""
     for git in replica.storage.git:
         if git.credential:
             yield git.credential, KEYS[opens("git", git.repository)]
