@@ -1,4 +1,4 @@
-"""The forms of projects, departments and members. The verbs that get the values judge them."""
+"""The forms of projects, departments and members. The services validate the values."""
 
 from collections.abc import Collection
 from typing import Any
@@ -72,7 +72,7 @@ class DepartmentForm(Form):
             self.add_problems((problem.path, problem.message) for problem in problems(error))
 
     def given(self) -> dict[str, Any]:
-        """What the verbs that make it and change it are given, but for the cluster."""
+        """The values for the verbs that create and change it, without the cluster."""
         return self.typed.given()
 
     @property
@@ -148,7 +148,8 @@ class ProjectForm(DepartmentForm):
         }
 
     def _clusters_to_choose(self) -> list[Cluster]:
-        """All of them where the project is new; which has which pools its verb judges."""
+        """Return the clusters to choose from: all for a new project. The service checks which one
+        has which node pools."""
         return [it for pk, it in self.clusters.items() if self.home in {"", pk}]
 
     def given(self) -> dict[str, Any]:
@@ -176,7 +177,7 @@ def blank() -> Values:
 
 
 def initial_of(of: Project | Department) -> Values:
-    """What both forms ask for."""
+    """Return the initial values that both forms have."""
     return {
         "cluster": str(of.cluster_id),
         "name": of.name,
@@ -188,12 +189,12 @@ def initial_of(of: Project | Department) -> Values:
 
 
 def _plain(quota: float | None) -> float | int | None:
-    """``8`` rather than ``8.0`` in a number field."""
+    """Return a whole number as an int, so that its field shows ``8`` and not ``8.0``."""
     return int(quota) if quota is not None and quota == int(quota) else quota
 
 
 class MemberForm(Form):
-    """A user, and the projects that they are a member of; a ``new`` one with how they sign in."""
+    """A user and their projects. For a ``new`` one, it also asks how they sign in."""
 
     def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
         self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
@@ -205,7 +206,7 @@ class MemberForm(Form):
             self["username"].attributes = {"autocomplete": "off"}
 
     def given(self) -> dict[str, str]:
-        """What the verbs about users are given."""
+        """The values for the verbs about users."""
         return texts(self, *self.asked)
 
     def chosen(self) -> list[Project]:

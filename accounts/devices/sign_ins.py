@@ -20,7 +20,7 @@ KEY_LIVES = timedelta(days=90)
 
 
 class NotWaiting(ValidationError):
-    """It was answered, or has ended."""
+    """The sign-in was answered already, or has expired."""
 
     def __init__(self) -> None:
         super().__init__("This code was used, or has expired. Start again: trainyard login")

@@ -1,4 +1,4 @@
-"""What requests ask of an asset besides itself: what uses it, and whether it can be used."""
+"""What requests can ask about an asset in addition: what uses it, and whether it can be used."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ OF_A_GANG = "complyToReplicaType: is for complyToWorkloadType=distributed; other
 def info_of(
     kind: AssetKind[Any], assets: list[Any], user: User, asked: WithInfo | AssetListing
 ) -> Mapping[UUID, dict[str, Any]]:
-    """By asset, in a fixed number of queries."""
+    """Return this information by asset, in a fixed number of queries."""
     info: dict[UUID, dict[str, Any]] = {it.pk: {} for it in assets}
     gang = asked.comply_to_workload_type is WorkloadKind.DISTRIBUTED
     if asked.comply_to_replica_type and asked.comply_to_project is not None and not gang:

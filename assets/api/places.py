@@ -1,4 +1,4 @@
-"""Where an asset belongs, by the ``meta`` of a request."""
+"""Finds the place that an asset belongs to from the ``meta`` of a request."""
 
 from collections.abc import Callable
 from typing import Any, Protocol

@@ -1,4 +1,4 @@
-"""What REST takes to connect a cluster."""
+"""The part of a REST request that says how to reach a cluster."""
 
 from typing import Any
 
@@ -15,17 +15,17 @@ class Connecting(BaseModel):
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, extra="forbid")
 
     def settings(self, kind: ClusterKind) -> dict[str, str]:
-        """Those that were given."""
+        """Return the settings that the request contains."""
         names = [name for name in kind.settings.model_fields if name in self.model_fields_set]
         return {name: tidied(getattr(self, name)) for name in names}
 
     def secret(self, *, editing: bool) -> ConnectionSecret | None:
-        """What opens the cluster; ``None`` keeps what there is. ``ValidationError`` where it says
-        nothing, or what no such cluster could be opened by."""
+        """Return the secret; ``None`` keeps the stored one. Raises ``ValidationError`` if it is
+        empty, or of no use for such a cluster."""
         raise NotImplementedError
 
 
 def tidied(value: Any) -> str:
-    """As a form takes a text."""
+    """Return a value as a form would read it."""
     text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
     return text.replace("\r\n", "\n").strip()

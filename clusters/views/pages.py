@@ -1,4 +1,4 @@
-"""Clusters: what there is, and how much of it is in use."""
+"""The pages of clusters, and how much of them is in use."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -68,7 +68,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 
 
 def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
-    """Of a cluster's page; how it is reached is for who may change it."""
+    """Return the tabs of a cluster's page. Only those who may change it see how it is reached."""
     tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
     tabs += [("pools", "Node pools", "pools"), ("scheduling", "Scheduling", "scheduling")]
     if access.may(user, "clusters.update", *cluster.scope_keys):
@@ -77,7 +77,8 @@ def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
 
 
 def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
-    """Whose work holds this cluster: the user's own by name, the others as a number."""
+    """Return the workloads that hold resources of a cluster: the user's own by name, all others as
+    a number."""
     holding = cluster.workloads.holding()
     visible = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
     rows = [(workload, places(workload.ranks.all())) for workload in visible[:WORKLOADS_SHOWN]]
@@ -86,7 +87,8 @@ def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
 
 
 def places(ranks: Iterable[Any]) -> str:
-    """Where the ranks are, such as ``node-1, GPUs 0 and 1``; empty before any has a place."""
+    """Return where ranks are placed, such as ``node-1, GPUs 0 and 1``; empty before any is
+    placed."""
     devices: dict[str, set[int]] = {}
     for rank in ranks:
         if rank.node or rank.gpu_devices:

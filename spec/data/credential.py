@@ -1,4 +1,4 @@
-"""What is known of a credential: all but its values, which no document holds."""
+"""A credential without its values, which no document contains."""
 
 import re
 from enum import StrEnum
@@ -20,13 +20,13 @@ class CredentialKind(StrEnum):
     NGC = "ngcApiKey"
 
 
-#: The kinds that serve image pulls, and nothing else.
+#: The kinds that are only for image pulls.
 PULLING = frozenset({CredentialKind.REGISTRY, CredentialKind.NGC})
-#: NVIDIA's registry, and who signs in there with an API key.
+#: NVIDIA's registry, and the user name for signing in there with an API key.
 NGC_SERVER, NGC_USER = "nvcr.io", "$oauthtoken"
 
-#: The keys of each kind, as Run:ai names them in the Secrets that it makes; a generic one has its
-#: own.
+#: The keys of each kind, with the names that Run:ai gives them in Secrets. A generic one has keys
+#: of its own.
 KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("AccessKeyId", "SecretKey"),
     CredentialKind.PASSWORD: ("User", "Password"),
@@ -34,19 +34,20 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.REGISTRY: ("username", "password"),
     CredentialKind.NGC: ("NGC_API_KEY",),
 }
-#: The lists of ``storage`` whose items name a credential, and the field with their address.
+#: The lists of ``storage`` whose items name a credential, and the field with the address.
 FETCHED = {"git": "repository", "s3": "bucket"}
-KNOWN_HOSTS = "known_hosts"  # under which an SSH key's own go along with its values
+KNOWN_HOSTS = "known_hosts"  # the key of an SSH key's known hosts among its values
 HOST_LINE = re.compile(
     r"(@(cert-authority|revoked) +)?[^ @#]\S* +(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ +[A-Za-z0-9+/=]+( .*)?"
 )
-KEY = re.compile(r"[A-Za-z0-9_.-]+")  # of a Secret
+KEY = re.compile(r"[A-Za-z0-9_.-]+")  # a key of a Secret
 SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)?")
 MOST_KEYS = 50
 
 
 def opens(fetched: str, address: str) -> CredentialKind:
-    """The kind that opens an item of one of the lists ``FETCHED``. All its keys are needed."""
+    """Return the kind of credential that opens an item of one of the lists ``FETCHED``. All its
+    keys are needed."""
     if fetched == "s3":
         return CredentialKind.ACCESS_KEY
     return CredentialKind.SSH_KEY if is_by_ssh(address) else CredentialKind.PASSWORD
@@ -71,7 +72,7 @@ def _server(url: str) -> str:
 
 
 def _hosts(text: str) -> str:
-    """As ``ssh-keyscan`` prints them."""
+    """Check that known hosts are as ``ssh-keyscan`` prints them."""
     lines = text.split("\n")
     wrong = [
         str(number)
@@ -126,15 +127,15 @@ class CredentialSpec(Part):
 
     @property
     def is_registry(self) -> bool:
-        """Whether it serves image pulls, and nothing else."""
+        """Whether it is only for image pulls."""
         return self.kind in PULLING
 
     @property
     def registry(self) -> str:
-        """The address of the registry that it opens; empty where it opens none."""
+        """The address of its registry; empty if it is for something else."""
         return NGC_SERVER if self.kind is CredentialKind.NGC else self.server or ""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its keys, as far as they are known: those of an existing Secret may be others."""
+        """Its keys. Those of an existing Secret may be others."""
         return KEYS.get(self.kind, self.keys)

@@ -33,7 +33,7 @@ PART_OF: dict[SourceKind, type[Part]] = {
     SourceKind.CONFIG_MAP: ConfigMapVolume,
     SourceKind.SECRET: SecretVolume,
 }
-#: Where each kind has the path in the container.
+#: The field of each kind that has the path in the container.
 PLACES = {
     kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"
     for kind in SourceKind
@@ -66,29 +66,29 @@ class DataSourceSpec(Part):
 
     @property
     def item(self) -> dict[str, Any]:
-        """What stands in the list of ``spec.storage`` that ``kind`` names."""
+        """Its item in the list of ``spec.storage`` that ``kind`` names."""
         document: dict[str, Any] = self.model_dump(mode="json", by_alias=True)
         item: dict[str, Any] = document[self.kind]
         return item
 
     @property
     def as_storage(self) -> Storage:
-        """The part alone, as a pod has it."""
+        """A pod's storage with only this item."""
         given = {name: (part,) for name in PARTS if (part := getattr(self, name)) is not None}
         return Storage.model_construct(None, **given)
 
     @property
     def credential(self) -> NamedCredential | None:
-        """What opens it, or is in its files, where it names one of the gallery."""
+        """The credential from the gallery that opens it, or that its files contain."""
         part = self.git or self.s3 or self.secret_volume
         return part.credential if part else None
 
     @property
     def path(self) -> str:
-        """Where it is in the container, unless a workload chooses another place."""
+        """Its path in the container, unless a workload chooses another one."""
         path: str = self.item[PLACES[self.kind]]
         return path
 
     def at(self, path: str) -> dict[str, Any]:
-        """The item at another place in the container; an empty ``path`` is its own."""
+        """Return the item with another path in the container; an empty ``path`` keeps its own."""
         return self.item | ({PLACES[self.kind]: path} if path else {})

@@ -1,4 +1,4 @@
-"""Where things are mounted, and what they are called there."""
+"""Paths where things are mounted, and the variables for them."""
 
 import re
 from typing import Annotated
@@ -15,7 +15,8 @@ LONGEST_PATH = 4096
 
 
 def _place(path: str) -> str:
-    """A folder that can be mounted: absolute, and without what would lead elsewhere."""
+    """Check that a path is one to mount at: absolute, below ``/``, and without parts that lead
+    elsewhere."""
     if not path.startswith("/") or path.rstrip("/") == "" or ":" in path or "\0" in path:
         raise ValueError(f"{path!r} is not a path below /; write one like /data")
     if ".." in path.split("/"):
@@ -27,8 +28,8 @@ Place = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_place)]
 
 
 def variable_of(place: str) -> str:
-    """Where engines that cannot mount tell a program what is at a place: ``/mnt/my-data`` is
-    ``VOLUME_MNT_MY_DATA``."""
+    """Return the variable by which engines that cannot mount tell a program where a volume is:
+    ``VOLUME_MNT_MY_DATA`` for ``/mnt/my-data``."""
     return f"VOLUME_{re.sub('[^A-Z0-9]+', '_', place.upper()).strip('_')}"
 
 

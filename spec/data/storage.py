@@ -16,7 +16,8 @@ from spec.values.variable import ONE_OF_BOTH, NamedCredential
 
 
 def _repository(url: str) -> str:
-    """What git would take for an option, or for a program to run, is refused."""
+    """Check the address of a repository. What git would read as an option, or as a program to run,
+    is refused."""
     schemes = ("https://", "http://", "ssh://", "git://")
     scp = "@" in url and ":" in url.partition("@")[2] and "://" not in url
     if url.startswith("-") or any(c.isspace() for c in url) or not (url.startswith(schemes) or scp):
@@ -27,7 +28,7 @@ def _repository(url: str) -> str:
 
 
 def is_by_ssh(repository: str) -> bool:
-    """Whether an address, which may be ``git@host:path``, asks for a key."""
+    """Whether an address, which may be ``git@host:path``, needs an SSH key."""
     return not repository.startswith(("https://", "http://", "git://"))
 
 
@@ -57,7 +58,7 @@ class VolumeMode(StrEnum):
     BLOCK = "Block"
 
 
-#: Run:ai's name for no storage class at all: a volume that is there already is bound.
+#: Run:ai's name for no storage class: an existing volume is bound.
 NO_CLASS = "runai-none"
 
 
@@ -188,7 +189,8 @@ class Git(Part):
 
     @property
     def key(self) -> GitSecret | None:
-        """Where the private key is. Over ssh there is nothing else to name, whatever is said."""
+        """The Secret with the private key, if one is needed. By SSH it can only be a key, whatever
+        its method says."""
         secret = self.secret_ref
         says_so = secret is not None and secret.authentication_method is GitMethod.SSH_KEY
         return secret if is_by_ssh(self.repository) or says_so else None
@@ -229,7 +231,7 @@ class Storage(Part):
         return self
 
     def places(self) -> Iterator[tuple[str, str]]:
-        """The list that each mounted path stands in, and the path."""
+        """Yield the list of each mounted path, and the path."""
         for field, items in (("pvc", self.pvc), ("s3", self.s3), ("git", self.git)):
             yield from ((field, item.path) for item in items)
         yield from (("nfs", item.mount_path) for item in self.nfs)

@@ -1,1 +1,1 @@
-"""Workloads as other programs write them. Pure."""
+"""Reads workloads from documents of other programs: batch scripts and manifests. Pure."""

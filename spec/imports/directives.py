@@ -1,4 +1,4 @@
-"""The ``#SBATCH`` lines of a batch script, and how Slurm writes times and sizes. Pure."""
+"""Reads the ``#SBATCH`` lines of a batch script, and times and sizes as Slurm writes them. Pure."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ SHORT = {
     **{"c": "cpus-per-task", "G": "gpus", "D": "chdir", "o": "output", "e": "error"},
     **{"A": "account", "q": "qos", "C": "constraint", "a": "array"},
 }
-#: Options that stand alone; all others have a value.
+#: Options without a value; all others have one.
 ALONE = {"requeue", "no-requeue", "exclusive", "oversubscribe", "spread-job", "contiguous", "hold"}
 SIZE = re.compile(r"^([0-9]{1,12})([KMGT]?)B?$", re.IGNORECASE)
 WHOLE = re.compile(r"[0-9]{1,18}\Z")
@@ -18,7 +18,7 @@ WHOLE = re.compile(r"[0-9]{1,18}\Z")
 
 @dataclass(frozen=True)
 class Directive:
-    """One option, on its line, by its long name."""
+    """An option with its long name and the number of its line."""
 
     line: int
     name: str
@@ -26,7 +26,7 @@ class Directive:
 
 
 def directives(text: str) -> Iterator[Directive]:
-    """Those before the first command, as Slurm reads them."""
+    """Yield the options before the first command, as Slurm reads them."""
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("#SBATCH"):
             yield from _options(number, line.removeprefix("#SBATCH"))
@@ -35,7 +35,7 @@ def directives(text: str) -> Iterator[Directive]:
 
 
 def lines(text: str) -> Iterator[str]:
-    """The same as they stand."""
+    """Yield the lines that have these options, unchanged."""
     kept = {option.line for option in directives(text)}
     yield from (line for number, line in enumerate(text.splitlines(), 1) if number in kept)
 
@@ -43,7 +43,7 @@ def lines(text: str) -> Iterator[str]:
 def _options(number: int, line: str) -> Iterator[Directive]:
     try:
         words = shlex.split(line, comments=True)
-    except ValueError:  # a quote that is never closed
+    except ValueError:  # a quote without an end
         words = line.split()
     while words:
         word = words.pop(0)
@@ -55,7 +55,7 @@ def _options(number: int, line: str) -> Iterator[Directive]:
 
 
 def _name(word: str) -> tuple[str, bool, str]:
-    """Long name, whether a value came with it, and that value."""
+    """Return the long name of an option, whether it contains a value, and the value."""
     if word.startswith("--"):
         name, equals, value = word[2:].partition("=")
         return name, bool(equals), value
@@ -66,13 +66,14 @@ def _name(word: str) -> tuple[str, bool, str]:
 
 
 def whole(text: str) -> int | None:
-    """A number of up to 18 digits, 0 to 9; ``None`` for anything else. ``str.isdigit`` also takes
-    ``²``, and ``int`` refuses thousands of digits."""
+    """Return a number of up to 18 digits from 0 to 9; ``None`` for anything else. ``str.isdigit``
+    would accept ``²``, and ``int`` refuses thousands of digits."""
     return int(text) if WHOLE.match(text) else None
 
 
 def seconds(text: str) -> int | None:
-    """``minutes``, ``minutes:seconds``, ``hours:minutes:seconds``, ``days-hours`` and so on."""
+    """Return the seconds in ``minutes``, ``minutes:seconds``, ``hours:minutes:seconds``,
+    ``days-hours`` and so on; ``None`` if it is not a time."""
     days, dash, rest = text.partition("-")
     parts = (rest if dash else text).split(":")
     numbers = [number for part in parts if (number := whole(part)) is not None]
@@ -88,7 +89,7 @@ def seconds(text: str) -> int | None:
 
 
 def mebibytes(text: str) -> int | None:
-    """Slurm counts in MiB where no unit is given."""
+    """Return a size in MiB, Slurm's unit if none is given; ``None`` if it is not a size, or 0."""
     match = SIZE.match(text)
     if not match:
         return None

@@ -1,4 +1,5 @@
-"""A batch script line by line: what each gives the workload, and what to know of it. Pure."""
+"""A batch script line by line: what each line gives to the workload, and what to know about it.
+Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,13 +10,13 @@ from spec.imports.traps import Note
 from spec.problems.time_limit import in_words
 
 RANKS = {"nodes", "ntasks", "ntasks-per-node"}
-AROUND = {"output", "error", "array"}  # which do nothing, or say why at their line
+AROUND = {"output", "error", "array"}  # options without effect, or with a note of their own
 GPUS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 
 
 @dataclass(frozen=True)
 class ReadLine:
-    """``gives`` is what the workload has of it, empty where that is nothing."""
+    """A line. ``gives`` is what the workload gets from it; empty if nothing."""
 
     number: int
     text: str
@@ -28,6 +29,7 @@ class ReadLine:
 
 
 def lines(text: str, script: ImportedScript) -> Iterator[ReadLine]:
+    """Yield each line of the script."""
     given: dict[int, list[str]] = {}
     for option in directives(text):
         if (what := _gives(option.name, script)) and what not in given.get(option.line, []):

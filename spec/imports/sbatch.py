@@ -1,6 +1,7 @@
-"""A batch script of Slurm as a distributed PyTorch training, with what a reader should know of it.
+"""Turns a batch script of Slurm into a distributed PyTorch training, with notes for its reader.
 
-Each task of the job becomes a rank. What the script says of the cluster itself, Trainyard says.
+Each task of the job becomes a rank. What the script says about the cluster itself is left to
+Trainyard.
 """
 
 import re
@@ -22,8 +23,8 @@ TAKEN = {
 
 @dataclass
 class ImportedScript:
-    """``spec`` has the names of the wire; ``partition`` and ``qos`` are for whoever knows the
-    cluster."""
+    """The workload of a script. ``spec`` has the names in JSON. ``partition`` and ``qos`` are left
+    to those who know the cluster."""
 
     name: str = ""
     partition: str = ""
@@ -35,9 +36,10 @@ class ImportedScript:
 
 
 def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
-    """``as_it_stands``: Slurm runs the script itself, and the spec says what it asks for."""
+    """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
+    requests."""
     script = ImportedScript()
-    options = {it.name: it for it in directives(text)}  # of two the later counts
+    options = {it.name: it for it in directives(text)}  # the last one of a name counts
     _shape(script, options)
     for option in options.values():
         _take(script, option, as_it_stands)
@@ -53,7 +55,7 @@ def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
 
 
 def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
-    """Ranks and what each of them asks for."""
+    """Set the number of ranks, and what each of them requests."""
     nodes = _nodes(script, options)
     per_node = _count(script, options, "ntasks-per-node", 1)
     ranks = _count(script, options, "ntasks", nodes * per_node)
@@ -68,7 +70,8 @@ def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
 
 
 def _nodes(script: ImportedScript, options: dict[str, Directive]) -> int:
-    """The fewest of ``2-4``, where it is said how many tasks there are."""
+    """Return the number of nodes; for ``2-4`` the smallest, if the script also gives the number of
+    tasks."""
     option = options.get("nodes")
     fewest, between, most = option.value.partition("-") if option else ("", "", "")
     least = whole(fewest)
@@ -91,7 +94,7 @@ def _count(script: ImportedScript, options: dict[str, Directive], name: str, def
 
 
 def _gpus(script: ImportedScript, options: dict[str, Directive], ranks: int, on_node: int) -> int:
-    """Of each rank."""
+    """Return the number of GPUs of each rank."""
     for name, tasks in (("gpus-per-task", 1), ("gres", on_node), ("gpus-per-node", on_node)):
         if option := options.get(name):
             return _shared(script, option, tasks)
@@ -117,7 +120,7 @@ def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
 def _memory(
     script: ImportedScript, options: dict[str, Directive], cpus: int, on_node: int
 ) -> int | None:
-    """Of each rank, in MiB."""
+    """Return the memory of each rank in MiB; ``None`` if the script does not say."""
     for name, factor in (("mem-per-cpu", cpus), ("mem", 1 / on_node)):
         if option := options.get(name):
             size = mebibytes(option.value)
@@ -131,7 +134,7 @@ def _memory(
 def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None:
     name, value = option.name, option.value
     if traps.PLACEHOLDER.search(value):
-        return  # told with the traps
+        return  # ``traps`` reports it
     match name:
         case "job-name":
             script.name = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
@@ -157,7 +160,7 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
 
 
 def _program(script: ImportedScript, text: str) -> dict[str, Any]:
-    """The command of the one ``srun``, and the lines before it as setup."""
+    """Return the command of the only ``srun``, and the lines before it as setup."""
     setup: list[str] = []
     steps = [(number, line) for number, line in _commands(text) if traps.is_step(line)]
     if len(steps) != 1:
@@ -169,7 +172,7 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
     at, step = steps[0]
     try:
         command = _of_step(step)
-    except ValueError:  # of shlex
+    except ValueError:  # from shlex
         problem = "A quote of this srun ends on another line, or nowhere; write it on one line"
         script.notes.append(Note(at, problem, blocks=True))
         return {}
@@ -187,7 +190,7 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
 
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
-    """Lines that run something, those that are continued as one."""
+    """Yield the lines that run something. Continued lines are joined."""
     start, held = 0, ""
     for number, line in enumerate(text.splitlines(), 1):
         held, start = (held + line.strip(), start) if held else (line.strip(), number)
@@ -200,17 +203,18 @@ def _commands(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _says(text: str) -> str:
-    """The command of its first step, for people: Slurm runs the script."""
+    """Return the command of the first step, for people to read: Slurm runs the script itself."""
     steps = (line for _, line in _commands(text) if traps.is_step(line))
     step = next(steps, "")
     try:
         return (_of_step(step) if step else "") or "bash"
-    except ValueError:  # a quote that ends on another line is for the shell to read
+    except ValueError:  # only a shell can read a quote that ends on another line
         return "bash"
 
 
 def _of_step(line: str) -> str:
-    """Without ``srun`` and its own options. ``ValueError`` where a quote does not end."""
+    """Return the command of a step, without ``srun`` and its options. Raises ``ValueError`` if a
+    quote does not end."""
     words = shlex.split(line)[1:]
     with_value = {"-n", "-N", "-c", "-G", "-w", "-J", "-p", "-t"}
     while words and words[0].startswith("-"):

@@ -1,6 +1,7 @@
-"""What a reader of a batch script should know of its lines before it runs. Pure.
+"""What the reader of a batch script should know about its lines before it runs. Pure.
 
-Where it runs as it stands, these are the traps of Slurm; where it becomes a workload, what differs.
+For a script that Slurm runs itself, these are the traps of Slurm; for one that becomes a workload,
+they are the differences.
 """
 
 import re
@@ -21,7 +22,7 @@ FIRST_NODE = '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)'
 UNHEARD = re.compile(r"R?B:(SIG)?(INT|QUIT|2|3)(@\d+)?", re.IGNORECASE)
 FREE_PORT = "$((20000 + SLURM_JOB_ID % 10000))"
 KEPT = "Trainyard keeps what each rank prints; this file is not written."
-#: What these ask for, Trainyard does in its own way.
+#: Options whose effect Trainyard has in a way of its own.
 OWN_WAY = {
     "output": KEPT,
     "error": KEPT,
@@ -35,7 +36,7 @@ OWN_WAY = {
 
 @dataclass(frozen=True)
 class Note:
-    """What to know of a line. One that ``blocks`` has to be changed first."""
+    """A note about a line. One that ``blocks`` must be resolved first."""
 
     line: int
     text: str
@@ -69,7 +70,7 @@ def of_conversion(text: str) -> Iterator[Note]:
 
 
 def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterator[Note]:
-    """Of a script that runs there as it stands."""
+    """Yield the notes about a script that Slurm runs itself."""
     if option := options.get("array"):
         text = "A job array is many jobs, a workload is one: leave --array out"
         yield Note(option.line, text, blocks=True)
@@ -121,7 +122,8 @@ def _by_hand(number: int, name: str, value: str, tasks: int) -> Iterator[Note]:
 
 
 def _has_one_node(options: Mapping[str, Directive], tasks: int) -> bool:
-    """Slurm may spread the tasks of a job that does not say how many nodes it wants."""
+    """Whether the job surely runs on one node. Without a number of nodes, Slurm may spread its
+    tasks."""
     nodes = options.get("nodes")
     return tasks == 1 or (nodes is not None and nodes.value == "1")
 
@@ -158,7 +160,7 @@ def _places(options: Mapping[str, Directive]) -> Iterator[Note]:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """Without comments."""
+    """Yield the lines with their numbers, without comments."""
     for number, line in enumerate(text.splitlines(), 1):
         if not line.startswith("#") or line.startswith("#SBATCH"):
             yield number, line

@@ -20,7 +20,7 @@ SECRET = re.compile(
 REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
 HOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
-MASK = "***"  # is shown for the value of a variable whose name looks like a secret's
+MASK = "***"  # shown instead of a value that looks secret
 
 
 def looks_secret(name: str) -> bool:
@@ -107,7 +107,8 @@ class EnvironmentVariable(Part):
     @model_validator(mode="before")
     @classmethod
     def _without_a_source(cls, data: Any) -> Any:
-        """One that is given nothing is empty: forms cannot tell the two apart, nor can programs."""
+        """Give a variable without a source an empty value: neither forms nor programs can tell the
+        two apart."""
         sources = ["value", "secret", "configMap", "config_map", "podFieldRef", "pod_field_ref"]
         sources += ["credential", "userCredential", "user_credential"]
         if isinstance(data, dict) and all(data.get(key) is None for key in sources):
@@ -137,22 +138,23 @@ class EnvironmentVariable(Part):
 
 
 def references(text: str) -> set[str]:
-    """The variables that ``$(NAME)`` stands for in it, as Kubernetes expands them."""
+    """Return the variables that a text refers to by ``$(NAME)``, as Kubernetes expands them."""
     return {match[1] for match in REFERENCE.finditer(text) if match[1]}
 
 
 def filled_in(text: str) -> set[str]:
-    """The variables that ``${NAME}`` stands for in an address."""
+    """Return the variables that an address refers to by ``${NAME}``."""
     return {match[1] for match in HOLE.finditer(text)}
 
 
 def fill_in(text: str, values: Mapping[str, str]) -> str:
-    """With the values of the variables that are known; the others stay as they are written."""
+    """Replace references to variables with known values. All others stay as they are."""
     return HOLE.sub(lambda match: quote(values.get(match[1], match[0]), safe="${}/"), text)
 
 
 def from_credentials(variables: Iterable[EnvironmentVariable]) -> set[str]:
-    """Those that hold the value of a credential, by themselves or through another variable."""
+    """Return the names of variables that contain a credential's value, directly or through another
+    variable."""
     variables = list(variables)
     hidden = {variable.name for variable in variables if variable.credential}
     while True:

@@ -1,1 +1,2 @@
-"""A manifest of Kubernetes as a workload: what it says, and all in it that no workload can say."""
+"""Turns a manifest of Kubernetes into a workload, and names everything in it that a workload cannot
+have."""

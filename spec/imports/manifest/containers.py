@@ -1,4 +1,4 @@
-"""The container of a pod, by the names of the wire."""
+"""Reads the container of a pod, with the names of our JSON."""
 
 import shlex
 
@@ -17,8 +17,9 @@ PROBES = {
 
 
 def container_of(one: ManifestPart, security: Document) -> Document:
-    """``security`` is the pod's, and gets what the container says, which goes over it."""
-    # What a container listens on is for people to read: it is reached there or not.
+    """Return the fields of a container. What it says about security overrides ``security``, which
+    is the pod's."""
+    # Ports of a container are only for people to read: they work without being listed.
     one.drop("name", "ports", "terminationMessagePath", "terminationMessagePolicy")
     _rights(one.part("securityContext"), security)
     return {
@@ -71,7 +72,7 @@ def _key_of(reference: ManifestPart) -> Document:
 
 
 def _compute(resources: ManifestPart) -> Document:
-    """What has only a limit asks for that, as on Kubernetes."""
+    """Return the compute resources. A limit alone is a request, too, as on Kubernetes."""
     limits, requests = resources.part("limits"), resources.part("requests")
     most = {name: limits.quantity(name) for name in limits.names()}
     asked = most | {name: requests.quantity(name) for name in requests.names()}

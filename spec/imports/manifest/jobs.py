@@ -1,4 +1,4 @@
-"""The jobs of Kubernetes and of Kubeflow's operators that are workloads here."""
+"""Reads jobs of Kubernetes and of Kubeflow's operators as workloads."""
 
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ ADDED_BY_SERVERS = (
     *("uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink"),
 )
 BATCH = "batch/v1"
-LONGEST_NAME = 253  # characters that Kubernetes keeps
+LONGEST_NAME = 253  # characters that Kubernetes accepts
 OF_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
 
 
@@ -26,8 +26,10 @@ TAKEN = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
 @dataclass
 class ImportedManifest:
-    """``spec`` and ``master`` have the names of the wire; without a master of its own the workers'
-    is the master's, unless there is none at all."""
+    """The workload of a manifest. ``spec`` and ``master`` have the names in JSON.
+
+    Without a ``master`` of its own, the master has the workers' setup, unless there is none.
+    """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
     name: str = ""
@@ -39,7 +41,7 @@ class ImportedManifest:
 
 
 def imported(manifest: Document) -> ImportedManifest:
-    """``faults`` names all that is in the manifest and could not be in a workload."""
+    """Read a manifest. ``faults`` names everything in it that a workload cannot have."""
     reading = ManifestReading()
     whole, job = reading.part(manifest, ""), ImportedManifest()
     kind, version = whole.text("kind"), whole.text("apiVersion")
@@ -58,7 +60,7 @@ def imported(manifest: Document) -> ImportedManifest:
 
 
 def _heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
-    """The spec of the job, past what says who it is."""
+    """Read the metadata of a job, and return its spec."""
     whole.drop("status")
     meta = whole.part("metadata")
     meta.drop(*ADDED_BY_SERVERS)
@@ -115,7 +117,7 @@ def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None
 
 
 def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head: str) -> None:
-    """One pod without workers is a training by itself."""
+    """Read a job that has only a head, which is a training of one pod."""
     if not head or not kind.may_be_alone:
         roles.refuse("Worker", "is required")
         return
@@ -124,12 +126,13 @@ def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head:
     if count != 1:
         roles.refuse(f"{head}.replicas", "must be 1")
     del job.spec["distributedFramework"]
-    job.spec.pop("cleanPodPolicy", None)  # of a pod that is alone nothing is left to clean
+    job.spec.pop("cleanPodPolicy", None)  # a single pod leaves nothing to clean
     job.spec |= replica
 
 
 def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
-    """How many there are, and what each is; what their template says of the whole goes there."""
+    """Return the number of replicas, and what each of them is. What their template says about the
+    whole workload goes to the job."""
     count, policy = replica.whole("replicas"), replica.text("restartPolicy")
     template = replica.part("template")
     pod, whole = pod_of(template)
@@ -137,5 +140,5 @@ def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Documen
         if job.spec.setdefault(key, value) != value:
             place = f"spec.{OF_THE_WHOLE[key]}"
             template.refuse(place, f"must be as in the workers' template, {job.spec[key]}")
-    # The operator's policy goes over the one of its template.
+    # The operator's restart policy overrides that of the template.
     return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})

@@ -1,4 +1,4 @@
-"""Kinds of jobs of Kubeflow's operators that are read, as rows."""
+"""The table of the kinds of Kubeflow's jobs that can be read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,9 +14,11 @@ def _nothing(spec: ManifestPart, limit: int | None) -> Document:
 
 @dataclass(frozen=True)
 class ImportedKind:
-    """Where its replicas stand and what they are called: ``head`` is empty where there is none.
-    ``own`` reads what only jobs of its framework have; it is handed how often the job may start
-    again. One that ``may_be_alone`` is a standard training where it has nothing but a head."""
+    """A kind of job: where its replicas are, and the names of its ``head``; empty if it has none.
+
+    ``own`` reads what only jobs of its framework have, and gets how often the job may restart. One
+    that ``may_be_alone`` is a standard training if it has only a head.
+    """
 
     framework: Framework
     replicas: str
@@ -47,8 +49,8 @@ def _of_mpi(spec: ManifestPart, limit: int | None) -> Document:
 
 
 def _elastic(policy: ManifestPart, limit: int | None) -> Document:
-    """``limit`` is how often the job may start again by its own policy: a workload has one number
-    of both."""
+    """Read an elastic policy. ``limit`` is how often the job itself may restart: a workload has one
+    number for both."""
     policy.one_of("rdzvBackend", "c10d")
     restarts = policy.whole("maxRestarts")
     if None not in {limit, restarts} and restarts != limit:
@@ -61,7 +63,8 @@ def _elastic(policy: ManifestPart, limit: int | None) -> Document:
 
 
 def _processes(spec: ManifestPart) -> Document:
-    """``auto`` and ``gpu`` are what Trainyard does unless a number is asked for."""
+    """Read the number of processes. ``auto`` and ``gpu`` are what Trainyard does without a
+    number."""
     number = spec.text("nprocPerNode")
     if (processes := number_in(number)) is not None:
         return {"processesPerPod": processes}

@@ -1,4 +1,5 @@
-"""The template of a pod as what a workload's pods run and ask for, by the names of the wire."""
+"""Reads the template of a pod: what the pods of a workload run and request, with the names of our
+JSON."""
 
 from spec.imports.manifest.containers import container_of
 from spec.imports.manifest.reading import Document, ManifestPart, filled
@@ -6,10 +7,10 @@ from spec.imports.manifest.volumes import storage_of
 from spec.parts.scheduling import NODE_TYPE
 
 ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
-FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations by which pods share a GPU
+FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations for parts of a GPU
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
 ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
-#: What of the workload as a whole stands in a template, by the name of the wire.
+#: Fields of the whole workload → where a pod's template has them.
 OF_THE_WHOLE = {
     "priorityClass": "priorityClassName",
     "terminationGracePeriodSeconds": "terminationGracePeriodSeconds",
@@ -18,7 +19,8 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_of(template: ManifestPart) -> tuple[Document, Document]:
-    """What is said of the pods, and what of the workload as a whole stands in their template."""
+    """Return the fields of the pods, and the fields of the whole workload that are in their
+    template."""
     meta, spec = template.part("metadata"), template.part("spec")
     meta.drop(*ADDED_BY_SERVERS)
     notes = meta.part("annotations")
@@ -61,7 +63,7 @@ def _named(part: ManifestPart) -> list[Document]:
 
 
 def _shares(notes: ManifestPart) -> Document:
-    """The part of a GPU, which KAI reads in annotations."""
+    """Return the part of a GPU, which KAI reads from annotations."""
     if FRACTION in notes:
         portion = notes.text(FRACTION)
         try:
@@ -77,7 +79,7 @@ def _shares(notes: ManifestPart) -> Document:
 
 
 def _security(spec: ManifestPart) -> Document:
-    """Of the pod; its container says the rest."""
+    """Return the security settings of the pod; those of its container are added later."""
     rights = spec.part("securityContext")
     groups = ",".join(map(str, rights.wholes("supplementalGroups")))
     return {
@@ -111,7 +113,7 @@ def _placement(spec: ManifestPart) -> Document:
         ]
         for term in required.parts("nodeSelectorTerms")
     ]
-    if wanted:  # which every node must have, whatever term it meets
+    if wanted:  # every node needs these, whichever term it matches
         terms = [[*term, *wanted] for term in terms or [[]]]
     affinity = {"nodeSelectorTerms": [{"matchExpressions": term} for term in terms]}
     return {

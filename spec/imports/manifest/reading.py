@@ -1,5 +1,5 @@
-"""A manifest part by part. What nobody takes of it is refused, so that nothing is left out in
-silence. Pure."""
+"""Reads a manifest part by part. What is not read is refused, so that nothing is left out silently.
+Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ KINDS_OF_VALUES = {
 
 @dataclass(frozen=True)
 class ManifestFault:
-    """What is wrong at a dotted ``path`` of a manifest."""
+    """Something wrong at a dotted ``path`` of a manifest."""
 
     path: str
     text: str
@@ -30,7 +30,7 @@ class ManifestFault:
 
 @dataclass
 class ManifestReading:
-    """One manifest: its parts that were looked at, and what was wrong with them."""
+    """The parts of one manifest that were read, and what was wrong with them."""
 
     faults: list[ManifestFault] = field(default_factory=list)
     parts: list["ManifestPart"] = field(default_factory=list)
@@ -41,13 +41,13 @@ class ManifestReading:
         return part
 
     def all_faults(self) -> list[ManifestFault]:
-        """With everything that nobody took; of a key that says nothing there is nothing to say."""
+        """Return all faults, including every key that was not read, unless its value is empty."""
         left = (fault for part in self.parts for fault in part.left())
         return sorted([*self.faults, *left], key=lambda fault: fault.path)
 
 
 class ManifestPart:
-    """A mapping of a manifest. Each key is taken once; null is as if it were not there."""
+    """A mapping in a manifest. Each key is read once; null counts as missing."""
 
     def __init__(self, values: Document, path: str, reading: ManifestReading) -> None:
         self.path, self._reading, self._left = path, reading, dict(values)
@@ -56,7 +56,7 @@ class ManifestPart:
         return self._left.get(key) is not None
 
     def holds(self, key: str, value: JsonValue) -> bool:
-        """Whether this stands there, word for word."""
+        """Whether a key has exactly this value."""
         return bool(self._left.get(key) == value)
 
     def place(self, key: str) -> str:
@@ -71,7 +71,7 @@ class ManifestPart:
                 yield ManifestFault(self.place(key), NO_COUNTERPART)
 
     def drop(self, *keys: str) -> None:
-        """What says nothing of a workload."""
+        """Ignore keys that say nothing about a workload."""
         for key in keys:
             self._left.pop(key, None)
 
@@ -85,7 +85,7 @@ class ManifestPart:
         return self._take(key, bool)
 
     def quantity(self, key: str) -> str:
-        """As a text, which a manifest may have as a number."""
+        """Read a quantity, which may also be a number, as a text."""
         value = self._left.pop(key, None)
         if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
             return "" if value is None else str(value)
@@ -93,7 +93,7 @@ class ManifestPart:
         return ""
 
     def part(self, key: str) -> "ManifestPart":
-        """An empty one where there is none."""
+        """Read a mapping; an empty one if there is none."""
         return self._reading.part(self._take(key, dict) or {}, self.place(key))
 
     def parts(self, key: str) -> list["ManifestPart"]:
@@ -112,7 +112,8 @@ class ManifestPart:
         return list(self._left)
 
     def one_of(self, key: str, *choices: JsonValue) -> None:
-        """Take what is no choice of Trainyard's: it has to be one of these, or absent."""
+        """Read a key that offers no choice in Trainyard: it must have one of these values, or be
+        missing."""
         value = self._left.pop(key, None)
         if value not in (None, "", *choices):
             words = [str(it).lower() if isinstance(it, bool) else str(it) for it in choices]
@@ -138,10 +139,10 @@ def _is(value: Any, kind: type) -> bool:
 
 
 def number_in(text: str) -> int | None:
-    """``None`` where it is none, or one of more digits than anybody asks for."""
+    """Return a whole number of at most 9 digits; ``None`` for anything else."""
     return int(text) if len(text) <= MOST_DIGITS and text.isdecimal() else None
 
 
 def filled(document: Document) -> Document:
-    """Without what says nothing. A false and a zero are statements, and stay."""
+    """Return the document without empty values. False and zero are values, and stay."""
     return {key: value for key, value in document.items() if value not in (None, "", [], {})}

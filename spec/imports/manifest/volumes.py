@@ -1,14 +1,15 @@
-"""Volumes of a pod and where its container mounts them, as the storage of a workload."""
+"""Reads the volumes of a pod, and where its container mounts them, as the storage of a workload."""
 
 from collections.abc import Callable
 
 from spec.imports.manifest.reading import Document, ManifestPart, filled
 
-SHM = "/dev/shm"  # noqa: S108 -- where programs look for shared memory
+SHM = "/dev/shm"  # noqa: S108 -- where programs expect shared memory
 
 
 def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, bool]:
-    """Lists by the names of the wire, and whether shared memory is as large as the node's."""
+    """Return lists with their names in JSON, and whether shared memory is as large as the
+    node's."""
     volumes = {volume.text("name"): volume for volume in spec.parts("volumes")}
     storage: dict[str, list[Document]] = {}
     mounted: set[str] = set()
@@ -92,7 +93,7 @@ def _empty(folder: ManifestPart, mount: ManifestPart, path: str) -> Document:
     return {"path": path, "medium": folder.text("medium"), "sizeLimit": size}
 
 
-#: By the key of a volume: the list it belongs to, and how it is read.
+#: Key of a volume → the list that it belongs to, and how it is read.
 SOURCES: dict[str, tuple[str, Callable[[ManifestPart, ManifestPart, str], Document]]] = {
     "persistentVolumeClaim": ("pvc", _claim),
     "nfs": ("nfs", _nfs),
@@ -104,7 +105,7 @@ SOURCES: dict[str, tuple[str, Callable[[ManifestPart, ManifestPart, str], Docume
 
 
 def _either(source: ManifestPart, mount: ManifestPart) -> bool:
-    """Whether one of both says that it is read only; each is taken."""
+    """Read both flags, and return whether either says that the volume is read-only."""
     return any([source.flag("readOnly"), mount.flag("readOnly")])
 
 
