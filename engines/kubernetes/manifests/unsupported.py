@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engines.base import Launch
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
-from engines.kubernetes.manifests import tools
+from engines.kubernetes.manifests import named_secrets, tools
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp, UidGidSource
@@ -27,6 +27,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
     for place, message in _whole(launch, job_for(spec, plain=launch.site.plain_jobs)):
         yield Problem(path_of(place), message)
     yield from tools.complaints(launch)
+    yield from named_secrets.complaints(launch)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
             yield Problem(path_of(f"{role}.{place}"), message)

@@ -1,0 +1,45 @@
+"""Find Secrets of other workloads that a spec names: its pods would read their values."""
+
+import re
+from collections.abc import Iterator
+
+from engines.base import Launch
+from spec.problems.errors import Problem, path_of
+from spec.workload import Replica
+
+#: Ends of the names of what belongs to one workload: its values, what it pulls images with, and
+#: the key that the MPI operator creates for it.
+OF_A_WORKLOAD = re.compile(r"-[0-9a-f]{8}-(env|pull|ssh)$")
+WHY = (
+    "is the name of a workload's own Secret, which is for that workload alone; name another, or "
+    "choose a credential"
+)
+
+
+def complaints(launch: Launch) -> Iterator[Problem]:
+    spec = launch.spec
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for place, name in _named(replica) if replica else ():
+            if name and OF_A_WORKLOAD.search(name):
+                yield Problem(path_of(f"{role}.{place}"), f"{name!r} {WHY}")
+    for registry in launch.registries:
+        if OF_A_WORKLOAD.search(registry.existing_secret):
+            text = f"{registry.host}: {registry.existing_secret!r} {WHY}"
+            yield Problem(path_of("worker.imagePullSecrets"), text)
+
+
+def _named(replica: Replica) -> Iterator[tuple[str, str | None]]:
+    """Where a Secret is named, and its name."""
+    for number, variable in enumerate(replica.environment_variables):
+        if variable.secret:
+            yield f"environmentVariables[{number}].secret.name", variable.secret.name
+    for number, volume in enumerate(replica.storage.secret_volume):
+        yield f"storage.secretVolume[{number}].secret", volume.secret
+    for number, git in enumerate(replica.storage.git):
+        if git.secret_ref:
+            yield f"storage.git[{number}].secretRef.name", git.secret_ref.name
+    for number, s3 in enumerate(replica.storage.s3):
+        yield f"storage.s3[{number}].accessKeySecret", s3.access_key_secret
+    for number, pull in enumerate(replica.image_pull_secrets):
+        if not pull.credential:
+            yield f"imagePullSecrets[{number}].name", pull.name
