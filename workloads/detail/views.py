@@ -164,7 +164,8 @@ def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
 def _terminal(request: Request, workload: Workload) -> dict[str, Any]:
     running = [rank for rank in workload.ranks.all() if rank.phase == RankPhase.RUNNING]
     chosen = whole_number(request.GET.get("rank", ""))
-    return {"problem": access.why_none(workload), "running": running, "chosen": chosen}
+    problem = access.why_none(workload, request.user)
+    return {"problem": problem, "running": running, "chosen": chosen}
 
 
 def _events(request: Request, workload: Workload) -> dict[str, Any]:

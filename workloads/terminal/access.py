@@ -14,6 +14,7 @@ from core.broker import slots
 from engines.base import EngineError
 from engines.session import Session
 from spec.phases import RankPhase
+from workloads import entry
 from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.terminal.shell import SHELL
@@ -41,13 +42,14 @@ class Visit:
         return f"terminals:{self.user.pk}"
 
 
-def why_none(workload: Workload) -> str:
-    """Why no terminal can be opened now; empty where one can."""
+def why_none(workload: Workload, user: User) -> str:
+    """Why ``user`` can open no terminal now; empty where they can."""
     if not workload.cluster.capabilities.terminal:
         return f"The cluster {workload.cluster.name} does not support terminals."
     if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):
         return f"A terminal needs a running rank, and {workload.name} is {workload.phase}."
-    return ""
+    not_own = why_not_entered(workload.cluster, workload.created_by_id, user)
+    return not_own or entry.why_kept_out(workload, user)
 
 
 def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
@@ -66,8 +68,7 @@ def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
     too many terminals open."""
     workload = rank.workload
     owner = workload.created_by_id
-    not_own = why_not_entered(workload.cluster, owner, user)
-    if problem := why_none(workload) or not_running(rank) or not_own:
+    if problem := why_none(workload, user) or not_running(rank):
         raise NotOpened(problem)
     name, slot, most = f"terminals:{user.pk}", uuid4().hex, settings.TERMINALS_PER_USER
     try:
@@ -91,7 +92,7 @@ def why_over(visit: Visit, user: User | None) -> str:
     allowed = find(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
-    if problem := not_running(allowed[1]):
+    if problem := why_not(allowed[1], allowed[0]):
         return problem
     slots.take(visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS)
     return ""
@@ -104,6 +105,11 @@ def leave(visit: Visit, why: str) -> None:
     text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""
     message = text or f"Terminal closed in {visit.rank.name}."
     events.act(visit.workload, message, actor=visit.user, verb="terminal")
+
+
+def why_not(rank: Rank, user: User) -> str:
+    """Why ``user`` cannot be inside this rank; empty where they can."""
+    return not_running(rank) or entry.why_kept_out(rank.workload, user)
 
 
 def not_running(rank: Rank) -> str:

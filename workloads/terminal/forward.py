@@ -41,7 +41,7 @@ def enter(user: User, rank: Rank, port: int | None) -> Forward:
     """Connect to a port that the rank listens on. Raises :class:`NotOpened`."""
     if port is None or port not in PORTS:
         raise NotOpened("port must be a number from 1 to 65535.")
-    if problem := access.not_running(rank):
+    if problem := access.why_not(rank, user):
         raise NotOpened(problem)
     slot, most, workload = uuid4().hex, CONNECTIONS_PER_USER, rank.workload
     try:
@@ -70,7 +70,7 @@ def why_over(forward: Forward, user: User | None) -> str:
         return "You are no longer signed in, or no longer have access to this workload."
     most = CONNECTIONS_PER_USER + 1
     slots.take(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
-    return access.not_running(allowed[1])
+    return access.why_not(allowed[1], allowed[0])
 
 
 def leave(forward: Forward) -> None:

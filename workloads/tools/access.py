@@ -11,6 +11,7 @@ from core.broker.valkey import connection
 from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import Tool, tools_of
+from workloads import entry
 from workloads.models import Workload
 from workloads.tools.names import is_meant
 
@@ -35,7 +36,14 @@ def tools(workload: Workload) -> tuple[Tool, ...]:
 
 
 def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
-    """A tool that is open to this person. The tool's own rule may let in whoever it names."""
+    """A tool that is open to this person: its rule lets them in, and nothing keeps them out of the
+    workload."""
+    use = meant_for(user, workload_id, slug)
+    return None if use is None or entry.why_kept_out(use[0], user) else use
+
+
+def meant_for(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
+    """A tool whose rule lets this person in, which may be anyone whom it names."""
     present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
     workload = present.filter(pk=workload_id).first()
     served = tools(workload) if workload else ()
@@ -62,7 +70,10 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 
 
 def audience(workload: Workload, tool: Tool) -> str:
-    rule = tool.connection
+    """Whom the tool is open to, in words."""
+    rule, author = tool.connection, workload.created_by
+    if entry.is_private(workload):
+        return f"Only {author.username}" if author else "Nobody"
     if rule.authorization_type is Access.EVERYONE:
         return Access.EVERYONE.label
     if rule.authorization_type is Access.USERS:

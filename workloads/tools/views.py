@@ -14,6 +14,7 @@ from core.web.http import render_partial
 from engines.base import EngineError
 from spec.parts.environment import ConnectionType
 from spec.tools import Tool, links_of
+from workloads import entry
 from workloads.history import events
 from workloads.http import find
 from workloads.models import Workload
@@ -45,7 +46,8 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
         for tool in access.tools(workload)
     ]
     links = () if workload.spec_fault else links_of(workload.spec)
-    context = {"workload": workload, "rows": rows, "links": links}
+    kept_out = entry.why_kept_out(workload, request.user) if rows else ""
+    context = {"workload": workload, "rows": rows, "links": links, "kept_out": kept_out}
     context["in_drawer"] = bool(request.htmx)
     return render_partial(request, "workloads/connect.html", "tools", context)
 
@@ -126,12 +128,16 @@ def _closed(
 
 
 def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Who sees the workload is told whose the tool is; others find nothing."""
-    workload = find(request, pk)
+    """Who sees the workload, or has the tool's rule on their side, reads why; others find
+    nothing."""
+    use = access.meant_for(request.user, pk, slug)
+    workload = use[0] if use else find(request, pk)
     tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
     if tool is None:
         raise Http404
-    problem = f"You do not have access to this tool. Access: {access.audience(workload, tool)}."
+    problem = entry.why_kept_out(workload, request.user) or (
+        f"You do not have access to this tool. Access: {access.audience(workload, tool)}."
+    )
     return _closed(request, workload, tool, problem, status=403)
 
 

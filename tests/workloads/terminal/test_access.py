@@ -1,5 +1,6 @@
 """Who gets a terminal."""
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from engines.fake import FakeEngine
 from spec.phases import RankPhase
 from tests.factories import UserFactory
 from tests.web import signed_in
+from tests.workloads.own import use_own_credential
 from tests.workloads.terminal.conftest import dial, key_of, opened, play
 from workloads.models import Workload
 
@@ -30,6 +32,24 @@ def test_members_and_administrators_get_a_terminal(
 ) -> None:
     assert is_let_in(workload, key_of(member))
     assert is_let_in(workload, key_of(administrator))
+
+
+def test_nobody_but_its_author_gets_one_where_the_authors_own_credentials_are(
+    engine: FakeEngine, workload: Workload, member: User, administrator: User
+) -> None:
+    use_own_credential(workload)
+    colleague = UserFactory()
+    workload.project.members.add(colleague)
+
+    async def why(key: str) -> str:
+        async with opened(workload, key, engine) as page:
+            return await page.ended()
+
+    for user in (colleague, administrator):
+        assert "belong to maria alone" in play(partial(why, key_of(user)))
+    assert not engine.sessions
+    assert is_let_in(workload, key_of(member))
+    assert engine.sessions
 
 
 def test_strangers_and_the_signed_out_get_no_terminal(

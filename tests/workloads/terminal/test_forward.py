@@ -16,6 +16,7 @@ from audit.models import AuditEntry
 from config.asgi import application
 from engines.fake import FakeEngine
 from tests.sockets import Socket
+from tests.workloads.own import use_own_credential
 from tests.workloads.terminal.conftest import play
 from workloads.models import Workload
 from workloads.terminal import forward
@@ -84,6 +85,14 @@ def test_bytes_travel_both_ways_until_the_rank_ends_the_connection(
 
     token = tokens.issue(member)
     assert play(scenario) == ""
+
+
+def test_no_port_is_forwarded_to_others_where_the_authors_own_credentials_are(
+    engine: FakeEngine, workload: Workload, administrator: User, server: socket.socket
+) -> None:
+    use_own_credential(workload)
+    token, query = tokens.issue(administrator), f"port={port_of(server)}"
+    assert "belong to maria alone" in refusal(workload, token, query)
 
 
 def test_the_connection_ends_when_the_program_leaves(

@@ -14,6 +14,7 @@ from accounts.models import User
 from config.asgi import application
 from engines.fake import FakeEngine
 from tests.sockets import Socket
+from tests.workloads.own import use_own_credential
 from tests.workloads.terminal.conftest import Page, dial, key_of, play
 from workloads.models import Workload
 from workloads.terminal import piped
@@ -135,6 +136,19 @@ def test_a_program_that_is_refused_reads_why(
 
     mine, other = tokens.issue(member), tokens.issue(stranger)
     assert play(statuses) == [404, 404, 401]
+
+
+def test_no_program_of_another_runs_where_the_authors_own_credentials_are(
+    engine: FakeEngine, workload: Workload, administrator: User
+) -> None:
+    async def scenario() -> str:
+        async with opened(workload, token, engine, "argv=env&tty=false") as caller:
+            return await caller.ended()
+
+    use_own_credential(workload)
+    token = tokens.issue(administrator)
+    assert "belong to maria alone" in play(scenario)
+    assert not engine.sessions
 
 
 def test_a_cookie_opens_none_of_a_programs_terminals_and_a_token_none_of_a_pages(

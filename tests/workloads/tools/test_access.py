@@ -10,6 +10,7 @@ from engines.fake import FakeEngine
 from spec.tools import tools_of
 from tests.factories import UserFactory
 from tests.web import HTMX, signed_in
+from tests.workloads.own import use_own_credential
 from tests.workloads.tools.conftest import serve
 from workloads.models import Workload
 from workloads.tools import access
@@ -47,6 +48,29 @@ def test_a_rule_lets_in_whom_it_names(
     assert may(member, workload), "who made the workload always gets in"
     everyone = rule["authorizationType"] == "authenticatedUsers"
     assert may(UserFactory(), workload) is everyone
+
+
+@pytest.mark.parametrize("kind", ["", "authenticatedUsers"])
+def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
+    engine: FakeEngine, workload: Workload, member: User, stranger: User, kind: str
+) -> None:
+    rule = {"authorizationType": kind} if kind else {}
+    serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
+    use_own_credential(workload)
+    workload.project.members.add(colleague := UserFactory())
+    assert may(member, workload)
+    assert not may(colleague, workload)
+    connect, why = f"/workloads/{workload.pk}/connect/", "belong to maria alone"
+    page = signed_in(colleague).get(connect).content.decode()
+    assert why in page
+    assert "Only maria" in page
+    assert "target=" not in page
+    assert why not in signed_in(member).get(connect).content.decode()
+    for address in (f"{connect}my-notebook/", f"/tools/signin/{workload.pk}/my-notebook/"):
+        for user in (colleague, *([stranger] if kind else [])):
+            answer = signed_in(user).get(address)
+            assert answer.status_code == 403
+            assert why in answer.content.decode()
 
 
 @pytest.mark.parametrize(

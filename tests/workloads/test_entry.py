@@ -1,0 +1,115 @@
+"""Inside a workload its values can be read: one that uses somebody's own credentials is closed to
+everyone else."""
+
+from typing import Any
+
+import pytest
+
+from accounts import tokens
+from accounts.models import User
+from assets import services
+from assets.credential.kind import CREDENTIAL
+from projects.models import Project
+from projects.scopes import Place
+from spec.data.credential import CredentialSpec
+from spec.draft import WorkloadDraft
+from tests.factories import CredentialFactory, ProjectFactory, UserFactory
+from tests.web import signed_in
+from tests.workloads.own import use_own_credential
+from workloads import entry
+from workloads.models import Workload
+from workloads.services import submit
+
+pytestmark = pytest.mark.django_db
+HUB = {"kind": "genericSecret", "keys": ["token"]}
+FORGE = {"kind": "password"}
+BUCKET = {"kind": "accessKey"}
+REGISTRY = {"kind": "dockerRegistry", "server": "r.example.com"}
+NAMED = {"name": "mine"}
+GIT = {"repository": "https://git.example.com/a", "path": "/a", "credential": NAMED}
+USES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "variable": (HUB, {"environmentVariables": [{"name": "T", "credential": NAMED}]}),
+    "files": (HUB, {"storage": {"secretVolume": [{"mountPath": "/k", "credential": NAMED}]}}),
+    "repository": (FORGE, {"storage": {"git": [GIT]}}),
+    "bucket": (
+        BUCKET,
+        {"storage": {"s3": [{"bucket": "data", "path": "/b", "credential": NAMED}]}},
+    ),
+    "image pulls": (REGISTRY, {"imagePullSecrets": [{"name": "mine", "credential": True}]}),
+}
+
+
+@pytest.fixture
+def colleague(project: Project) -> User:
+    colleague: User = UserFactory(username="colleague")
+    project.members.add(colleague)
+    return colleague
+
+
+@pytest.mark.parametrize("use", USES)
+def test_every_use_of_an_own_credential_closes_the_workload_to_others(
+    member: User, colleague: User, use: str
+) -> None:
+    document, values = USES[use]
+    names = CredentialSpec.model_validate(document).names
+    services.create(
+        CREDENTIAL,
+        by=member,
+        name="mine",
+        place=Place(owner=member),
+        document=document,
+        entered=dict.fromkeys(names, "x"),
+    )
+    there = ProjectFactory.create(members=[member, colleague], cluster__kind="kubernetes")
+    where = {"project": there.pk, "cluster": there.cluster_id}
+    worker = {"values": {"image": "r.example.com/train:1", **values}}
+    draft = WorkloadDraft.model_validate({"name": "train", **where, "worker": worker})
+    workload = submit(draft, by=member)
+    assert not entry.why_kept_out(workload, member)
+    assert "belong to maria alone" in entry.why_kept_out(workload, colleague)
+
+
+def test_a_shared_credential_closes_nothing(
+    workload: Workload, project: Project, colleague: User
+) -> None:
+    shared = CredentialFactory.create(home=project)
+    workload.assets.create(kind=CREDENTIAL.slug, asset_id=shared.pk, role="worker")
+    assert not entry.why_kept_out(workload, colleague)
+
+
+def test_administrators_are_kept_out_as_colleagues_are(
+    workload: Workload, administrator: User
+) -> None:
+    use_own_credential(workload)
+    why = entry.why_kept_out(workload, administrator)
+    assert "Ask maria, or copy the workload and choose credentials of the project." in why
+
+
+def test_an_access_key_that_sees_no_credentials_does_not_go_in_where_they_are(
+    workload: Workload, member: User
+) -> None:
+    use_own_credential(workload)
+    for scopes, words in (["workloads.update"], "assets.read"), (["assets.read"], ""):
+        member.acting_key = tokens.make_key(member, scopes[0], scopes=scopes)[0]
+        assert words in entry.why_kept_out(workload, member)
+        assert bool(entry.why_kept_out(workload, member)) is bool(words)
+
+
+def test_a_workload_stays_closed_when_the_account_of_its_author_is_deleted(
+    workload: Workload, member: User, administrator: User
+) -> None:
+    use_own_credential(workload)
+    member.delete()
+    workload = Workload.objects.get(pk=workload.pk)
+    assert "a user who no longer exists" in entry.why_kept_out(workload, administrator)
+
+
+def test_the_page_of_the_terminal_says_why(
+    workload: Workload, member: User, colleague: User
+) -> None:
+    use_own_credential(workload)
+    address = f"/workloads/{workload.pk}/terminal/"
+    page = signed_in(colleague).get(address).content.decode()
+    assert "digits uses credentials that belong to maria alone" in page
+    assert "Open terminal" not in page
+    assert "Open terminal" in signed_in(member).get(address).content.decode()
