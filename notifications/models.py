@@ -4,6 +4,7 @@ import json
 import secrets
 from base64 import b64encode
 from typing import TYPE_CHECKING, Self
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 from django.db import models
@@ -16,6 +17,7 @@ from accounts.models import User
 from core.database.choices import Choices
 from core.database.fields import RenewableTextField, SaidJSON, SaidLine, SaidText
 from projects.scopes import Scoped
+from spec.values.variable import MASK
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -85,6 +87,14 @@ class Webhook(Scoped):
 
     def get_absolute_url(self) -> str:
         return reverse("webhook-detail", args=[self.pk])
+
+    @property
+    def shown_url(self) -> str:
+        """The address for everyone to see: without its path, which chats and others treat as a
+        password."""
+        parts = urlsplit(self.url)
+        has_path = parts.path.strip("/") or parts.query
+        return f"{parts.scheme}://{parts.netloc}/{MASK}" if has_path else self.url
 
     @property
     def secrets(self) -> list[str]:

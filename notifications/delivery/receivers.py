@@ -13,6 +13,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from django.conf import settings
 
+from spec.values.variable import MASK
+
 IPAddress = IPv4Address | IPv6Address
 #: Resolves a name and a port into addresses. ``OSError`` if there are none.
 Resolve = Callable[[str, int], Iterable[str]]
@@ -98,6 +100,8 @@ def _parts(url: str) -> tuple[SplitResult, int]:
         raise ValueError("must begin with https:// or http:// and a host")
     if "@" in parts.netloc:
         raise ValueError("must have no user name or password; check the signature instead")
+    if parts.path == f"/{MASK}":
+        raise ValueError(f"must be complete; {MASK} stands for a path that is not shown")
     if parts.fragment:
         raise ValueError("must have no part after #, which is never sent")
     return parts, port

@@ -9,7 +9,18 @@ from accounts.api.tokens import ApiRequest
 from assets.api.places import place_in
 from assets.api.schemas import SCOPES
 from core.rest.api import Pages, judged, not_found, refused_for
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.filters import (
+    DATE,
+    ID,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    Sorted,
+    conditions,
+    narrow,
+    order,
+)
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
 from notifications.webhooks.schemas import (
@@ -25,10 +36,11 @@ from notifications.webhooks.schemas import (
 
 router = Router(tags=["Webhooks"])
 REFUSED = "The webhook cannot be saved."
+URL = "url"  # a column whose path not everyone sees
 FIELDS: Fields = {
     "id": ("pk", ID),
     "name": ("name", TEXT),
-    "url": ("url", TEXT),
+    "url": (URL, TEXT),
     "scope": ("scope", SCOPES),
     "clusterId": ("cluster_id", ID),
     "departmentId": ("department_id", NUMBER),
@@ -57,10 +69,13 @@ class DeliveryListing(Pages, Sorted, Filtered):
 
 @router.get("/webhooks", response=WebhookList, by_alias=True)
 def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> WebhookList:
-    """Those that you can see. ``filterBy`` and ``sortBy`` take ``name``, ``url``, ``scope``, its
-    ids and the times."""
-    visible = Webhook.objects.visible_to(request.user).for_list()
-    rows = narrow(visible, listing.filter_by, FIELDS)
+    """Those that you can see, without the path of ``url``. ``filterBy`` and ``sortBy`` take
+    ``name``, ``url``, ``scope``, its ids and the times; a filter by ``url`` finds those that you
+    may change."""
+    rows = Webhook.objects.visible_to(request.user).for_list()
+    if any(it.column == URL for it in conditions(listing.filter_by, FIELDS)):
+        rows = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
+    rows = narrow(rows, listing.filter_by, FIELDS)
     if listing.search:
         rows = rows.filter(name__icontains=listing.search)
     page, following = listing.cut(order(rows, listing, FIELDS))
@@ -77,13 +92,13 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
     given: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
     with judged(REFUSED):
         webhook = services.create(by=request.user, place=place, **given)
-    return Status(201, WebhookSecret.of(webhook))
+    return Status(201, WebhookSecret.of_new(webhook))
 
 
 @router.get("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
 def get_webhook(request: ApiRequest, webhook_id: UUID) -> WebhookOut:
     """One webhook, without its secret."""
-    return WebhookOut.of(_webhook(request, webhook_id))
+    return WebhookOut.of(_webhook(request, webhook_id), request.user)
 
 
 @router.put("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
@@ -96,7 +111,7 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
     }
     with judged(REFUSED):
         services.update(webhook, by=request.user, **given)
-    return WebhookOut.of(webhook)
+    return WebhookOut.of(webhook, request.user)
 
 
 @router.delete("/webhooks/{webhook_id}", response={204: None})
@@ -114,7 +129,7 @@ def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret
     webhook = _webhook(request, webhook_id)
     with judged(REFUSED):
         services.renew_secret(webhook, by=request.user)
-    return WebhookSecret.of(webhook)
+    return WebhookSecret.of_new(webhook)
 
 
 @router.post("/webhooks/{webhook_id}/test", response={202: DeliveryDetail}, by_alias=True)

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
+from accounts import access
+from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
 from core.rest.api import Closed, Wire, words
 from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
@@ -60,8 +62,11 @@ class WebhookOut(Wire):
     updated_at: datetime
 
     @classmethod
-    def of(cls, webhook: Webhook) -> "WebhookOut":
-        return cls(**_facts(webhook))
+    def of(cls, webhook: Webhook, user: User | None = None) -> "WebhookOut":
+        """``user`` sees the whole address if they may change it, everyone else none of its path."""
+        keys = webhook.scope_keys
+        whole = user is not None and access.may(user, "webhooks.update", *keys)
+        return cls(**_facts(webhook) | {"url": webhook.url if whole else webhook.shown_url})
 
 
 class WebhookSecret(WebhookOut):
@@ -70,7 +75,8 @@ class WebhookSecret(WebhookOut):
     secret: str
 
     @classmethod
-    def of(cls, webhook: Webhook) -> "WebhookSecret":
+    def of_new(cls, webhook: Webhook) -> "WebhookSecret":
+        """For whoever created the secret, who may change the webhook."""
         return cls(secret=webhook.secret, **_facts(webhook))
 
 

@@ -39,7 +39,7 @@ def create(
         if enabled:
             _listen(webhook)
         webhook.save(force_insert=True)
-        audit.record(by, "create", webhook, after=audit.facts(webhook, *EVENTS))
+        audit.record(by, "create", webhook, after=_facts(webhook))
     return webhook
 
 
@@ -47,10 +47,11 @@ def update(
     webhook: Webhook, *, by: User, name: str, url: str, events: list[str], enabled: bool
 ) -> None:
     """Change a webhook. One that is turned on again gets messages about what happens from
-    then on."""
+    then on. An address as it is shown, without its path, is the one that it has."""
     _require(by, "webhooks.update", webhook.scope_keys)
-    before = audit.facts(webhook, *EVENTS)
-    webhook.name, webhook.url, webhook.events = name, url, events
+    before, old = _facts(webhook), webhook.url
+    webhook.name, webhook.events = name, events
+    webhook.url = old if url.strip() == webhook.shown_url else url
     _judge(webhook)
     with transaction.atomic():
         if enabled and not webhook.enabled:
@@ -59,14 +60,17 @@ def update(
             webhook.enabled = False
             results.give_up(webhook)
         webhook.save(update_fields=EDITED)
-        audit.record(by, "update", webhook, before=before, after=audit.facts(webhook, *EVENTS))
+        after = _facts(webhook)
+        if webhook.url != old and after["url"] == before["url"]:
+            after["url"] = f"{webhook.shown_url} (another path)"
+        audit.record(by, "update", webhook, before=before, after=after)
 
 
 def delete(webhook: Webhook, *, by: User) -> None:
     """Delete a webhook and its deliveries."""
     _require(by, "webhooks.delete", webhook.scope_keys)
     with transaction.atomic():
-        audit.record(by, "delete", webhook, before=audit.facts(webhook, *EVENTS))
+        audit.record(by, "delete", webhook, before=_facts(webhook))
         webhook.delete()
 
 
@@ -109,6 +113,11 @@ def resend(delivery: Delivery, *, by: User) -> None:
         audit.record(by, "resend", webhook, after={"message": delivery.message_id})
         _wake()
     delivery.refresh_from_db()
+
+
+def _facts(webhook: Webhook) -> dict[str, Any]:
+    """What the audit log says of it: not the path of its address."""
+    return audit.facts(webhook, *EVENTS) | {"url": webhook.shown_url}
 
 
 def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:

@@ -57,7 +57,7 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
     is_busy = any(it.state == DeliveryState.PENDING for it in page)
     names = [events.label_of(name) for name in webhook.events]
     facts = (
-        ("Address", webhook.url),
+        ("Address", webhook.shown_url),
         ("Scope", webhook.scope_name),
         ("Events", ", ".join(names)),
         ("Created by", webhook.created_by or ""),

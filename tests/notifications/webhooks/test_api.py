@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from accounts import tokens
 from notifications.delivery import outbox, rounds
 from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
 from projects.models import Project
@@ -41,7 +42,10 @@ def test_a_webhook_is_created_read_changed_and_deleted(ada: Caller, project: Pro
     path = f"/webhooks/{webhook.pk}"
     shown = {key: value for key, value in made.items() if key != "secret"}
     assert ada("GET", path) == (200, shown)
-    assert ada("GET", "/webhooks?filterBy=name==chat") == (200, {"webhooks": [shown], "next": None})
+    listed = shown | {"url": "https://hooks.example.com/***"}
+    for filtered in ("name==chat", "url=$example.com/a"):
+        every = ada("GET", f"/webhooks?filterBy={filtered}")
+        assert every == (200, {"webhooks": [listed], "next": None})
     status, changed = ada("PUT", path, {"events": ["*"], "enabled": False})
     assert (status, changed["events"], changed["enabled"]) == (200, ["*"], False)
     assert (changed["name"], changed["url"]) == (made["name"], made["url"])
@@ -70,6 +74,36 @@ def test_a_webhook_that_cannot_be_is_refused_by_its_field(
     status, answer = ada("POST", "/webhooks", new(project, **change))
     assert (status, [it["field"] for it in answer["complianceIssues"]]) == (400, [field])
     assert not Webhook.objects.exists()
+
+
+def test_the_path_of_an_address_is_shown_and_found_by_whoever_may_change_it(
+    project: Project,
+) -> None:
+    reader = project.members.get()
+    reader.acting_key = tokens.make_key(reader, "reads", scopes=["webhooks.read"])[0]
+    webhook = WebhookFactory(of_project=True, project=project)
+    call, secret = Caller(reader), "/trainyard"
+    assert secret in webhook.url
+    for path in (f"/webhooks/{webhook.pk}", "/webhooks"):
+        status, answer = call("GET", path)
+        assert (status, secret in str(answer)) == (200, False)
+        assert "https://hooks.example.com/***" in str(answer)
+    found = call("GET", "/webhooks?filterBy=url=^https://hooks.example.com/t")
+    assert found == (200, {"webhooks": [], "next": None})
+
+
+def test_an_address_without_its_path_is_the_one_that_there_is_or_none(
+    ada: Caller, project: Project
+) -> None:
+    """As it comes from a list, and goes back with a change."""
+    webhook = WebhookFactory(of_project=True, project=project)
+    shown, before = webhook.shown_url, webhook.url
+    path = f"/webhooks/{webhook.pk}"
+    assert ada("PUT", path, {"url": shown, "name": "chat"})[1]["url"] == before
+    webhook.refresh_from_db()
+    assert (webhook.url, webhook.name) == (before, "chat")
+    status, answer = ada("PUT", path, {"url": "https://elsewhere.example.com/***"})
+    assert (status, "must be complete" in str(answer)) == (400, True)
 
 
 def test_researchers_have_webhooks_in_their_projects_alone(ada: Caller, project: Project) -> None:

@@ -48,7 +48,10 @@ def test_a_new_webhook_shows_its_secret_once(ada: Client, project: Project) -> N
     assert response["Cache-Control"] == "no-store"
     assert webhook.events == ["workload.completed", "workload.failed"]
     for name in ("webhook-detail", "webhook-edit", "webhook-secret"):
-        assert webhook.secret not in ada.get(reverse(name, args=[webhook.pk])).text
+        page = ada.get(reverse(name, args=[webhook.pk])).text
+        assert webhook.secret not in page
+        assert ("example.com/hook" in page) is (name == "webhook-edit")
+    assert "https://example.com/***" in ada.get(reverse("webhook-list")).text
 
 
 def test_a_form_with_faults_says_them_at_their_fields(ada: Client, project: Project) -> None:
