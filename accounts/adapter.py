@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any, cast
+from typing import Any, Self, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.utils import filter_users_by_email
@@ -125,22 +125,50 @@ def _is_taken(address: str) -> bool:
 
 
 def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:
-    """What the provider answers. Where it does not, or answers a question with no JSON, as another
-    address than was meant would, a page says so; allauth asks in places where nothing else does."""
+    """What the provider answers. Where it does not, or answers a question with no JSON object, as
+    another address than was meant would, a page says so; allauth asks in places where nothing else
+    does."""
     try:
         answer = ask(method, url, **how)
         if method.upper() == "GET":
             answer.raise_for_status()
-            answer.json()
+            said = ProviderDocument.read(answer.json(), url)
+            answer.json = lambda: said
+        answer.headers.setdefault("Content-Type", "")  # which allauth takes for granted
     except OSError as error:  # of requests, and what it says of JSON is one as well
-        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, error)
-        page = render(context.request, "socialaccount/authentication_error.html", status=502)
-        raise ImmediateHttpResponse(page) from error
+        raise _no_answer(str(error)) from error
     return answer
+
+
+class ProviderDocument(dict[str, Any]):
+    """What the provider says at an address. Where allauth needs something of it that is not there,
+    such as an endpoint, a page says so."""
+
+    url = ""
+
+    @classmethod
+    def read(cls, said: Any, url: str) -> Self:
+        if not isinstance(said, dict):
+            raise _no_answer(f"{url} has no JSON object")
+        document = cls(said)
+        document.url = url
+        return document
+
+    def __getitem__(self, name: str) -> Any:
+        if (value := self.get(name)) in (None, ""):
+            raise _no_answer(f"{self.url} has no {name}")
+        return value
+
+
+def _no_answer(why: str) -> ImmediateHttpResponse:
+    """The page that says so, for people, and a line in the log, for administrators."""
+    log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
+    page = render(context.request, "socialaccount/authentication_error.html", status=502)
+    return ImmediateHttpResponse(page)
 
 
 def _groups_claim(data: dict[str, Any]) -> Any:
     """The groups that the identity provider names, in the user info or else in the token."""
     name = settings.OIDC_GROUPS_CLAIM
     parts = [part for key in ("userinfo", "id_token") if isinstance(part := data.get(key), dict)]
-    return next((part[name] for part in [*parts, data] if name in part), None)
+    return next((part.get(name) for part in [*parts, data] if name in part), None)

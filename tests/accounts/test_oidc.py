@@ -5,7 +5,7 @@ The provider is a small one of our own: a real one cannot be had in a test.
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -25,6 +25,8 @@ class Provider(BaseHTTPRequestHandler):
     """Discovery, authorization, token and userinfo of OpenID Connect, for one person at a time."""
 
     person: ClassVar[dict[str, str]] = MARA
+    token: ClassVar[dict[str, str]] = {"access_token": "for-userinfo", "token_type": "Bearer"}
+    leaves_out = ""  # of its configuration
     is_away = False
 
     def do_GET(self) -> None:
@@ -42,13 +44,15 @@ class Provider(BaseHTTPRequestHandler):
             self.say({**self.person, "groups": ["vision"]})
         else:
             names = {"authorization": "authorize", "token": "token", "userinfo": "userinfo"}
-            self.say({f"{key}_endpoint": f"{here}/{path}" for key, path in names.items()})
+            said = {f"{key}_endpoint": f"{here}/{path}" for key, path in names.items()}
+            said |= {"issuer": here, "jwks_uri": f"{here}/keys"}
+            self.say({key: value for key, value in said.items() if key != self.leaves_out})
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.say({"access_token": "for-userinfo", "token_type": "Bearer"})
+        self.say(self.token)
 
-    def say(self, body: dict[str, object]) -> None:
+    def say(self, body: Mapping[str, object]) -> None:
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.end_headers()
@@ -153,6 +157,23 @@ def test_a_provider_that_does_not_answer_is_told_of(
     assert answer.status_code == 502
     assert "Signing in with Lab failed" in answer.text
     assert "503 Server Error" in (trainyard.home / "run/web.log").read_text()
+
+
+@pytest.mark.parametrize(
+    "missing", ["authorization_endpoint", "token_endpoint", "userinfo_endpoint", "jwks_uri", "sub"]
+)
+def test_a_provider_that_leaves_out_what_is_needed_is_told_of(
+    browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, trainyard: Trainyard, missing: str
+) -> None:
+    monkeypatch.setattr(Provider, "leaves_out", missing)
+    if missing == "jwks_uri":  # is needed where the provider says who it is in a token
+        monkeypatch.setattr(Provider, "token", {**Provider.token, "id_token": "a.b.c"})
+    if missing == "sub":
+        monkeypatch.setattr(Provider, "person", {"preferred_username": "nobody"})
+    answer = sign_in(browser)
+    assert answer.status_code == 502
+    assert "Signing in with Lab failed" in answer.text
+    assert f" has no {missing} [" in (trainyard.home / "run/web.log").read_text()
 
 
 def test_a_local_account_gets_no_second_way_in(trainyard: Trainyard, browser: httpx.Client) -> None:
