@@ -70,6 +70,7 @@ SERVER = """\
       auth_request /_external-auth;
       auth_request_set $auth_cookie $upstream_http_set_cookie;
       add_header Set-Cookie $auth_cookie{always};
+      {passed}
       error_page 401 = @signin;
       proxy_set_header Host $http_host;
       proxy_set_header Upgrade $http_upgrade;
@@ -92,6 +93,7 @@ def host_of(ingress: Manifest) -> str:
 def _server(ingress: Manifest, port: int, backend: int) -> str:
     told: Mapping[str, str] = ingress["metadata"]["annotations"]
     auth = told[f"{ANNOTATION}/auth-url"]
+    headers = told[f"{ANNOTATION}/auth-response-headers"].split(",")
     keeps = told[f"{ANNOTATION}/auth-always-set-cookie"] == "true"
     return SERVER.format(
         port=port,
@@ -100,9 +102,18 @@ def _server(ingress: Manifest, port: int, backend: int) -> str:
         auth=auth,
         signin=told[f"{ANNOTATION}/auth-signin"],
         always=" always" if keeps else "",
+        passed=" ".join(map(_passed, enumerate(headers))),
         patience=told[f"{ANNOTATION}/proxy-read-timeout"],
         backend=backend,
     )
+
+
+def _passed(header: tuple[int, str]) -> str:
+    """How a header of the answer to the question goes on to the tool."""
+    number, name = header
+    variable = name.lower().replace("-", "_")
+    taken = f"auth_request_set $authHeader{number} $upstream_http_{variable};"
+    return f"{taken} proxy_set_header '{name}' $authHeader{number};"
 
 
 @contextmanager
@@ -134,7 +145,9 @@ def page(connection: ServerConnection, request: Request) -> Response | None:
     """Answer a request with a page that has its path, unless it opens a websocket."""
     if "Upgrade" in request.headers:
         return None
-    return connection.respond(HTTPStatus.OK, f"the tool's {request.path}")
+    cookies = request.headers.get("Cookie")
+    also = f" with {cookies}" if cookies else ""
+    return connection.respond(HTTPStatus.OK, f"the tool's {request.path}{also}")
 
 
 @contextmanager

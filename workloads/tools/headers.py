@@ -31,7 +31,7 @@ def to_the_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Heade
     for name, value in headers:
         if name in HOP or name in FORWARDED or name.startswith(HANDSHAKE):
             continue
-        kept = _others(value) if name == b"cookie" else value
+        kept = others(value) if name == b"cookie" else value
         if kept:
             passed.append((name, kept))
     host = value_of(headers, b"host")
@@ -76,7 +76,8 @@ def _cookies(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[str]:
             yield from value.decode("latin-1").split(";")
 
 
-def _others(cookies: bytes) -> bytes:
+def others(cookies: bytes) -> bytes:
+    """The cookies that are not ours."""
     parts = (part.strip() for part in cookies.split(b";"))
     return b"; ".join(part for part in parts if part and not _is_ours(part))
 

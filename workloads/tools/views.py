@@ -21,7 +21,7 @@ from workloads.models import Workload
 from workloads.tools import access, addresses
 from workloads.tools.access import Grant
 from workloads.tools.app import CODE, set_cookie
-from workloads.tools.headers import COOKIE
+from workloads.tools.headers import COOKIE, others
 
 #: Whoever reaches these ports is in: no code is handed over there.
 PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
@@ -75,7 +75,8 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
 
 @require_safe
 def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
-    """Asked by an ingress controller about each request to a tool: 200 lets it through.
+    """Asked by an ingress controller about each request to a tool: 200 lets it through, with the
+    cookies of the answer instead of those that the visitor sent: without ours.
 
     A code in the visitor's address becomes a cookie of the tool's own host, which the controller
     passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
@@ -88,6 +89,8 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
     if admitted is None or access.why_closed(*admitted[1:]):
         return HttpResponse(status=401)
     response = HttpResponse()
+    if kept := others(request.headers.get("Cookie", "").encode("latin-1", "replace")):
+        response["Cookie"] = kept.decode("latin-1")
     if new:
         name, value = set_cookie(new)
         response[name.decode()] = value.decode()

@@ -61,6 +61,17 @@ def test_connect_leads_past_us_where_nobody_asks(
     assert Event.objects.filter(workload=served, verb="connect").count() == 1
 
 
+def test_the_controller_is_given_the_cookies_that_are_not_ours(
+    served: Workload, member: User
+) -> None:
+    visitor = Client(headers={"X-Original-URL": f"{HOME}/lab"})
+    address, ours = f"/tools/auth/{served.pk}/my-notebook/", admitted(served, member)
+    for others in ("_xsrf=a|b; theme=dark", ""):
+        cookies = f"trainyard_tool={ours}; {others}; __Host-trainyard_session_8000=x"
+        answer = visitor.get(address, headers={"Cookie": cookies})
+        assert (answer.status_code, answer.get("Cookie", "")) == (200, others)
+
+
 def test_strangers_are_not_let_through_to_a_tool(served: Workload, stranger: User) -> None:
     assert asked(served)[0] == 401
     assert asked(served, cookie="guessed")[0] == 401
