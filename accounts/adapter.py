@@ -148,8 +148,8 @@ class ProviderDocument(dict[str, Any]):
 
     @classmethod
     def read(cls, said: Any, url: str) -> Self:
-        if not isinstance(said, dict):
-            raise _no_answer(f"{url} has no JSON object")
+        if not (isinstance(said, dict) and said):
+            raise _no_answer(f"{url} has no JSON object, or an empty one")
         document = cls(said)
         document.url = url
         return document
