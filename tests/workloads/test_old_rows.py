@@ -119,7 +119,7 @@ def test_a_workload_of_old_rules_shows_as_such_and_holds_nobody_up(
     assert client.get("/workloads/").status_code == 200
     assert call("GET", f"/workloads/distributed/{old.pk}")[0] == 200
     assert call("GET", "/workloads")[0] == 200
-    assert client.get(f"/workloads/new/?copy={old.pk}", follow=True).status_code == 200
+    assert client.post(f"/workloads/{old.pk}/copy/", follow=True).status_code == 200
     there = capacity.occupying(project.cluster)
     room, whole = capacity.free(project.cluster, there), capacity.whole(project.cluster)
     assert room.cpu < whole.cpu, "it is counted as what it was submitted with"

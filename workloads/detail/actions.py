@@ -20,6 +20,7 @@ from workloads import services
 from workloads.http import find, find_kept
 from workloads.models import Workload
 from workloads.services import MOST_AT_ONCE, NotPossible
+from workloads.wizard import repairs
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -108,7 +109,8 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @get_or_post
 def copy(request: Request, pk: UUID) -> HttpResponse:
-    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored."""
+    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored.
+    With ``change``, a repair's, in the size that it names."""
     workload = find_kept(request, pk)
     if request.method != "POST":
         name = "the same name if it is free" if workload.deleted_at else "a new name"
@@ -116,7 +118,10 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
         label = "Restore as a copy" if workload.deleted_at else "Copy & edit"
         context = {"workload": workload, "label": label, "promise": promise}
         return render(request, "workloads/confirm.html", context)
-    return after(request, services.copy(workload, by=request.user).get_absolute_url())
+    draft = services.copy(workload, by=request.user)
+    if change := request.POST.get("change"):
+        repairs.change(draft, change, by=request.user)
+    return after(request, draft.get_absolute_url())
 
 
 @login_required

@@ -12,10 +12,9 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.http import Request
 from core.web.http import after
 from core.web.query import search_text
-from workloads import services
 from workloads.models import Draft, Workload
 from workloads.plan import plan
-from workloads.wizard import actions, drafts, repairs
+from workloads.wizard import actions, drafts
 from workloads.wizard.choices import new_assets, people
 from workloads.wizard.choices.credentials import Credentials
 from workloads.wizard.pages.page import answer, drafts_context, galleries_of, one_gallery
@@ -28,17 +27,16 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
     """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
-    ``?project=``, as a ``?copy=``, with ``?yaml`` where one is pasted, or with ``?rules`` a
-    template."""
+    ``?project=``, with ``?yaml`` where one is pasted, or with ``?rules`` a template.
+
+    This leaves at most one draft in which nothing was entered, whoever had the browser ask.
+    ``?copy=`` leads to the question whether to copy a workload."""
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])
         if workload is None:
             raise Http404("No such workload")
-        copied = services.copy(workload, by=request.user)
-        if change := asked.get("change"):
-            repairs.change(copied, change, by=request.user)
-        return redirect(copied)
+        return redirect("workload-copy", workload.pk)
     given = {name: asked.get(name, "") for name in ("template", "project", "kind")}
     draft = drafts.begin(request.user, **given, edits="edit" in asked, rules="rules" in asked)
     if "yaml" in asked:

@@ -11,7 +11,7 @@ from spec.formats import documents
 from tests.factories import WorkloadFactory
 from workloads.models import Draft, Rank, Workload
 
-CHANGE = re.compile(r'href="([^"]*change=[^"]*)"')
+CHANGE = re.compile(r'name="change" value="([^"]*)"')
 
 
 @pytest.fixture
@@ -68,13 +68,12 @@ def waits(project: Project, cluster: Cluster) -> Workload:
 def changes(client: Client, workload: Workload) -> list[str]:
     page = client.get(workload.get_absolute_url()).content.decode()
     assert ("Largest gang that fits now: 4 workers." in page) is bool(CHANGE.search(page))
-    return [link.replace("&amp;", "&") for link in CHANGE.findall(page)]
+    return CHANGE.findall(page)
 
 
 def test_a_copy_has_the_shape_that_starts(client: Client, waits: Workload) -> None:
-    (link,) = changes(client, waits)
-    assert link.endswith(f"?copy={waits.pk}&change=workers%3D4")
-    answer = client.get(link)
+    assert changes(client, waits) == ["workers=4"]
+    answer = client.post(f"/workloads/{waits.pk}/copy/", {"change": "workers=4"})
     assert answer.status_code == 302
     draft = Draft.objects.get(copied_from=waits)
     assert answer["Location"].startswith(f"/workloads/drafts/{draft.pk}/")
@@ -82,7 +81,7 @@ def test_a_copy_has_the_shape_that_starts(client: Client, waits: Workload) -> No
 
 
 def test_a_change_that_nobody_offered_leaves_a_plain_copy(client: Client, waits: Workload) -> None:
-    client.get(f"/workloads/new/?copy={waits.pk}&change=workers=5")
+    client.post(f"/workloads/{waits.pk}/copy/", {"change": "workers=5"})
     assert Draft.objects.get(copied_from=waits).content.values["numWorkers"] == 6
 
 

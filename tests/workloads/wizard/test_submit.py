@@ -131,6 +131,9 @@ def test_the_workload_knows_what_it_was_copied_from(wizard: Wizard, project: Pro
     wizard.ready("one").open(wizard.at(3)).press("create")
     one = Workload.objects.get()
     wizard.open(f"/workloads/new/?copy={one.pk}")
+    assert "opens a new draft with the same settings" in wizard.page
+    assert not Draft.objects.exists(), "a link copies nothing before it was asked"
+    wizard.press("")
     assert wizard.address == wizard.at(1)
     assert Inputs(wizard.page).values["name"] == "one-copy"
     wizard.open(wizard.at(3)).press("create")
