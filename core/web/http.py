@@ -29,6 +29,15 @@ def render_partial(
     return render(request, name, dict(context), status=status)
 
 
+def is_visit(request: HttpRequest) -> bool:
+    """Whether someone goes to the page. Other pages can have a browser ask for it as well, as an
+    image or to have it ready, with its cookies. Browsers say so where a server has HTTPS."""
+    headers = request.headers
+    is_shown = headers.get("Sec-Fetch-Dest", "document") == "document"
+    is_ours = headers.get("Sec-Fetch-Site") == "same-origin"
+    return (is_shown or is_ours) and "prefetch" not in headers.get("Sec-Purpose", "")
+
+
 def after(request: HtmxRequest, address: str) -> HttpResponse:
     """Redirect to ``address`` after a success, with or without htmx."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

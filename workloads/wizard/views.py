@@ -4,13 +4,14 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.http import Request
-from core.web.http import after
+from core.web.http import after, is_visit
 from core.web.query import search_text
 from workloads.models import Draft, Workload
 from workloads.plan import plan
@@ -29,8 +30,9 @@ def workload_new(request: Request) -> HttpResponse:
     """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
     ``?project=``, with ``?yaml`` where one is pasted, or with ``?rules`` a template.
 
-    This leaves at most one draft in which nothing was entered, whoever had the browser ask.
     ``?copy=`` leads to the question whether to copy a workload."""
+    if not is_visit(request):
+        raise PermissionDenied("Open this page to begin a workload; other pages cannot.")
     asked = request.GET
     if "copy" in asked:
         workload = drafts.copy_source(request.user, asked["copy"])

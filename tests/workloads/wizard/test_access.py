@@ -35,6 +35,24 @@ def test_a_stranger_and_even_an_administrator_find_nothing(wizard: Wizard) -> No
         assert other.client.post(f"/workloads/drafts/{wizard.draft.pk}/discard/").status_code == 404
 
 
+@pytest.mark.parametrize(
+    ("headers", "drafts"),
+    [
+        ({"Sec-Fetch-Site": "same-site", "Sec-Fetch-Dest": "image"}, 0),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "iframe"}, 0),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Purpose": "prefetch;prerender"}, 0),
+        ({"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}, 1),
+        ({"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Dest": "empty"}, 1),
+        ({}, 1),
+    ],
+    ids=["image", "frame", "prefetch", "link elsewhere", "boosted link", "without HTTPS"],
+)
+def test_only_a_visit_begins_a_draft(wizard: Wizard, headers: dict[str, str], drafts: int) -> None:
+    answer = wizard.client.get("/workloads/new/?kind=workspace", headers=headers)
+    assert answer.status_code == (302 if drafts else 403)
+    assert Draft.objects.count() == drafts
+
+
 @STEPS
 def test_the_owner_gets_the_whole_page(wizard: Wizard, step: int) -> None:
     page = wizard.ready().open(wizard.at(step)).page
