@@ -9,6 +9,7 @@ from accounts import tokens
 from accounts.models import User
 from assets import services
 from assets.credential.kind import CREDENTIAL
+from assets.credential.own_values import why_kept_out
 from projects.models import Project
 from projects.scopes import Place
 from spec.data.credential import CredentialSpec
@@ -16,7 +17,6 @@ from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.own import use_own_credential
-from workloads import entry
 from workloads.models import Workload
 from workloads.services import submit
 
@@ -65,8 +65,8 @@ def test_every_use_of_an_own_credential_closes_the_workload_to_others(
     worker = {"values": {"image": "r.example.com/train:1", **values}}
     draft = WorkloadDraft.model_validate({"name": "train", **where, "worker": worker})
     workload = submit(draft, by=member)
-    assert not entry.why_kept_out(workload, member)
-    assert "belong to maria alone" in entry.why_kept_out(workload, colleague)
+    assert not why_kept_out(workload, member)
+    assert "belong to maria alone" in why_kept_out(workload, colleague)
 
 
 def test_a_shared_credential_closes_nothing(
@@ -74,14 +74,14 @@ def test_a_shared_credential_closes_nothing(
 ) -> None:
     shared = CredentialFactory.create(home=project)
     workload.assets.create(kind=CREDENTIAL.slug, asset_id=shared.pk, role="worker")
-    assert not entry.why_kept_out(workload, colleague)
+    assert not why_kept_out(workload, colleague)
 
 
 def test_administrators_are_kept_out_as_colleagues_are(
     workload: Workload, administrator: User
 ) -> None:
     use_own_credential(workload)
-    why = entry.why_kept_out(workload, administrator)
+    why = why_kept_out(workload, administrator)
     assert "Ask maria, or copy the workload and choose credentials of the project." in why
 
 
@@ -91,8 +91,8 @@ def test_an_access_key_that_sees_no_credentials_does_not_go_in_where_they_are(
     use_own_credential(workload)
     for scopes, words in (["workloads.update"], "assets.read"), (["assets.read"], ""):
         member.acting_key = tokens.make_key(member, scopes[0], scopes=scopes)[0]
-        assert words in entry.why_kept_out(workload, member)
-        assert bool(entry.why_kept_out(workload, member)) is bool(words)
+        assert words in why_kept_out(workload, member)
+        assert bool(why_kept_out(workload, member)) is bool(words)
 
 
 def test_a_workload_stays_closed_when_the_account_of_its_author_is_deleted(
@@ -101,7 +101,7 @@ def test_a_workload_stays_closed_when_the_account_of_its_author_is_deleted(
     use_own_credential(workload)
     member.delete()
     workload = Workload.objects.get(pk=workload.pk)
-    assert "a user who no longer exists" in entry.why_kept_out(workload, administrator)
+    assert "a user who no longer exists" in why_kept_out(workload, administrator)
 
 
 def test_the_page_of_the_terminal_says_why(

@@ -9,12 +9,12 @@ from redis.exceptions import RedisError
 
 from accounts.models import User
 from assets.credential.own_keys import engine_by, why_not_entered
+from assets.credential.own_values import why_kept_out
 from audit import services as audit
 from core.broker import slots
 from engines.base import EngineError
 from engines.session import Session
 from spec.phases import RankPhase
-from workloads import entry
 from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.terminal.shell import SHELL
@@ -49,7 +49,7 @@ def why_none(workload: Workload, user: User) -> str:
     if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):
         return f"A terminal needs a running rank, and {workload.name} is {workload.phase}."
     not_own = why_not_entered(workload.cluster, workload.created_by_id, user)
-    return not_own or entry.why_kept_out(workload, user)
+    return not_own or why_kept_out(workload, user)
 
 
 def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
@@ -109,7 +109,7 @@ def leave(visit: Visit, why: str) -> None:
 
 def why_not(rank: Rank, user: User) -> str:
     """Why ``user`` cannot be inside this rank; empty where they can."""
-    return not_running(rank) or entry.why_kept_out(rank.workload, user)
+    return not_running(rank) or why_kept_out(rank.workload, user)
 
 
 def not_running(rank: Rank) -> str:

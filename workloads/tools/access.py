@@ -7,11 +7,11 @@ from uuid import UUID
 
 from accounts.models import User
 from accounts.sessions import user_of
+from assets.credential import own_values
 from core.broker.valkey import connection
 from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import Tool, tools_of
-from workloads import entry
 from workloads.models import Workload
 from workloads.tools.names import is_meant
 
@@ -39,7 +39,7 @@ def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | No
     """A tool that is open to this person: its rule lets them in, and nothing keeps them out of the
     workload."""
     use = meant_for(user, workload_id, slug)
-    return None if use is None or entry.why_kept_out(use[0], user) else use
+    return None if use is None or own_values.why_kept_out(use[0], user) else use
 
 
 def meant_for(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
@@ -72,7 +72,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 def audience(workload: Workload, tool: Tool) -> str:
     """Whom the tool is open to, in words."""
     rule, author = tool.connection, workload.created_by
-    if entry.is_private(workload):
+    if own_values.is_private(workload):
         return f"Only {author.username}" if author else "Nobody"
     if rule.authorization_type is Access.EVERYONE:
         return Access.EVERYONE.label

@@ -9,12 +9,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
+from assets.credential.own_values import why_kept_out
 from clusters.connections import engine_for
 from core.web.http import render_partial
 from engines.base import EngineError
 from spec.parts.environment import ConnectionType
 from spec.tools import Tool, links_of
-from workloads import entry
 from workloads.history import events
 from workloads.http import find
 from workloads.models import Workload
@@ -46,7 +46,7 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
         for tool in access.tools(workload)
     ]
     links = () if workload.spec_fault else links_of(workload.spec)
-    kept_out = entry.why_kept_out(workload, request.user) if rows else ""
+    kept_out = why_kept_out(workload, request.user) if rows else ""
     context = {"workload": workload, "rows": rows, "links": links, "kept_out": kept_out}
     context["in_drawer"] = bool(request.htmx)
     return render_partial(request, "workloads/connect.html", "tools", context)
@@ -138,7 +138,7 @@ def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
     tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
     if tool is None:
         raise Http404
-    problem = entry.why_kept_out(workload, request.user) or (
+    problem = why_kept_out(workload, request.user) or (
         f"You do not have access to this tool. Access: {access.audience(workload, tool)}."
     )
     return _closed(request, workload, tool, problem, status=403)

@@ -1,6 +1,7 @@
 """The path of an address, which may be a secret, is not in the audit log."""
 
 from importlib import import_module
+from typing import Any
 
 import pytest
 from django.apps import apps
@@ -16,7 +17,7 @@ from tests.factories import ProjectFactory, UserFactory
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 SECRET = "T0C4N/xoxb-nobody-reads"
 SHOWN = "https://hooks.example.com/***"
-FACTS = {"name": "chat", "events": ["*"]}
+FACTS: dict[str, Any] = {"name": "chat", "events": ["*"]}
 
 
 @pytest.fixture

@@ -4,16 +4,26 @@ Inside, the values that a workload started with can be read. So while it uses cr
 belong to its author alone, it is closed to everyone else, administrators included.
 """
 
+from typing import Any, Protocol
+
 from accounts import access
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
-from assets.models import Credential
-from workloads.models import Workload
+from assets.credential.model import Credential
 
 READ = "assets.read"  # without which a program does not use its owner's own credentials either
 
 
-def why_kept_out(workload: Workload, user: User) -> str:
+class Entered(Protocol):
+    """A workload, with the links to its assets."""
+
+    name: Any
+    created_by: Any
+    created_by_id: Any
+    assets: Any
+
+
+def why_kept_out(workload: Entered, user: User) -> str:
     """Why ``user`` may not go in, whatever else they may do with the workload; empty where nothing
     keeps them out."""
     is_author = workload.created_by_id == user.pk
@@ -21,7 +31,7 @@ def why_kept_out(workload: Workload, user: User) -> str:
         return ""
     if is_author:
         return access.missing(READ, user)
-    author = workload.created_by.username if workload.created_by else ""
+    author: User | None = workload.created_by
     whose = f"belong to {author} alone" if author else "belonged to a user who no longer exists"
     ask = f"Ask {author}, or copy" if author else "Copy"
     return (
@@ -30,7 +40,7 @@ def why_kept_out(workload: Workload, user: User) -> str:
     )
 
 
-def is_private(workload: Workload) -> bool:
+def is_private(workload: Entered) -> bool:
     """Whether it uses credentials of its author's own. One that no longer exists was someone's own,
     whose account was deleted: a shared one stays for as long as workloads use it."""
     links = workload.assets.filter(kind=CREDENTIAL.slug)
