@@ -4,10 +4,12 @@ pages."""
 import re
 from dataclasses import dataclass
 
-from spec.parts.environment import TOOLS, ToolConnection
+from spec.parts.environment import TOOLS, ConnectionType, ToolConnection
 from spec.values.variable import fill_in, filled_in, looks_secret
 from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
+#: Whoever reaches these ports is in, without being asked who they are.
+UNGUARDED = frozenset({ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER})
 LONGEST_SLUG = 30  # with an id of 32 digits and a hyphen it makes a DNS label
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
-from assets.credential import own_keys
+from assets.credential import own_keys, own_values
 from assets.credential.injection.binding import bind
 from assets.links import Reference
 from assets.models import Template
@@ -279,6 +279,7 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Judge the demand: what can never start is a problem; having to wait is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
     plan.warnings += warnings(cluster, _handle(plan), spec)
+    plan.warnings += own_values.warnings(spec, plan.linked)
     plan.problems += own_keys.complaints(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0

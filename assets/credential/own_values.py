@@ -4,13 +4,20 @@ Inside, the values that a workload started with can be read. So while it uses cr
 belong to its author alone, it is closed to everyone else, administrators included.
 """
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
+from uuid import UUID
 
 from accounts import access
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
+from assets.links import Reference
+from spec.problems.errors import Problem, path_of
+from spec.tools import UNGUARDED, tools_of
+from spec.workload import WorkloadSpec
 
+OWN = "credentials of your own; to share it, choose credentials of the project"
 READ = "assets.read"  # without which a program does not use its owner's own credentials either
 
 
@@ -44,5 +51,29 @@ def is_private(workload: Entered) -> bool:
     """Whether it uses credentials of its author's own. One that no longer exists was someone's own,
     whose account was deleted: a shared one stays for as long as workloads use it."""
     links = workload.assets.filter(kind=CREDENTIAL.slug)
-    used = set(links.values_list("asset_id", flat=True))
-    return bool(used) and Credential.objects.shared().filter(pk__in=used).count() < len(used)
+    return _has_own(set(links.values_list("asset_id", flat=True)))
+
+
+def warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Problem]:
+    """Which of its tools are not open to whom they name, or open to anyone, in a workload that uses
+    credentials of its author's own."""
+    tools = [
+        (tool, tool.connection.connection_type in UNGUARDED)
+        for tool in tools_of(spec)
+        if tool.connection.connection_type in UNGUARDED or tool.connection.authorization_type
+    ]
+    if not tools or not _has_own({pk for _, kind, pk in assets if kind == CREDENTIAL.slug}):
+        return
+    for tool, is_unguarded in tools:
+        place, name = path_of(tool.field), tool.connection.name
+        if is_unguarded:
+            text = f"{name} is open to whoever reaches its port, and the workload uses {OWN}"
+            yield Problem((*place, "connectionType"), text)
+        else:
+            text = f"{name} is open to you alone, because the workload uses {OWN}"
+            yield Problem((*place, "authorizationType"), text)
+
+
+def _has_own(credentials: set[UUID]) -> bool:
+    shared = Credential.objects.shared().filter(pk__in=credentials)
+    return bool(credentials) and shared.count() < len(credentials)

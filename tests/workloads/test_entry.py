@@ -14,10 +14,13 @@ from projects.models import Project
 from projects.scopes import Place
 from spec.data.credential import CredentialSpec
 from spec.draft import WorkloadDraft
+from spec.problems.errors import place_of
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.own import use_own_credential
+from workloads.api.warnings import WarningOut, warnings_of
 from workloads.models import Workload
+from workloads.plan import plan
 from workloads.services import submit
 
 pytestmark = pytest.mark.django_db
@@ -46,25 +49,33 @@ def colleague(project: Project) -> User:
     return colleague
 
 
+def keep(user: User, document: dict[str, Any]) -> None:
+    """A credential of their own."""
+    names = CredentialSpec.model_validate(document).names
+    services.create(
+        CREDENTIAL,
+        by=user,
+        name="mine",
+        place=Place(owner=user),
+        document=document,
+        entered=dict.fromkeys(names, "x"),
+    )
+
+
+def draft(project: Project, values: dict[str, Any]) -> WorkloadDraft:
+    where = {"project": project.pk, "cluster": project.cluster_id}
+    worker = {"values": {"image": "r.example.com/train:1", **values}}
+    return WorkloadDraft.model_validate({"name": "train", **where, "worker": worker})
+
+
 @pytest.mark.parametrize("use", USES)
 def test_every_use_of_an_own_credential_closes_the_workload_to_others(
     member: User, colleague: User, use: str
 ) -> None:
     document, values = USES[use]
-    names = CredentialSpec.model_validate(document).names
-    services.create(
-        CREDENTIAL,
-        by=member,
-        name="mine",
-        place=Place(owner=member),
-        document=document,
-        entered=dict.fromkeys(names, "x"),
-    )
+    keep(member, document)
     there = ProjectFactory.create(members=[member, colleague], cluster__kind="kubernetes")
-    where = {"project": there.pk, "cluster": there.cluster_id}
-    worker = {"values": {"image": "r.example.com/train:1", **values}}
-    draft = WorkloadDraft.model_validate({"name": "train", **where, "worker": worker})
-    workload = submit(draft, by=member)
+    workload = submit(draft(there, values), by=member)
     assert not why_kept_out(workload, member)
     assert "belong to maria alone" in why_kept_out(workload, colleague)
 
@@ -102,6 +113,29 @@ def test_a_workload_stays_closed_when_the_account_of_its_author_is_deleted(
     member.delete()
     workload = Workload.objects.get(pk=workload.pk)
     assert "a user who no longer exists" in why_kept_out(workload, administrator)
+
+
+def test_the_author_reads_before_submission_whom_tools_are_open_to(member: User) -> None:
+    there = ProjectFactory.create(members=[member], cluster__kind="kubernetes")
+    inside = {"connectionType": "ClusterIP"}
+    tools = [
+        {"name": "lab", "containerPort": 1, **inside},
+        {"name": "open", "containerPort": 2, "authorizationType": "authenticatedUsers", **inside},
+        {"name": "port", "containerPort": 3, "connectionType": "NodePort"},
+    ]
+    values = {"connections": tools, **USES["variable"][1]}
+    keep(member, USES["variable"][0])
+    planned = plan(draft(there, values), by=member)
+    places = [(place_of(it.path), it.message.partition(",")[0]) for it in planned.warnings]
+    assert places == [
+        ("worker.connections[1].authorizationType", "open is open to you alone"),
+        ("worker.connections[2].connectionType", "port is open to whoever reaches its port"),
+    ]
+    workload = Workload.objects.get(pk=submit(draft(there, values), by=member).pk)
+    shown = [WarningOut.of(problem) for problem in planned.warnings]
+    assert warnings_of(workload) == shown, "as later"
+    values["environmentVariables"] = []
+    assert not plan(draft(there, values), by=member).warnings
 
 
 def test_the_page_of_the_terminal_says_why(

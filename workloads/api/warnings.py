@@ -2,8 +2,10 @@
 exist there yet."""
 
 from contextlib import suppress
+from itertools import chain
 from typing import Self
 
+from assets.credential import own_values
 from clusters.connections import warnings
 from core.rest.api import Wire
 from spec.problems.errors import Problem, SpecError
@@ -11,7 +13,8 @@ from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """Something that makes no difference on this cluster, or is still to be created, and why."""
+    """Something that makes no difference on this cluster, is still to be created, or is open to
+    others than it says, and why."""
 
     field: str
     details: str
@@ -29,7 +32,9 @@ def warnings_of(workload: Workload) -> list[WarningOut]:
     if workload.warnings is not None:
         return [WarningOut.of(problem) for problem in workload.warnings]
     with suppress(SpecError):  # it was written under other rules, and does not run again
-        if workload.cluster.definition.warnings:
-            problems = warnings(workload.cluster, workload.handle, workload.spec)
-            return [WarningOut.of(problem) for problem in problems]
+        spec, assets = workload.spec, workload.assets.values_list("role", "kind", "asset_id")
+        problems = chain(
+            warnings(workload.cluster, workload.handle, spec), own_values.warnings(spec, assets)
+        )
+        return [WarningOut.of(problem) for problem in problems]
     return []

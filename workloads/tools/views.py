@@ -13,8 +13,7 @@ from assets.credential.own_values import why_kept_out
 from clusters.connections import engine_for
 from core.web.http import render_partial
 from engines.base import EngineError
-from spec.parts.environment import ConnectionType
-from spec.tools import Tool, links_of
+from spec.tools import UNGUARDED, Tool, links_of
 from workloads.history import events
 from workloads.http import find
 from workloads.models import Workload
@@ -23,8 +22,6 @@ from workloads.tools.access import Grant
 from workloads.tools.app import CODE, set_cookie
 from workloads.tools.headers import COOKIE, others
 
-#: Whoever reaches these ports is in: no code is handed over there.
-PAST_US = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER}
 UNREACHABLE = (
     "Each tool has its own address, and your browser could not find it. Set a domain for "
     "them with TOOLS_DOMAIN, with a wildcard DNS entry that points to Trainyard."
@@ -68,8 +65,8 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     if not target:
         return _closed(request, workload, tool, problem or UNREACHABLE)
     _note(request, workload, tool)
-    if tool.connection.connection_type in PAST_US:
-        return redirect(target)
+    if tool.connection.connection_type in UNGUARDED:
+        return redirect(target)  # which has no use for a code
     return redirect(_with_code(request, f"{target}/", pk, slug))
 
 
