@@ -57,7 +57,8 @@ def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
     rule = {"authorizationType": kind} if kind else {}
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | rule)
     use_own_credential(workload)
-    workload.project.members.add(colleague := UserFactory())
+    colleague: User = UserFactory()
+    workload.project.members.add(colleague)
     assert may(member, workload)
     assert not may(colleague, workload)
     connect, why = f"/workloads/{workload.pk}/connect/", "belong to maria alone"
@@ -67,7 +68,7 @@ def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
     assert "target=" not in page
     assert why not in signed_in(member).get(connect).content.decode()
     for address in (f"{connect}my-notebook/", f"/tools/signin/{workload.pk}/my-notebook/"):
-        for user in (colleague, *([stranger] if kind else [])):
+        for user in [colleague, stranger] if kind else [colleague]:
             answer = signed_in(user).get(address)
             assert answer.status_code == 403
             assert why in answer.content.decode()
