@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from engines.base import Launch, Registry
-from engines.kubernetes.jobs import job_name
-from engines.kubernetes.labels import pull_secret_name, secret_name
 from engines.kubernetes.manifests.named_secrets import complaints
+from engines.kubernetes.names import job_name, pull_secret_name, secret_name
 from spec.formats import documents
 from spec.problems.errors import place_of
 from tests.engines.kubernetes.cases import SIMPLE, case
