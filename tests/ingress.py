@@ -58,6 +58,8 @@ SERVER = """\
       proxy_set_header X-Forwarded-For $remote_addr;
       proxy_set_header X-Auth-Request-Redirect $request_uri;
       proxy_buffering off;
+      proxy_buffer_size {buffer};
+      proxy_buffers 4 {buffer};
       set $target {auth};
       proxy_pass $target;
     }}
@@ -104,6 +106,7 @@ def _server(ingress: Manifest, port: int, backend: int) -> str:
         always=" always" if keeps else "",
         passed=" ".join(map(_passed, enumerate(headers))),
         patience=told[f"{ANNOTATION}/proxy-read-timeout"],
+        buffer=told[f"{ANNOTATION}/proxy-buffer-size"],
         backend=backend,
     )
 

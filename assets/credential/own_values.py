@@ -11,13 +11,13 @@ from uuid import UUID
 from accounts import access
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
-from assets.credential.model import Credential
+from assets.credential.model import SHARED, Credential
 from assets.links import Reference
 from spec.problems.errors import Problem, path_of
 from spec.tools import UNGUARDED, tools_of
 from spec.workload import WorkloadSpec
 
-OWN = "credentials of your own; to share it, choose credentials of the project"
+OWN = "credentials of its author's own; to share it, choose credentials of the project"
 READ = "assets.read"  # without which a program does not use its owner's own credentials either
 
 
@@ -48,10 +48,13 @@ def why_kept_out(workload: Entered, user: User) -> str:
 
 
 def is_private(workload: Entered) -> bool:
-    """Whether it uses credentials of its author's own. One that no longer exists was someone's own,
-    whose account was deleted: a shared one stays for as long as workloads use it."""
+    """Whether it uses credentials of its author's own. They go with their owner's account: of an
+    author without one, a credential that no longer exists counts as such."""
     links = workload.assets.filter(kind=CREDENTIAL.slug)
-    return _has_own(set(links.values_list("asset_id", flat=True)))
+    used = set(links.values_list("asset_id", flat=True))
+    if workload.created_by_id is None:
+        return Credential.objects.shared().filter(pk__in=used).count() < len(used)
+    return _has_own(used)
 
 
 def warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Problem]:
@@ -70,10 +73,9 @@ def warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Proble
             text = f"{name} is open to whoever reaches its port, and the workload uses {OWN}"
             yield Problem((*place, "connectionType"), text)
         else:
-            text = f"{name} is open to you alone, because the workload uses {OWN}"
+            text = f"{name} is open to its author alone, because the workload uses {OWN}"
             yield Problem((*place, "authorizationType"), text)
 
 
 def _has_own(credentials: set[UUID]) -> bool:
-    shared = Credential.objects.shared().filter(pk__in=credentials)
-    return bool(credentials) and shared.count() < len(credentials)
+    return Credential.objects.exclude(SHARED).filter(pk__in=credentials).exists()

@@ -20,6 +20,7 @@ from core.rest.filters import (
     conditions,
     narrow,
     order,
+    sorting,
 )
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
@@ -70,10 +71,11 @@ class DeliveryListing(Pages, Sorted, Filtered):
 @router.get("/webhooks", response=WebhookList, by_alias=True)
 def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> WebhookList:
     """Those that you can see, without the path of ``url``. ``filterBy`` and ``sortBy`` take
-    ``name``, ``url``, ``scope``, its ids and the times; a filter by ``url`` finds those that you
-    may change."""
+    ``name``, ``url``, ``scope``, its ids and the times; by ``url`` only those that you may change
+    are listed."""
     rows = Webhook.objects.visible_to(request.user).for_list()
-    if any(it.column == URL for it in conditions(listing.filter_by, FIELDS)):
+    columns = [it.column for it in conditions(listing.filter_by, FIELDS)]
+    if URL in (*columns, sorting(listing, FIELDS)):
         rows = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
     rows = narrow(rows, listing.filter_by, FIELDS)
     if listing.search:

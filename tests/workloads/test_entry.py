@@ -2,6 +2,7 @@
 everyone else."""
 
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -88,6 +89,14 @@ def test_a_shared_credential_closes_nothing(
     assert not why_kept_out(workload, colleague)
 
 
+def test_a_shared_credential_that_went_with_its_department_closes_nothing(
+    workload: Workload, colleague: User
+) -> None:
+    """As after the project had moved to another one."""
+    workload.assets.create(kind=CREDENTIAL.slug, asset_id=uuid4(), role="worker")
+    assert not why_kept_out(workload, colleague)
+
+
 def test_administrators_are_kept_out_as_colleagues_are(
     workload: Workload, administrator: User
 ) -> None:
@@ -128,7 +137,7 @@ def test_the_author_reads_before_submission_whom_tools_are_open_to(member: User)
     planned = plan(draft(there, values), by=member)
     places = [(place_of(it.path), it.message.partition(",")[0]) for it in planned.warnings]
     assert places == [
-        ("worker.connections[1].authorizationType", "open is open to you alone"),
+        ("worker.connections[1].authorizationType", "open is open to its author alone"),
         ("worker.connections[2].connectionType", "port is open to whoever reaches its port"),
     ]
     workload = Workload.objects.get(pk=submit(draft(there, values), by=member).pk)

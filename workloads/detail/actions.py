@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
@@ -118,9 +119,10 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
         label = "Restore as a copy" if workload.deleted_at else "Copy & edit"
         context = {"workload": workload, "label": label, "promise": promise}
         return render(request, "workloads/confirm.html", context)
-    draft = services.copy(workload, by=request.user)
-    if change := request.POST.get("change"):
-        repairs.change(draft, change, by=request.user)
+    with transaction.atomic():
+        draft = services.copy(workload, by=request.user)
+        if change := request.POST.get("change"):
+            repairs.change(draft, change, by=request.user)
     return after(request, draft.get_absolute_url())
 
 

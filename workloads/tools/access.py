@@ -11,7 +11,7 @@ from assets.credential import own_values
 from core.broker.valkey import connection
 from spec.parts.environment import Access
 from spec.phases import RankPhase
-from spec.tools import Tool, tools_of
+from spec.tools import UNGUARDED, Tool, tools_of
 from workloads.models import Workload
 from workloads.tools.names import is_meant
 
@@ -72,6 +72,8 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 def audience(workload: Workload, tool: Tool) -> str:
     """Whom the tool is open to, in words."""
     rule, author = tool.connection, workload.created_by
+    if rule.connection_type in UNGUARDED:
+        return "Whoever reaches its port"
     if own_values.is_private(workload):
         return f"Only {author.username}" if author else "Nobody"
     if rule.authorization_type is Access.EVERYONE:

@@ -33,6 +33,7 @@ UNREACHABLE = (
 def tool_list(request: Request, pk: UUID) -> HttpResponse:
     """The tools of a workload: who may open each, and why one cannot be opened now."""
     workload = find(request, pk)
+    tools = access.tools(workload)
     rows = [
         (
             tool,
@@ -40,10 +41,11 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
             access.why_closed(workload, tool),
             bool(access.find(request.user, pk, tool.slug)),
         )
-        for tool in access.tools(workload)
+        for tool in tools
     ]
     links = () if workload.spec_fault else links_of(workload.spec)
-    kept_out = why_kept_out(workload, request.user) if rows else ""
+    guarded = any(tool.connection.connection_type not in UNGUARDED for tool in tools)
+    kept_out = why_kept_out(workload, request.user) if guarded else ""
     context = {"workload": workload, "rows": rows, "links": links, "kept_out": kept_out}
     context["in_drawer"] = bool(request.htmx)
     return render_partial(request, "workloads/connect.html", "tools", context)

@@ -11,8 +11,8 @@ from spec.workload import Replica
 #: the key that the MPI operator creates for it.
 OF_A_WORKLOAD = re.compile(r"-[0-9a-f]{8}-(env|pull|ssh)$")
 WHY = (
-    "is the name of a workload's own Secret, which is for that workload alone; name another, or "
-    "choose a credential"
+    "has the form of the name of a workload's own Secret (…-<8 hex digits>-env, -pull or -ssh), "
+    "which is for that workload alone; name another, or choose a credential"
 )
 
 

@@ -118,6 +118,7 @@ def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
         f"{NGINX}/auth-signin": f"{site.public_url}/tools/signin/{here}",
         f"{NGINX}/auth-always-set-cookie": "true",  # even if the tool answers with an error
         f"{NGINX}/auth-response-headers": "Cookie",  # the visitor's without ours
+        f"{NGINX}/proxy-buffer-size": "16k",  # of an answer's headers, cookies of 8 KB among them
         f"{NGINX}/proxy-read-timeout": PATIENCE,
     }
     backend = {"service": {"name": meta["name"], "port": {"number": address}}}

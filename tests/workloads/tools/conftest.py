@@ -84,9 +84,9 @@ def served(workload: Workload, port: int, rule: dict[str, Any]) -> Workload:
     return serve(workload, tool | rule)
 
 
-def serve(workload: Workload, tool: dict[str, Any]) -> Workload:
-    """Give a workload a tool, and return it."""
-    workload.spec_json["worker"]["connections"] = [tool]
+def serve(workload: Workload, *tools: dict[str, Any]) -> Workload:
+    """Give a workload these tools and no others, and return it."""
+    workload.spec_json["worker"]["connections"] = list(tools)
     Workload.objects.filter(pk=workload.pk).update(spec_json=workload.spec_json)
     return workload
 

@@ -159,6 +159,23 @@ def test_the_connect_page_and_the_menu_of_a_workload_list_its_tools(
     assert "target=" not in page
 
 
+def test_the_connect_page_says_whom_a_port_without_a_guard_is_open_to(
+    served: Workload,
+) -> None:
+    """Also where the workload itself is open to its author alone."""
+    use_own_credential(served)
+    colleague: User = UserFactory()
+    served.project.members.add(colleague)
+    guarded = {"name": "lab", "containerPort": 8888}
+    port = {"name": "port", "containerPort": 8889, "connectionType": "NodePort"}
+    client, why = signed_in(colleague), "Tools not available"
+    for tools, explained in ([guarded, port], True), ([port], False):
+        serve(served, *tools)
+        page = client.get(f"/workloads/{served.pk}/connect/").content.decode()
+        assert "Whoever reaches its port" in page
+        assert (why in page, "Only maria" in page) == (explained, explained)
+
+
 def test_the_menu_of_a_workload_without_tools_has_no_connect_button(
     workload: Workload, member: User
 ) -> None:

@@ -42,7 +42,10 @@ def test_the_secrets_of_other_workloads_are_refused_wherever_they_are_named() ->
             "worker.imagePullSecrets[0].name",
             "worker.imagePullSecrets",
         ]
-        assert all(f"'{secret}' is the name of a workload's own" in it.message for it in problems)
+        assert all(
+            f"'{secret}' has the form of the name of a workload's own" in it.message
+            for it in problems
+        )
 
 
 def test_secrets_of_the_project_are_named_freely() -> None:
