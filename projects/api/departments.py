@@ -172,7 +172,7 @@ def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
 def replace_department_resources(
     request: ApiRequest, department_id: int, body: Body[One]
 ) -> DepartmentOut:
-    """Replace all three quotas: a missing one becomes the sum of the projects' quotas."""
+    """Replace all three quotas: a missing one becomes the sum of its projects' quotas."""
     given = NONE_OF_ITS_OWN | _quotas(body)
     return _change(request, department_id, DepartmentChange(resources=body), given)
 
@@ -183,7 +183,7 @@ def replace_department_resources(
 def change_department_resources(
     request: ApiRequest, department_id: int, body: Body[One]
 ) -> DepartmentOut:
-    """Change the given quotas. Missing ones do not change."""
+    """Change the given quotas: a missing one does not change."""
     given = _quotas(body)
     return _change(request, department_id, DepartmentChange(resources=body), given)
 
