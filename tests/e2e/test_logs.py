@@ -18,7 +18,10 @@ LARGE = "sh -c 'seq -f \"iteration %06.0f of many\" 1 60000'"
 HALVES = 'seq -f "iteration %06.0f of many"'
 PAUSED = f"sh -c '{HALVES} 1 30000; sleep 4; echo after the pause; {HALVES} 30001 60000'"
 PRINTS = "sh -c 'echo printed by rank $RANK'"
-FAILS = f"sh -c '{HALVES} 1 9000; echo CUDA out of memory; seq -f \"frame %.0f\" 1 20; exit 1'"
+# One rank prints: the first that fails ends the others, wherever they are.
+ALONE = "test $RANK = 0 || exec sleep 60"
+OUT = 'echo CUDA out of memory; seq -f "frame %.0f" 1 20; exit 1'
+FAILS = f"sh -c '{ALONE}; {HALVES} 1 9000; {OUT}'"
 # Soon after the field's time, as the field takes it.
 LATER = """() => {
   const field = document.getElementById("log-moment");
