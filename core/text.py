@@ -1,13 +1,14 @@
-"""Limits for text and JSON that come from outside, whatever they are for.
+"""Limits for text, times and JSON that come from outside, whatever they are for.
 
 They are checked once for every entry point: PostgreSQL stores neither NUL nor lone surrogates,
-SQLite does not search text of unlimited length, and deeply nested JSON would exhaust the stack of
-whatever walks it.
+and takes no time with an offset of 16 hours. SQLite does not search text of unlimited length, and
+deeply nested JSON would exhaust the stack of whatever walks it.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 LONGEST = 256 * 1024  # characters; the longest legitimate text is a kubeconfig
@@ -44,6 +45,15 @@ def fault_of(text: str) -> str:
 def cleaned(text: str) -> str:
     """The text with unfit characters replaced, for sources that cannot be asked to correct it."""
     return UNFIT.sub("\ufffd", text)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """The same moment in UTC, which one without a zone is in already. ``ValueError`` if UTC has no
+    such year."""
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError as error:
+        raise ValueError("is before the year 1 or after the year 9999 in UTC") from error
 
 
 def loads(data: str | bytes) -> Any:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from django.db.models import QuerySet
 from ninja import Field, Query, Router, Status
-from pydantic import AwareDatetime
+from pydantic import AfterValidator, AwareDatetime
 
 from accounts import access, tokens
 from accounts.api.tokens import ApiRequest
@@ -13,6 +13,7 @@ from accounts.models import AccessKey
 from core.rest.api import ApiError, Closed, Wire, judged, not_found
 from core.rest.filters import DATE, TEXT, Fields, Filtered, narrow, order
 from core.rest.rows import PagesIfAsked, SortedIfAsked
+from core.text import in_utc
 
 router = Router(tags=["Access"])
 
@@ -34,7 +35,7 @@ class KeyIn(Closed):
     Without any it gets all of them. The key never expires unless ``expiresAt`` is given."""
 
     name: str = Field(min_length=1, max_length=63)
-    expires_at: AwareDatetime | None = None
+    expires_at: Annotated[AwareDatetime, AfterValidator(in_utc)] | None = None
     scopes: list[Permission] = Field([], max_length=64)
 
 

@@ -1,7 +1,7 @@
 """Schemas and helpers for metrics, which are series over time, and telemetry, which is current."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Annotated, Any
 
 from django.utils import timezone
@@ -9,6 +9,7 @@ from ninja import Field
 from pydantic import AfterValidator, BeforeValidator
 
 from core.rest.api import ApiError, Issue, Parameters, Wire, unreadable
+from core.text import in_utc
 
 MOST_GROUPS = 2
 Key = tuple[str, str, str]  # field, value, and its name where it has one
@@ -21,11 +22,7 @@ def _split(given: Any) -> Any:
     return [part for text in given for part in str(text).split(",") if part]
 
 
-def _in_utc(moment: datetime) -> datetime:
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-Moment = Annotated[datetime, AfterValidator(_in_utc)]
+Moment = Annotated[datetime, AfterValidator(in_utc)]
 Names = Annotated[list[str], BeforeValidator(_split)]
 
 

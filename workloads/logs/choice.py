@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from typing import Self
 from urllib.parse import urlencode
@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 from django.utils.safestring import SafeString
 
+from core.text import in_utc
 from core.web.query import numbers_of, ranges_of, search_text, whole_number
 from workloads.logs.places import late
 from workloads.logs.reading import merge
@@ -252,8 +253,7 @@ def _first_error(workload: Workload) -> tuple[str, str] | None:
 def _moment(text: str) -> datetime | None:
     """Parse a time, in UTC unless it has a zone; ``None`` if it is not one."""
     try:
-        moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        return in_utc(datetime.fromisoformat(text))
     except ValueError:
         return None
 

@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import Request
+from core.text import in_utc
 from core.web.http import render_partial
 from core.web.query import uuids
 from projects.models import Project
@@ -162,13 +163,15 @@ def _since(new: list[UUID], since: str | None) -> Q:
     neither is given."""
     named = Q(pk__in=new) if new else Q()
     moment = _moment(since or "")
-    return named | Q(created_at__gte=moment - UNCOMMITTED) if moment else named
+    return named | Q(created_at__gte=moment) if moment else named
 
 
 def _moment(text: str) -> datetime | None:
-    with suppress(ValueError):
+    """The moment since which a workload created at this time may have been committed; ``None``
+    if it is not a time with a zone."""
+    with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text)
-        return moment if moment.tzinfo else None
+        return in_utc(moment) - UNCOMMITTED if moment.tzinfo else None
     return None
 
 

@@ -41,6 +41,15 @@ def test_the_audit_log_is_filtered_and_comes_as_a_file(boss: User) -> None:
     assert len(Caller(boss)("GET", f"/audit/log/file?{TIME}")[1]) == 2
 
 
+def test_times_of_any_zone_are_taken_as_far_as_there_are_years(boss: User) -> None:
+    """PostgreSQL itself takes no offset of 16 hours."""
+    until = "end=2999-01-01T00:00:00-21:48"
+    status, answer = Caller(boss)("GET", f"/audit/log?start=2026-01-01T00:00:00%2B21:48&{until}")
+    assert (status, "audit_logs" in answer) == (200, True)
+    status, answer = Caller(boss)("GET", f"/audit/log?start=0001-01-01T00:00:00%2B01:00&{until}")
+    assert (status, "before the year 1" in str(answer)) == (400, True)
+
+
 def test_a_time_that_is_none_is_refused(boss: User) -> None:
     backwards = "start=2026-01-02T00:00:00Z&end=2026-01-01T00:00:00Z"
     assert Caller(boss)("GET", f"/audit/log?{backwards}")[0] == 400

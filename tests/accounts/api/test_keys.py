@@ -1,7 +1,8 @@
 """Access keys by REST: what they tell, when they end, what they are for."""
 
 import json
-from datetime import timedelta
+from datetime import UTC, timedelta
+from datetime import timezone as offset
 from typing import Any
 
 import pytest
@@ -14,6 +15,8 @@ from accounts.models import User
 from projects.models import Project
 from tests.caller import Body, Caller
 from tests.factories import UserFactory
+
+FAR = offset(timedelta(hours=21, minutes=48))  # farther from UTC than PostgreSQL takes
 
 
 def by_key(user: User, method: str, path: str, body: Any = None, **key: Any) -> tuple[int, Any]:
@@ -31,8 +34,9 @@ def by_key(user: User, method: str, path: str, body: Any = None, **key: Any) -> 
 
 
 def test_a_key_tells_when_it_was_created_used_last_and_when_it_ends(call: Caller) -> None:
-    ends = (timezone.now() + timedelta(days=7)).isoformat()
-    status, made = call("POST", "/access-keys", {"name": "ci", "expiresAt": ends})
+    later = timezone.now() + timedelta(days=7)
+    ends, far = (later.astimezone(zone).isoformat() for zone in (UTC, FAR))
+    status, made = call("POST", "/access-keys", {"name": "ci", "expiresAt": far})
     assert status == 201
     _, answer = call("GET", "/access-keys")
     (key,) = answer["accessKeys"]

@@ -170,6 +170,8 @@ def test_new_rows_are_found_by_who_heard_of_none(client: Client, workload: Workl
         (asked, True),
         (asked | {"q": "digits"}, False),
         ({"since": "?"}, False),
+        ({"since": "0001-01-01T00:00:00+05:00"}, False),
+        ({"since": "2999-01-01T00:00:00+21:48"}, False),
     ):
         part = client.get("/workloads/rows/", query).content.decode()
         assert (f'id="w-{other.pk}"' in part) is expected
