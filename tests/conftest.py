@@ -75,13 +75,19 @@ def _valkey_server() -> Iterator[None]:
     process.wait(10)
 
 
+@pytest.fixture(scope="session")
+def _trouble(_valkey_server: None) -> Iterator[redis.Redis]:
+    """One connection for all tests of this process, which each need it for a moment."""
+    with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
+        yield client
+
+
 @pytest.fixture(autouse=True)
-def _trouble_ends_with_its_test() -> Iterator[None]:
+def _trouble_ends_with_its_test(_trouble: redis.Redis) -> Iterator[None]:
     """After each test, make the product forget trouble with a disk: it would refuse the writes of
     the next test."""
     yield
-    with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
-        client.delete(storage.KEY)
+    _trouble.delete(storage.KEY)
 
 
 @pytest.fixture
