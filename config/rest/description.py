@@ -2,6 +2,7 @@
 
 import tomllib
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,13 @@ class DescribedApi(NinjaAPI):
         return operation.view_func.__name__
 
     def get_openapi_schema(self, **how: Any) -> Any:
-        schema = super().get_openapi_schema(**how)
+        """Return the document, which is the same for everyone and not to be changed. Making it
+        takes seconds of a processor, and anyone may ask for it."""
+        return self._document
+
+    @cached_property
+    def _document(self) -> Any:
+        schema = super().get_openapi_schema()
         schemas = schema["components"]["schemas"]
         schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
         schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}

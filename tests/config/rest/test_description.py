@@ -140,3 +140,8 @@ def test_operations_are_those_of_the_api() -> None:
         for calls in api.get_openapi_schema()["paths"].values()
         for it in calls.values()
     }
+
+
+def test_the_document_is_made_once() -> None:
+    """It takes a second of a processor, and anyone may ask for it, signed in or not."""
+    assert api.get_openapi_schema() is api.get_openapi_schema(path_params={})
