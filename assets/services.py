@@ -136,8 +136,10 @@ def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets
 
 
 def _facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
-    """The asset's columns for the audit log."""
+    """The asset's columns for the audit log. The scope of a personal one names its owner."""
     facts = audit.facts(asset, kind.column)
+    if owner := Place.of(asset).owner:
+        facts["scope"] = f"Only {owner}"
     return {name: value for name, value in facts.items() if name != "updated_by"}
 
 

@@ -11,6 +11,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.data_source.kind import DATA_SOURCE
 from assets.models import Credential
+from audit.models import AuditEntry
 from core.deletion import InUse
 from engines.base import EngineRefused
 from projects.models import Project
@@ -128,6 +129,18 @@ def test_a_person_who_may_not_create_assets_creates_one_of_their_own(project: Pr
     credential = Credential.objects.get()
     assert (credential.owner, credential.scope, credential.cluster) == (reader, "account", None)
     assert "among your own" in str(web.post("/credentials/new/", posted).context["form"].errors)
+
+
+def test_the_audit_log_names_whose_it_is(ada: User) -> None:
+    credential = own(ada)
+    services.update(CREDENTIAL, credential, by=ada, description="for the hub")
+    services.delete(CREDENTIAL, credential, by=ada)
+    deleted, updated, created = AuditEntry.objects.all()
+    assert deleted.before["scope"] == created.after["scope"] == "Only ada"
+    assert "scope" not in updated.after, "it did not change"
+    shared = CredentialFactory.create(in_account=True)
+    services.delete(CREDENTIAL, shared, by=UserFactory.create(administrator=True))
+    assert AuditEntry.objects.all()[0].before["scope"] == "account"
 
 
 def test_a_name_of_ones_own_is_taken_for_oneself_alone(ada: User, bob: User) -> None:
