@@ -13,6 +13,8 @@ from django.db import models
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
+from core.words import counted
+
 Reference = tuple[str, str, UUID]  # role, kind, id
 
 
@@ -92,9 +94,7 @@ def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[st
 def used_by(asset: Any) -> str:
     """Usage in words, such as ``3 workloads and 1 template``, of an asset from
     :func:`with_counts`."""
-    counts = [(getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables()]
-    words = [f"{n} {noun}{'' if n == 1 else 's'}" for n, noun in counts if n]
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+    return counted((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables())
 
 
 def with_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:

@@ -16,8 +16,8 @@ from assets.links import tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
-from core.deletion import deleting
-from core.words import first_names, some
+from core.deletion import Users, deleting, hidden_in
+from core.words import counted, first_names
 from projects.scopes import Place
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems
@@ -103,22 +103,23 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
     """Delete an asset; workloads keep its values. ``InUse`` if the kind cannot be deleted in
     use."""
     check_editable(kind, asset, by, "assets.delete")
-    with deleting(asset, lambda: obstacle_to_delete(kind, asset)):
+    with deleting(asset, lambda: obstacle_to_delete(kind, asset, by)):
         audit.record(by, "delete", asset, before=_facts(kind, asset))
         history.forget(kind, asset)
         asset.delete()
 
 
-def obstacle_to_delete(kind: AssetKind[A], asset: A) -> str:
-    """Why it cannot be deleted now, in words; empty if it can."""
-    users = some(_users(kind, asset) if kind.stays_while_used else [])
-    return f"{asset} is used by {users}. Delete or change those first." if users else ""
+def obstacle_to_delete(kind: AssetKind[A], asset: A, by: User) -> str:
+    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    users = _users(kind, asset, by) if kind.stays_while_used else Users(())
+    return users.keep(f"{asset} is used by", "Delete or change those first.")
 
 
-def _users(kind: AssetKind[A], asset: A) -> list[str]:
+def _users(kind: AssetKind[A], asset: A, by: User) -> Users:
     """The first of each kind: ``workload train``, ``template base``."""
     uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
-    return [f"{noun} {name}" for noun, rows in uses for name in first_names(rows)]
+    names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
+    return Users(names, counted((hidden_in(rows, by), noun) for noun, rows in uses))
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:

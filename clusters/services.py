@@ -19,9 +19,8 @@ from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
 from core.broker import enqueue
-from core.deletion import deleting
+from core.deletion import Users, deleting
 from core.rest.verdicts import judge_all
-from core.words import some_names
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level
 from engines.queues import Wanted
@@ -177,17 +176,17 @@ def ask(cluster: Cluster) -> None:
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
     """Delete a cluster with its nodes and node pools. ``InUse`` if it has projects."""
     access.require(by, "clusters.delete", *cluster.scope_keys)
-    with deleting(cluster, lambda: obstacle_to_delete(cluster)):
+    with deleting(cluster, lambda: obstacle_to_delete(cluster, by)):
         audit.record(by, "delete", cluster, before=_facts(cluster))
         cluster.delete()
 
 
-def obstacle_to_delete(cluster: Cluster) -> str:
-    """Why it cannot be deleted now, in words; empty if it can."""
+def obstacle_to_delete(cluster: Cluster, by: User) -> str:
+    """Why ``by`` cannot delete it now, in words; empty if they can."""
     if cluster.definition.permanent:
         return cluster.definition.permanent
-    names = some_names(cluster.projects.all())
-    return f"{cluster} has projects: {names}. Delete them first." if names else ""
+    projects = Users.among(cluster.projects.all(), by)
+    return projects.keep(f"{cluster} has projects:", "Delete them first.")
 
 
 def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:

@@ -1,14 +1,55 @@
 """Delete a row that others may still need. Pages and REST refuse it in the same words."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Self
 
 from django.db import transaction
-from django.db.models import Model, ProtectedError
+from django.db.models import Model, ProtectedError, QuerySet
+
+from core.words import first_names, some
+
+ASK = "For what you cannot open, ask an administrator."
 
 
 class InUse(Exception):
     """The row cannot be deleted; the message says what needs it and what to do."""
+
+
+@dataclass(frozen=True)
+class Users:
+    """What needs a row, for one reader: the ``names`` that they may see, and how many others there
+    are, in words such as "2" or "2 workloads"."""
+
+    names: Sequence[str]
+    hidden: str = ""
+
+    @classmethod
+    def among(cls, rows: QuerySet[Any], by: Any) -> Self:
+        """These rows, of which ``by`` is told the names of those that are visible to them."""
+        visible = rows.visible_to(by)  # type: ignore[attr-defined]
+        return cls(first_names(visible), str(hidden_in(rows, by) or ""))
+
+    @classmethod
+    def of(cls, names: Sequence[str], count: int) -> Self:
+        """These names, of ``count`` rows."""
+        return cls(names, str(count - len(names) or ""))
+
+    def keep(self, lead: str, advice: str) -> str:
+        """The refusal: ``vision has workloads:``, the names, ``Delete them first.`` Empty if
+        nothing needs the row."""
+        unseen = f"{self.hidden} that you cannot open" if self.hidden else ""
+        if not unseen:
+            return f"{lead} {some(self.names)}. {advice}" if self.names else ""
+        users = " and ".join(filter(None, (some(self.names), unseen)))
+        return f"{lead} {users}. {advice} {ASK}"
+
+
+def hidden_in(rows: QuerySet[Any], by: Any) -> int:
+    """How many of these rows are not visible to ``by``."""
+    visible = rows.visible_to(by)  # type: ignore[attr-defined]
+    return rows.exclude(pk__in=visible.order_by().values("pk")).count()
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Small helpers that put values into words."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db.models import QuerySet
@@ -13,9 +13,10 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST]) + (" and others" if len(names) > MOST else "")
 
 
-def some_names(rows: QuerySet[Any]) -> str:
-    """The same of the names of rows."""
-    return some(first_names(rows))
+def counted(counts: Iterable[tuple[int, str]]) -> str:
+    """Numbers and their nouns, such as ``3 workloads and 1 template``; zeros are left out."""
+    words = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def first_names(rows: QuerySet[Any]) -> list[str]:

@@ -11,9 +11,8 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import deleting
+from core.deletion import Users, deleting
 from core.rest.verdicts import unless_taken
-from core.words import some_names
 from projects import queues
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked, quota_of_department, usage_of
@@ -111,15 +110,15 @@ def update_department(
 def delete_department(department: Department, *, by: User) -> None:
     """Delete a department with its assets. ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
-    with deleting(department, lambda: obstacle_to_delete(department)):
+    with deleting(department, lambda: obstacle_to_delete(department, by)):
         audit.record(by, "delete", department, before=audit.facts(department))
         department.delete()
 
 
-def obstacle_to_delete(department: Department) -> str:
-    """Why it cannot be deleted now, in words; empty if it can."""
-    names = some_names(department.projects.all())
-    return f"{department} has projects: {names}. Delete them or move them first." if names else ""
+def obstacle_to_delete(department: Department, by: User) -> str:
+    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    projects = Users.among(department.projects.all(), by)
+    return projects.keep(f"{department} has projects:", "Delete them or move them first.")
 
 
 def _save(department: Department) -> None:

@@ -10,9 +10,8 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import deleting
+from core.deletion import Users, deleting
 from core.rest.verdicts import judge_all, unless_taken
-from core.words import some_names
 from projects import queues
 from projects.models import Department, Project
 from projects.ranks import ProjectRank
@@ -82,7 +81,7 @@ def update_project(
         project.rank = rank or project.rank
         if default_node_pools is not None:
             project.default_node_pools = list(default_node_pools)
-        _save(project, department, members, by, lambda: _check_rename(project, project.name))
+        _save(project, department, members, by, lambda: _check_rename(project, by))
         audit.record(by, "update", project, before=before, after=_facts(project))
     return project
 
@@ -91,7 +90,7 @@ def delete_project(project: Project, *, by: User) -> None:
     """Delete a project with its assets and what is kept of deleted workloads. ``InUse`` if it has
     any others."""
     access.require(by, "projects.delete", *project.scope_keys)
-    with deleting(project, lambda: obstacle_to_delete(project)):
+    with deleting(project, lambda: obstacle_to_delete(project, by)):
         audit.record(by, "delete", project, before=_facts(project))
         project.delete()
         queues.ask(project.cluster)
@@ -126,29 +125,30 @@ def remove_member(project: Project, user: User, *, by: User) -> None:
             audit.record(by, "remove", project, before={"member": user.username})
 
 
-def obstacle_to_delete(project: Project) -> str:
-    """Why it cannot be deleted now, in words; empty if it can."""
-    names = _some_workloads(project)
-    return f"{project} has workloads: {names}. Delete them first." if names else ""
+def obstacle_to_delete(project: Project, by: User) -> str:
+    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    return _workloads(project, by).keep(f"{project} has workloads:", "Delete them first.")
 
 
-def _check_rename(project: Project, name: str) -> None:
+def _check_rename(project: Project, by: User) -> None:
     """Refuse to rename a project if its cluster finds its workloads by the project's name."""
     if not project.cluster.definition.names_are_fixed:
         return
     # Lock the row to get the current name, and so that no workload is created meanwhile.
     kept = Project.objects.select_for_update().get(pk=project.pk)
-    if name != kept.name and (names := _some_workloads(project)):
-        text = (
-            f"{kept} keeps its name while it has workloads, because what they have on "
-            f"{project.cluster} is named after it. Delete {names} first, or make a new project."
-        )
+    if project.name == kept.name:
+        return
+    lead = (
+        f"{kept} keeps its name while it has workloads, because what they have on "
+        f"{project.cluster} is named after it:"
+    )
+    if text := _workloads(project, by).keep(lead, "Delete them first, or make a new project."):
         raise ValidationError({"name": text})
 
 
-def _some_workloads(project: Project) -> str:
-    """Some workloads that are not deleted, in words; empty if there are none."""
-    return some_names(project.workloads.filter(deleted_at=None))
+def _workloads(project: Project, by: User) -> Users:
+    """Its workloads that are not deleted."""
+    return Users.among(project.workloads.filter(deleted_at=None), by)
 
 
 def _save(

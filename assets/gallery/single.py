@@ -71,5 +71,5 @@ def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         + ("" if kind.stays_while_used else "Workloads that use it keep their own copy."),
         crumb=(kind.title, kind.address("list")),
         back=kind.address("detail", pk),
-        obstacle=services.obstacle_to_delete(kind, asset),
+        obstacle=services.obstacle_to_delete(kind, asset, request.user),
     )

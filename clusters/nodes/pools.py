@@ -9,9 +9,8 @@ from audit import services as audit
 from clusters import services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
-from core.deletion import deleting
+from core.deletion import Users, deleting
 from core.rest.verdicts import unless_taken
-from core.words import some
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
 
@@ -43,26 +42,28 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
     project, uses it."""
     access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
     cluster = pool.cluster
-    with deleting(pool, lambda: obstacle_to_delete(pool)):
+    with deleting(pool, lambda: obstacle_to_delete(pool, by)):
         audit.record(by, "delete", pool, before=audit.facts(pool))
         pool.delete()
         store.sort(cluster)
 
 
-def obstacle_to_delete(pool: NodePool) -> str:
-    """Why it cannot be deleted now, in words; empty if it can."""
-    obstacles = []
-    if names := some(users_of(pool)):
-        obstacles.append(f"Workloads use {pool}: {names}. Delete them first.")
-    if names := some(pool.cluster.projects.names_with_default_pool(pool.name)):
-        obstacles.append(f"Projects have {pool} as a default: {names}. Remove it there first.")
-    return " ".join(obstacles)
-
-
-def users_of(pool: NodePool) -> list[str]:
-    """Names of workloads that run in it, or may do so."""
-    names: list[str] = pool.cluster.workloads.names_asking_for(pool.name)
-    return names
+def obstacle_to_delete(pool: NodePool, by: User) -> str:
+    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    workloads, projects = pool.cluster.workloads, pool.cluster.projects
+    asking = Users.of(
+        workloads.visible_to(by).names_asking_for(pool.name),
+        len(workloads.names_asking_for(pool.name)),
+    )
+    preferring = Users.of(
+        projects.visible_to(by).names_with_default_pool(pool.name),
+        len(projects.names_with_default_pool(pool.name)),
+    )
+    obstacles = (
+        asking.keep(f"Workloads use {pool}:", "Delete them first."),
+        preferring.keep(f"Projects have {pool} as a default:", "Remove it there first."),
+    )
+    return " ".join(filter(None, obstacles))
 
 
 def _save(pool: NodePool, label_key: str, label_value: str) -> None:

@@ -91,7 +91,7 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
         "among them) and webhooks. Nothing is deleted on the cluster itself.",
         crumb=("Clusters", reverse("cluster-list")),
         back=cluster.get_absolute_url(),
-        obstacle=services.obstacle_to_delete(cluster),
+        obstacle=services.obstacle_to_delete(cluster, request.user),
     )
 
 

@@ -63,7 +63,7 @@ def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
         crumb=(row.cluster.name, row.cluster.get_absolute_url()),
         back=home,
         home=home,
-        obstacle=obstacle_to_delete(row),
+        obstacle=obstacle_to_delete(row, request.user),
     )
 
 

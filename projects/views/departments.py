@@ -81,7 +81,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
         lambda: departments.delete_department(department, by=request.user),
         text="Its assets, credentials among them, and its webhooks are deleted too.",
         crumb=("Departments", reverse("department-list")),
-        obstacle=departments.obstacle_to_delete(department),
+        obstacle=departments.obstacle_to_delete(department, request.user),
     )
 
 

@@ -132,7 +132,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
         "workloads are deleted too. Members keep their accounts.",
         crumb=("Projects", reverse("project-list")),
         back=project.get_absolute_url(),
-        obstacle=services.obstacle_to_delete(project),
+        obstacle=services.obstacle_to_delete(project, request.user),
     )
 
 

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from accounts import tokens
+from accounts.access import PERMISSIONS
 from accounts.models import User
 from assets.compute.kind import COMPUTE
 from audit.models import AuditEntry
@@ -93,6 +95,48 @@ def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
 
 
 @pytest.mark.parametrize(
+    ("rows", "scopes", "words"),
+    [
+        (project_in_use, ["projects"], "vision has workloads: 1 that you cannot open. Delete them"),
+        (department_in_use, ["departments"], "has projects: 1 that you cannot open. Delete them"),
+        (cluster_in_use, ["clusters"], "kept has projects: 1 that you cannot open. Delete them"),
+        (node_pool_in_use, ["nodepools"], "Workloads use fast: 1 that you cannot open. Delete"),
+        (asset_in_use, ["assets"], "small is used by 4 workloads that you cannot open. Delete or"),
+    ],
+)
+def test_nothing_is_named_that_the_reader_cannot_open(
+    boss: User,
+    project: Project,
+    rows: Callable[[Project], tuple[str, str, str]],
+    scopes: list[str],
+    words: str,
+) -> None:
+    _, path, _ = rows(project)
+    allowed = {f"{it}.delete" for it in scopes} | {f"{it}.read" for it in (*scopes, "clusters")}
+    boss.acting_key, _ = tokens.make_key(boss, "tidy", scopes=sorted(allowed & PERMISSIONS))
+    status, body = Caller(boss)("DELETE", path)
+    assert status == 409
+    assert words in body["message"]
+    assert body["message"].endswith("For what you cannot open, ask an administrator.")
+
+
+def test_what_the_reader_can_open_is_named_next_to_the_rest(project: Project) -> None:
+    ada = UserFactory.create()
+    compute = ComputeResourceFactory.create(home=project, name="small")
+    project.members.add(ada)
+    for name, home in (("mnist", project), ("moved", ProjectFactory.create())):
+        workload = WorkloadFactory.create(running=True, name=name, project=home)
+        workload.assets.create(role="worker", kind=COMPUTE.slug, asset_id=compute.pk)
+    words = (
+        "small is used by workload mnist and 1 workload that you cannot open. "
+        "Delete or change those first. For what you cannot open, ask an administrator."
+    )
+    browser, page = signed_in(ada), COMPUTE.address("delete", compute.pk)
+    assert browser.get(page).context["refusal"] == words
+    assert browser.post(page).context["refusal"] == words
+
+
+@pytest.mark.parametrize(
     ("later", "words"),
     [
         ("vision has workloads: mnist.", "vision has workloads: mnist."),
@@ -104,7 +148,7 @@ def test_a_workload_that_comes_after_the_obstacle_was_asked_keeps_its_project(
 ) -> None:
     WorkloadFactory.create(running=True, project=project)
     obstacles = iter(["", later])
-    monkeypatch.setattr("projects.services.obstacle_to_delete", lambda project: next(obstacles))
+    monkeypatch.setattr("projects.services.obstacle_to_delete", lambda project, by: next(obstacles))
     with pytest.raises(InUse) as refused:
         delete_project(project, by=boss)
     assert str(refused.value) == words

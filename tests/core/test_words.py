@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import UserGroup
 from core.templatetags.core import breakable
-from core.words import some, some_names
+from core.words import counted, first_names, some
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,22 @@ def test_some_rows_are_named_in_the_order_of_their_names(
     for name in ("d", "b", "a", "c"):
         UserGroup.objects.create(name=name)
     with django_assert_num_queries(1) as queries:
-        assert some_names(UserGroup.objects.order_by("-name")) == "a, b, c and others"
+        assert some(first_names(UserGroup.objects.order_by("-name"))) == "a, b, c and others"
     assert queries.captured_queries[0]["sql"].endswith("LIMIT 4"), "of thousands, too"
-    assert some_names(UserGroup.objects.none()) == ""
+    assert first_names(UserGroup.objects.none()) == []
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([(0, "workload")], ""),
+        ([(1, "workload"), (0, "template")], "1 workload"),
+        ([(3, "workload"), (1, "template")], "3 workloads and 1 template"),
+        ([(1, "a"), (2, "b"), (3, "c")], "1 a, 2 bs and 3 cs"),
+    ],
+)
+def test_counts_have_their_nouns(counts: list[tuple[int, str]], words: str) -> None:
+    assert counted(counts) == words
 
 
 def test_a_heading_may_break_after_its_slash_and_stays_text() -> None:

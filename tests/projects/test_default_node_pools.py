@@ -117,13 +117,13 @@ def test_a_pool_that_is_a_default_stays_until_the_list_is_changed(
     home = ProjectFactory(cluster=cluster, name="team-a", default_node_pools=["t4", "a100"])
     ProjectFactory(default_node_pools=["a100"])  # of another cluster
     sentence = "Projects have a100 as a default: team-a. Remove it there first."
-    assert obstacle_to_delete(pool) == sentence
+    assert obstacle_to_delete(pool, boss) == sentence
     with pytest.raises(InUse, match="team-a"):
         delete_pool(pool, by=boss)
     spec = documents.dump(workload_spec()) | {"nodePools": ["a100"]}
     WorkloadFactory(project=home, cluster=cluster, name="training", spec_json=spec)
-    assert obstacle_to_delete(pool).startswith("Workloads use a100: training.")
-    assert obstacle_to_delete(NodePool.objects.get(name="h100")) == ""
+    assert obstacle_to_delete(pool, boss).startswith("Workloads use a100: training.")
+    assert obstacle_to_delete(NodePool.objects.get(name="h100"), boss) == ""
     Project.objects.update(default_node_pools=[])
     home.workloads.all().delete()
     delete_pool(pool, by=boss)
