@@ -1,13 +1,11 @@
 """How django-allauth behaves here."""
 
 import logging
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Self, cast
+from typing import Any, cast
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.utils import filter_users_by_email
-from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal.ratelimit import get_ip
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
@@ -20,6 +18,8 @@ from django.shortcuts import render
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
+from accounts.oidc.answers import asked
+from accounts.oidc.failures import failed
 from audit import services as audit
 
 log = logging.getLogger(__name__)
@@ -42,7 +42,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def post_login(self, request: HttpRequest, user: User, **how: Any) -> HttpResponse:
         audit.record(user, "sign in", user)
         if login := (how.get("signal_kwargs") or {}).get("sociallogin"):
-            groups.take_from_provider(user, _groups_claim(login.account.extra_data))
+            names = login.account.extra_data.get(settings.OIDC_GROUPS_CLAIM)
+            groups.take_from_provider(user, names)
         return cast(HttpResponse, super().post_login(request, user, **how))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
@@ -97,7 +98,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def get_requests_session(self) -> Any:
         session = super().get_requests_session()
-        session.request = partial(_asked, session.request)
+        session.request = partial(asked, session.request)
         return session
 
     def on_authentication_error(
@@ -108,7 +109,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, exception or error)
+        """Say what is wrong with an ID token. Else the provider refused, or it took too long, and
+        allauth's page says so."""
+        if exception and not isinstance(exception, PermissionDenied):
+            raise failed(f"its ID token is not valid: {exception.__cause__ or exception}")
+        why = exception or f"{error} {request.GET.get('error', '')!r:.80}"
+        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
         with transaction.atomic():
@@ -122,53 +128,3 @@ def _is_taken(address: str) -> bool:
     tools let in by an address; allauth alone does not find one that was entered with capitals."""
     is_entered = User.objects.filter(email__iexact=address).exists()
     return is_entered or bool(filter_users_by_email(address))
-
-
-def _asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Any:
-    """What the provider answers. Where it does not, or answers a question with no JSON object, as
-    another address than was meant would, a page says so; allauth asks in places where nothing else
-    does."""
-    try:
-        answer = ask(method, url, **how)
-        if method.upper() == "GET":
-            answer.raise_for_status()
-            said = ProviderDocument.read(answer.json(), url)
-            answer.json = lambda: said
-        answer.headers.setdefault("Content-Type", "")  # which allauth takes for granted
-    except OSError as error:  # of requests, and what it says of JSON is one as well
-        raise _no_answer(str(error)) from error
-    return answer
-
-
-class ProviderDocument(dict[str, Any]):
-    """What the provider says at an address. Where allauth needs something of it that is not there,
-    such as an endpoint, a page says so."""
-
-    url = ""
-
-    @classmethod
-    def read(cls, said: Any, url: str) -> Self:
-        if not (isinstance(said, dict) and said):
-            raise _no_answer(f"{url} has no JSON object, or an empty one")
-        document = cls(said)
-        document.url = url
-        return document
-
-    def __getitem__(self, name: str) -> Any:
-        if (value := self.get(name)) in (None, ""):
-            raise _no_answer(f"{self.url} has no {name}")
-        return value
-
-
-def _no_answer(why: str) -> ImmediateHttpResponse:
-    """The page that says so, for people, and a line in the log, for administrators."""
-    log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
-    page = render(context.request, "socialaccount/authentication_error.html", status=502)
-    return ImmediateHttpResponse(page)
-
-
-def _groups_claim(data: dict[str, Any]) -> Any:
-    """The groups that the identity provider names, in the user info or else in the token."""
-    name = settings.OIDC_GROUPS_CLAIM
-    parts = [part for key in ("userinfo", "id_token") if isinstance(part := data.get(key), dict)]
-    return next((part.get(name) for part in [*parts, data] if name in part), None)

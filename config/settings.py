@@ -172,6 +172,7 @@ OIDC_GROUPS_CLAIM = env_str("OIDC_GROUPS_CLAIM", "groups")
 SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
+        "provider_class": "accounts.oidc.provider.IdentityProvider",
         "APPS": [
             {
                 "provider_id": "sso",
@@ -180,7 +181,7 @@ SOCIALACCOUNT_PROVIDERS = {
                 "secret": env_str("OIDC_CLIENT_SECRET"),
                 "settings": {"server_url": OIDC_URL},
             }
-        ]
+        ],
     }
 }
 if OIDC_URL:

@@ -7,7 +7,6 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.test import Client
 
 from accounts import groups
-from accounts.adapter import _groups_claim
 from accounts.models import User, UserGroup
 from audit.models import AuditEntry
 from tests.factories import UserFactory
@@ -133,18 +132,3 @@ def test_a_claim_that_is_no_list_of_names_harms_nobody(
 ) -> None:
     groups.take_from_provider(ada, claim)
     assert names(ada) == expected
-
-
-@pytest.mark.parametrize(
-    ("data", "expected"),
-    [
-        ({"userinfo": {"groups": ["a"]}, "id_token": {"groups": ["b"]}}, ["a"]),
-        ({"userinfo": {"sub": "1"}, "id_token": {"groups": ["b"]}}, ["b"]),
-        ({"sub": "1", "groups": ["c"]}, ["c"]),
-        ({"userinfo": {"sub": "1"}}, None),
-    ],
-)
-def test_the_claim_is_in_the_user_info_or_the_token(
-    data: dict[str, Any], expected: list[str] | None
-) -> None:
-    assert _groups_claim(data) == expected

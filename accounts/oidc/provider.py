@@ -1,0 +1,24 @@
+"""allauth's provider, except for whom it says that it is."""
+
+from typing import Any
+
+from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from django.conf import settings
+from django.http import HttpRequest
+
+from accounts.oidc.claims import OddAnswer, claims_of, merged
+from accounts.oidc.failures import failed
+
+
+class IdentityProvider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth left it untyped
+    package = OpenIDConnectProvider.get_package()  # where its URLs are
+
+    def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
+        """Take the claims of the user info, and those of the ID token that it leaves out: of some
+        providers it is empty."""
+        try:
+            said = claims_of(response.get("id_token") or {}, "ID token", settings.OIDC_GROUPS_CLAIM)
+            claims = merged(response.get("userinfo") or {}, said)
+        except OddAnswer as error:
+            raise failed(str(error)) from error
+        return super().sociallogin_from_response(request, claims)
