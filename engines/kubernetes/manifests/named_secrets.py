@@ -1,4 +1,8 @@
-"""Find Secrets of other workloads that a spec names: its pods would read their values."""
+"""Find Secrets of other workloads that a spec names: its pods would read their values.
+
+They are told by the form of their names alone. The database does not know all workloads that a
+cluster has, such as those since the backup that it was restored from.
+"""
 
 import re
 from collections.abc import Iterator

@@ -48,6 +48,12 @@ def test_the_secrets_of_other_workloads_are_refused_wherever_they_are_named() ->
         )
 
 
+def test_a_date_looks_like_the_digits_of_a_workload() -> None:
+    """Nothing tells them apart: one in 43 workloads has digits without letters."""
+    assert list(complaints(naming("backup-20261126-env")))
+    assert not list(complaints(naming("backup-20261126")))
+
+
 def test_secrets_of_the_project_are_named_freely() -> None:
     for secret in ("hub", "train-env", "train-8f14e45f", "train-8f14e45f-environment"):
         assert not list(complaints(naming(secret)))
