@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from engines.base import Launch
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
-from engines.kubernetes.manifests import named_secrets, tools
+from engines.kubernetes.manifests import named_secrets, owned_labels, tools
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp, UidGidSource
@@ -24,10 +24,12 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be provided, by its path."""
     spec = launch.spec
-    for place, message in _whole(launch, job_for(spec, plain=launch.site.plain_jobs)):
+    kind = job_for(spec, plain=launch.site.plain_jobs)
+    for place, message in _whole(launch, kind):
         yield Problem(path_of(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
+    yield from owned_labels.complaints(spec, kind)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
             yield Problem(path_of(f"{role}.{place}"), message)

@@ -40,7 +40,9 @@ class PodView:
 
     @property
     def index(self) -> int:
-        return int(self.manifest["metadata"]["labels"].get(REPLICA_INDEX, 0))
+        """Of its role. The one pod of a plain Job has none, whatever its labels say."""
+        text = self.manifest["metadata"]["labels"].get(REPLICA_INDEX, "")
+        return int(text) if text.isdecimal() and not self.kind.is_plain else 0
 
     @property
     def uid(self) -> str:

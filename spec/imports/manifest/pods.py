@@ -7,6 +7,7 @@ from spec.imports.manifest.volumes import storage_of
 from spec.parts.scheduling import NODE_TYPE
 
 ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
+OF_TRAINYARD = "trainyard.io/"
 FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations for parts of a GPU
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
 ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
@@ -59,6 +60,8 @@ def _container(spec: ManifestPart) -> ManifestPart:
 
 
 def _named(part: ManifestPart) -> list[Document]:
+    """Labels or annotations, without those of the Trainyard that wrote the manifest."""
+    part.drop(*(key for key in part.names() if key.startswith(OF_TRAINYARD)))
     return [{"name": key, "value": part.text(key)} for key in part.names()]
 
 

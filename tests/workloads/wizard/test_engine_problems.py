@@ -52,6 +52,19 @@ def test_a_refusal_is_a_problem_of_its_field(
     assert not Workload.objects.exists()
 
 
+def test_a_label_that_an_operator_owns_is_told_at_its_row(
+    wizard: Wizard, on_kubernetes: Project
+) -> None:
+    wizard.ready()
+    draft = wizard.draft
+    labels = [{"name": "training.kubeflow.org/job-name", "value": "other"}]
+    draft.document["worker"]["values"] = {"labels": labels}
+    draft.save()
+    page = wizard.open(wizard.at(2)).press("create").page
+    assert "belongs to the operators of Kubeflow; leave it out" in page
+    assert not Workload.objects.exists()
+
+
 def test_xgboost_without_a_master_is_told_on_the_configuration(
     wizard: Wizard, on_kubernetes: Project
 ) -> None:

@@ -78,6 +78,15 @@ def test_the_phase_is_read_from_the_words_of_kubernetes(
     assert (rank.role, rank.index) == (Role.WORKER, 0)
 
 
+@pytest.mark.parametrize("index", ["7", "seven"])
+def test_a_label_that_looks_like_an_operators_says_nothing_of_its_rank(index: str) -> None:
+    labelled = pod("Running", running={"startedAt": AT})
+    labels = {"training.kubeflow.org/replica-index": index}
+    labelled["metadata"] = labelled["metadata"] | {"labels": LABELS | labels}
+    (rank,) = seen(job(), labelled).ranks
+    assert (rank.role, rank.index) == (Role.WORKER, 0)
+
+
 def test_the_rank_that_failed_is_named_with_its_exit_code() -> None:
     observation = seen(job("Failed"), FAILED)
     assert observation.message == "worker-0 (rank 0) exited with code 3."

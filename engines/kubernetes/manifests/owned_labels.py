@@ -1,0 +1,46 @@
+"""Find labels and annotations that operators and schedulers own: with one of theirs, a pod is taken
+for another job's, gets its traffic, or is scheduled as its spec does not say."""
+
+import re
+from collections.abc import Iterator
+
+from engines.kubernetes.jobs import JobKind
+from spec.problems.errors import Problem, path_of
+from spec.workload import WorkloadSpec
+
+COMPUTE = "choose the part of a GPU under compute"
+#: Names, whose they are, and what to do. The first match says it.
+OWNED = tuple(
+    (re.compile(pattern), owner, advice)
+    for pattern, owner, advice in (
+        (r"trainyard\.io/", "Trainyard", "leave it out"),
+        (r"training\.kubeflow\.org/", "the operators of Kubeflow", "leave it out"),
+        (r"kai\.scheduler/queue$", "KAI", "leave it out; the queue is the project's"),
+        (r"kai\.scheduler/preemptibility$", "KAI", "set preemptibility instead"),
+        (r"kai\.scheduler/topology", "KAI", "set topology instead"),
+        (r"priorityClassName$", "KAI", "set priorityClass instead"),
+        (r"gpu-(fraction|memory)\b", "KAI", f"leave it out and {COMPUTE}"),
+        (r"(kai\.scheduler|run\.?ai)/|runai-gpu-group\b", "the scheduler", "leave it out"),
+        (r"(pod-group-name|received-resource-type)$", "the scheduler", "leave it out"),
+        (r"scheduling\.(k8s\.io/group-name|x-k8s\.io/pod-group)$", "the scheduler", "leave it out"),
+    )
+)
+#: Of a Job without an operator. The API server refuses any other value than its own.
+OF_A_PLAIN_JOB = re.compile(r"(batch\.kubernetes\.io/.*|controller-uid|job-name)$")
+
+
+def complaints(spec: WorkloadSpec, kind: JobKind) -> Iterator[Problem]:
+    for role, replica in (("worker", spec.worker), ("master", spec.master)):
+        for field in ("labels", "annotations") if replica else ():
+            for number, item in enumerate(getattr(replica, field)):
+                if why := _why_not(item.name, kind):
+                    yield Problem(path_of(f"{role}.{field}[{number}].name"), why)
+
+
+def _why_not(name: str, kind: JobKind) -> str:
+    for pattern, owner, advice in OWNED:
+        if pattern.match(name):
+            return f"{name!r} belongs to {owner}; {advice}"
+    if kind.is_plain and OF_A_PLAIN_JOB.match(name):
+        return f"{name!r} belongs to Kubernetes, which sets it on the pods of a Job; leave it out"
+    return ""

@@ -1,0 +1,66 @@
+"""Labels and annotations that operators and schedulers own are refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from engines.base import Launch
+from engines.kubernetes.manifests.unsupported import complaints
+from spec.formats import documents
+from spec.problems.errors import place_of
+from tests.engines.kubernetes.cases import SIMPLE, case
+
+WITH_KAI = case("pytorch")
+
+
+def labelled(*names: str, field: str = "labels", framework: str = "PyTorch") -> Launch:
+    pod = SIMPLE | {field: [{"name": name, "value": "1"} for name in names]}
+    document = {"distributedFramework": framework, "worker": pod}
+    return replace(WITH_KAI, spec=documents.load(document | {"master": pod}))
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("trainyard.io/workload", "belongs to Trainyard"),
+        ("trainyard.io/whatever", "belongs to Trainyard"),
+        ("training.kubeflow.org/job-name", "belongs to the operators of Kubeflow"),
+        ("training.kubeflow.org/replica-index", "belongs to the operators of Kubeflow"),
+        ("training.kubeflow.org/job-role", "belongs to the operators of Kubeflow"),
+        ("kai.scheduler/queue", "belongs to KAI; leave it out; the queue is the project's"),
+        ("kai.scheduler/preemptibility", "belongs to KAI; set preemptibility instead"),
+        ("kai.scheduler/topology-required-placement", "belongs to KAI; set topology instead"),
+        ("kai.scheduler/node-pool", "belongs to the scheduler"),
+        ("priorityClassName", "belongs to KAI; set priorityClass instead"),
+        ("gpu-fraction", "choose the part of a GPU under compute"),
+        ("gpu-fraction-num-devices", "choose the part of a GPU under compute"),
+        ("gpu-memory.limit", "choose the part of a GPU under compute"),
+        ("runai/queue", "belongs to the scheduler"),
+        ("run.ai/top-owner-metadata", "belongs to the scheduler"),
+        ("runai-gpu-group", "belongs to the scheduler"),
+        ("pod-group-name", "belongs to the scheduler"),
+        ("scheduling.k8s.io/group-name", "belongs to the scheduler"),
+        ("scheduling.x-k8s.io/pod-group", "belongs to the scheduler"),
+    ],
+)
+def test_what_others_own_is_refused_wherever_it_is_given(name: str, words: str) -> None:
+    for field in ("labels", "annotations"):
+        problems = list(complaints(labelled("team", name, field=field)))
+        places = [place_of(it.path) for it in problems]
+        assert places == [f"worker.{field}[1].name", f"master.{field}[1].name"]
+        assert all(it.message.startswith(repr(name)) and words in it.message for it in problems)
+
+
+@pytest.mark.parametrize("name", ["batch.kubernetes.io/job-name", "job-name", "controller-uid"])
+def test_those_of_a_job_of_kubernetes_are_refused_for_such_a_job(name: str) -> None:
+    assert not list(complaints(labelled(name)))
+    alone = documents.load({"kind": "training", "worker": SIMPLE | {"labels": [{"name": name}]}})
+    plain = replace(WITH_KAI, spec=alone, site=replace(WITH_KAI.site, plain_jobs=True))
+    (problem,) = complaints(plain)
+    assert "belongs to Kubernetes, which sets it on the pods of a Job" in problem.message
+
+
+def test_all_others_are_free() -> None:
+    names = ("app", "example.com/queue", "sidecar.istio.io/inject", "kueue.x-k8s.io/queue-name")
+    own = ("gpu-type", "gpu-fractions", "runair/team", "my-trainyard.io/x", "priorityclassname")
+    assert not list(complaints(labelled(*names, *own)))
