@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 SECRET_PREFIX = "whsec_"  # noqa: S105 -- how secrets of Standard Webhooks begin
 SECRET_BYTES = 32
 LONGEST_ANSWER = 1024  # characters of an answer that are kept
+UNADDRESSED = (
+    "The address was encrypted with a key that this Trainyard no longer has. Enter it again."
+)
 UNSIGNED = "The secret was encrypted with a key that this Trainyard no longer has. Get a new one."
 LONGEST_BODY = 128 * 1024  # room for the longest message of an event, however it is escaped
 
@@ -57,7 +60,7 @@ class Webhook(Scoped):
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     name = models.CharField(max_length=63)
-    url = models.CharField("address", max_length=500)
+    url = RenewableTextField("address")
     events = models.JSONField(default=list)
     enabled = models.BooleanField(default=True)
     secret = RenewableTextField(default=new_secret)
@@ -91,7 +94,7 @@ class Webhook(Scoped):
     @property
     def shown_url(self) -> str:
         """The address for everyone to see: without its path, which chats and others treat as a
-        password."""
+        password. Empty if it is lost."""
         parts = urlsplit(self.url)
         has_path = parts.path.strip("/") or parts.query
         return f"{parts.scheme}://{parts.netloc}/{MASK}" if has_path else self.url
@@ -101,6 +104,14 @@ class Webhook(Scoped):
         """The valid secrets, the newest first; none if they cannot be decrypted."""
         is_kept = self.old_secret_until is not None and self.old_secret_until > timezone.now()
         return list(filter(None, [self.secret, self.old_secret if is_kept else ""]))
+
+    @property
+    def lost(self) -> str:
+        """Why nothing can be sent since the key of the installation was lost; empty if it was
+        not."""
+        if not self.secrets:
+            return UNSIGNED
+        return "" if self.url else UNADDRESSED
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
@@ -185,10 +196,10 @@ class Delivery(models.Model):
 
     @property
     def is_held(self) -> bool:
-        """Whether it waits for a secret, as no receiver would trust it unsigned. A user who sends
-        it is told so at once."""
+        """Whether it waits for a secret, as no receiver would trust it unsigned, or an address. A
+        user who sends it is told so at once."""
         is_asked = self.asked_by_id is not None
-        return self.state == DeliveryState.PENDING and not is_asked and not self.webhook.secrets
+        return self.state == DeliveryState.PENDING and not is_asked and bool(self.webhook.lost)
 
     @property
     def pretty_body(self) -> str:

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from audit import services as audit
 from notifications.delivery.post import HookAnswer
-from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
+from notifications.models import Delivery, DeliveryState, Webhook
 
 #: The waits between failed attempts, about a day altogether.
 DELAYS = tuple(
@@ -51,7 +51,7 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         )
         if posted.is_success:
             _succeeded(webhook)
-        elif webhook.enabled and webhook.secrets:  # otherwise the receiver is not to blame
+        elif webhook.enabled and not webhook.lost:  # otherwise the receiver is not to blame
             _failed(webhook, posted)
 
 
@@ -94,7 +94,7 @@ def _end_if_held_for_long(webhook: Webhook) -> None:
     oldest = webhook.deliveries.filter(state=DeliveryState.PENDING).order_by("created_at").first()
     if oldest and oldest.created_at < timezone.now() - ENDS_AFTER:
         with transaction.atomic():
-            _end(webhook, f"{NOTHING_DELIVERED} {UNSIGNED}")
+            _end(webhook, f"{NOTHING_DELIVERED} {webhook.lost}")
 
 
 def give_up(webhook: Webhook) -> None:
@@ -114,11 +114,11 @@ def ask(delivery: Delivery, *, by_id: int) -> None:
 
 def prune() -> None:
     """Delete old deliveries, and those of a webhook beyond the number kept. Turn off webhooks that
-    have lacked a readable secret for long."""
+    have lacked a readable secret or address for long."""
     finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
     finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     for webhook in Webhook.objects.all():
-        if webhook.enabled and not webhook.secrets:
+        if webhook.enabled and webhook.lost:
             _end_if_held_for_long(webhook)
         rows = webhook.deliveries.order_by("-created_at")
         last = rows.values_list("created_at", flat=True)[MOST_KEPT - 1 : MOST_KEPT].first()

@@ -19,7 +19,7 @@ from core.broker import enqueue
 from core.broker.lease import lease
 from notifications.delivery import outbox, results, signature
 from notifications.delivery.post import HookAnswer, post
-from notifications.models import UNSIGNED, Delivery, Webhook
+from notifications.models import Delivery, Webhook
 from workloads.history.events import NOTIFY
 
 LEASE_SECONDS = 15.0
@@ -74,12 +74,12 @@ def _send_all(
 
 
 def _next(busy: set[UUID], most: int) -> list[Delivery]:
-    """The first due delivery of each webhook that is not ``busy``. Without a secret to sign with,
-    only deliveries that a user asked for, which then fail at once."""
+    """The first due delivery of each webhook that is not ``busy``. Without an address, or a secret
+    to sign with, only deliveries that a user asked for, which then fail at once."""
     first: dict[UUID, Delivery] = {}
-    unsigned = [webhook.pk for webhook in Webhook.objects.all() if not webhook.secrets]
+    lost = [webhook.pk for webhook in Webhook.objects.all() if webhook.lost]
     due = Delivery.objects.due().exclude(webhook__in=busy)
-    for delivery in due.exclude(webhook__in=unsigned, asked_by=None)[: 50 * AT_ONCE]:
+    for delivery in due.exclude(webhook__in=lost, asked_by=None)[: 50 * AT_ONCE]:
         first.setdefault(delivery.webhook_id, delivery)
     return list(first.values())[:most]
 
@@ -98,7 +98,8 @@ def claim(delivery: Delivery) -> bool:
 
 
 def _start(threads: ThreadPoolExecutor, post: Post, delivery: Delivery) -> "Future[HookAnswer]":
-    if not (secrets := delivery.webhook.secrets):
-        return threads.submit(HookAnswer, fault=UNSIGNED)
-    headers = signature.headers(delivery.message_id, int(time.time()), delivery.body, secrets)
-    return threads.submit(post, delivery.webhook.url, delivery.body, headers)
+    webhook, body = delivery.webhook, delivery.body
+    if webhook.lost:
+        return threads.submit(HookAnswer, fault=webhook.lost)
+    headers = signature.headers(delivery.message_id, int(time.time()), body, webhook.secrets)
+    return threads.submit(post, webhook.url, body, headers)

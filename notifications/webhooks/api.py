@@ -22,6 +22,7 @@ from core.rest.filters import (
     order,
     sorting,
 )
+from core.rest.rows import matching, ordered
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
 from notifications.webhooks.schemas import (
@@ -75,12 +76,13 @@ def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> Webhoo
     are listed."""
     rows = Webhook.objects.visible_to(request.user).for_list()
     columns = [it.column for it in conditions(listing.filter_by, FIELDS)]
-    if URL in (*columns, sorting(listing, FIELDS)):
-        rows = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
-    rows = narrow(rows, listing.filter_by, FIELDS)
-    if listing.search:
-        rows = rows.filter(name__icontains=listing.search)
-    page, following = listing.cut(order(rows, listing, FIELDS))
+    if URL in (*columns, sorting(listing, FIELDS)):  # which is encrypted in the database
+        theirs = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
+        matches = matching(theirs, listing, FIELDS, "name")
+        page, following = listing.cut(ordered(matches, listing, FIELDS))
+    else:
+        rows = narrow(rows.filter(name__icontains=listing.search), listing.filter_by, FIELDS)
+        page, following = listing.cut(order(rows, listing, FIELDS))
     return WebhookList(webhooks=[WebhookOut.of(it) for it in page], next=following)
 
 

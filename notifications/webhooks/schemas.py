@@ -8,7 +8,7 @@ from accounts import access
 from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
 from core.rest.api import Closed, Wire, words
-from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook
+from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
 
 EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
@@ -125,7 +125,7 @@ class DeliveryOut(Wire):
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
-        held = {"next_try_at": None, "fault": UNSIGNED} if delivery.is_held else {}
+        held = {"next_try_at": None, "fault": delivery.webhook.lost} if delivery.is_held else {}
         return cls.model_validate(delivery).model_copy(update=held)
 
 

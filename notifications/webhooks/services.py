@@ -18,10 +18,10 @@ from projects.scopes import Place
 from workloads.history.events import NOTIFY
 
 OLD_SECRET_COUNTS = timedelta(hours=24)
-#: The columns that an edit changes. Not the secrets, which become readable again when their
-#: encryption key is back.
+#: The columns that an edit changes, and the address, if it changed. What is encrypted and stays is
+#: not written: it becomes readable again when its encryption key is back.
 EDITED = (
-    *("name", "url", "events", "enabled", "listens_since", "ended_because"),
+    *("name", "events", "enabled", "listens_since", "ended_because"),
     *("failures", "failing_since", "quiet_until", "updated_at"),
 )
 EVENTS = ("events",)  # the JSON column that the audit log shows
@@ -52,16 +52,17 @@ def update(
     before, old = _facts(webhook), webhook.url
     webhook.name, webhook.events = name, events
     webhook.url = old if url.strip() == webhook.shown_url else url
-    _judge(webhook)
+    is_new = webhook.url != old
+    _judge(webhook, is_new=is_new)
     with transaction.atomic():
         if enabled and not webhook.enabled:
             _listen(webhook)
         elif webhook.enabled and not enabled:
             webhook.enabled = False
             results.give_up(webhook)
-        webhook.save(update_fields=EDITED)
+        webhook.save(update_fields=[*EDITED, *(["url"] if is_new else [])])
         after = _facts(webhook)
-        if webhook.url != old and after["url"] == before["url"]:
+        if is_new and after["url"] == before["url"]:
             after["url"] = f"{webhook.shown_url} (another path)"
         audit.record(by, "update", webhook, before=before, after=after)
 
@@ -126,7 +127,9 @@ def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:
     access.require(by, "workloads.read", *scope_keys)
 
 
-def _judge(webhook: Webhook) -> None:
+def _judge(webhook: Webhook, *, is_new: bool = True) -> None:
+    """``ValidationError`` names what is wrong. Only a new address must be there: the other may be
+    lost with its key."""
     wrong: dict[str, Any] = {}
     webhook.name, webhook.url = webhook.name.strip(), webhook.url.strip()
     if webhook.url and (fault := receivers.fault_of(webhook.url)):
@@ -137,8 +140,9 @@ def _judge(webhook: Webhook) -> None:
     elif not webhook.events:
         wrong["events"] = ValidationError("Choose at least one event.", code="required")
     webhook.events = events.in_order(webhook.events)
+    unjudged = ["events", "secret", "old_secret"]
+    unjudged += ["url"] if "url" in wrong or not is_new else []
     try:
-        unjudged = ["events", "secret", "old_secret", *(["url"] if "url" in wrong else [])]
         webhook.full_clean(exclude=unjudged)
     except ValidationError as error:
         wrong |= error.error_dict

@@ -3,6 +3,7 @@
 import threading
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler
+from typing import Any
 
 import pytest
 import time_machine
@@ -15,7 +16,7 @@ from standardwebhooks import WebhookVerificationError
 from core.broker.lease import lease
 from notifications import tasks
 from notifications.delivery import outbox, results, rounds
-from notifications.models import UNSIGNED, Delivery, DeliveryState, Webhook, new_secret
+from notifications.models import UNADDRESSED, UNSIGNED, Delivery, DeliveryState, Webhook, new_secret
 from notifications.webhooks import services
 from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
@@ -86,10 +87,13 @@ def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     facts = {"name": "renamed", "url": there.url, "events": there.events, "enabled": True}
     services.update(there, by=author, **facts)
     settings.SECRET_KEY = key
-    assert Webhook.objects.get(pk=webhook.pk).secret == webhook.secret, "its key is back"
+    back = Webhook.objects.get(pk=webhook.pk)
+    assert (back.secret, back.url) == (webhook.secret, webhook.url), "their key is back"
     settings.SECRET_KEY = "another"
     renewed = services.renew_secret(Webhook.objects.get(pk=webhook.pk), by=author)
     assert Webhook.objects.get(pk=webhook.pk).secrets == [renewed]
+    there = Webhook.objects.get(pk=webhook.pk)
+    services.update(there, by=author, **facts | {"url": webhook.url})
     rounds.run()
     assert held.message_id == receiver.received[-1].headers["webhook-id"]
     Verifier(renewed).verify(receiver.received[-1].body, receiver.received[-1].headers)
@@ -104,6 +108,21 @@ def test_a_test_of_a_webhook_whose_secret_is_lost_says_so_at_once(
     test.refresh_from_db()
     assert (test.state, test.fault) == (DeliveryState.FAILED, UNSIGNED)
     assert Webhook.objects.get().failing_since is None
+
+
+def test_messages_wait_for_an_address_that_is_lost_too(
+    webhook: Webhook, receiver: HookReceiver, settings: Settings
+) -> None:
+    by = UserFactory(administrator=True)
+    settings.SECRET_KEY = "another"
+    services.renew_secret(Webhook.objects.get(), by=by)
+    happen()
+    rounds.run()
+    assert (Webhook.objects.get().lost, Delivery.objects.get().is_held) == (UNADDRESSED, True)
+    facts: dict[str, Any] = {"name": "hook", "events": ["*"], "enabled": True}
+    services.update(Webhook.objects.get(), by=by, url=receiver.url, **facts)
+    rounds.run()
+    assert len(receiver.received) == 1
 
 
 def test_a_webhook_whose_messages_wait_for_a_secret_for_days_is_turned_off(

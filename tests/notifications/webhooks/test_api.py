@@ -43,7 +43,7 @@ def test_a_webhook_is_created_read_changed_and_deleted(ada: Caller, project: Pro
     shown = {key: value for key, value in made.items() if key != "secret"}
     assert ada("GET", path) == (200, shown)
     listed = shown | {"url": "https://hooks.example.com/***"}
-    for filtered in ("name==chat", "url=$example.com/a"):
+    for filtered in ("name==chat", "url=$example.com/a", "url=@/A,name=^ch", "url!=https://b"):
         every = ada("GET", f"/webhooks?filterBy={filtered}")
         assert every == (200, {"webhooks": [listed], "next": None})
     status, changed = ada("PUT", path, {"events": ["*"], "enabled": False})
