@@ -6,7 +6,7 @@ from core.database.choices import Choices
 
 
 class ProjectRank(StrEnum):
-    """Ranks of projects, from the last to the first."""
+    """The rank of a project among those that wait, the lowest first."""
 
     VERY_LOW = "very-low"
     LOW = "low"

@@ -19,7 +19,7 @@ WORKSPACE_FIELDS = frozenset({"idleLimitSeconds"})
 
 
 class WorkloadKind(StrEnum):
-    """Names in the spec."""
+    """The kind of a workload, as specs have it."""
 
     DISTRIBUTED = "distributed"
     TRAINING = "training"

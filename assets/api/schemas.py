@@ -226,8 +226,13 @@ class AssetListing(Pages, Sorted, Filtered):
 
 
 class WithInfo(Parameters):
-    usage_info: Annotated[bool, Field(description="With ``usedBy``")] = False
-    status_info: Annotated[bool, Field(description="With ``status``")] = False
-    comply_to_project: Annotated[Number | None, Field(description="With ``compliance``")] = None
+    usage_info: Annotated[bool, Field(description="true adds ``usedBy``: what uses it")] = False
+    status_info: Annotated[
+        bool, Field(description="true adds ``status``: whether it can be used in its cluster")
+    ] = False
+    comply_to_project: Annotated[
+        Number | None,
+        Field(description="The ID of a project: adds ``compliance``, whether it can use the asset"),
+    ] = None
     comply_to_workload_type: WorkloadKind | None = None
     comply_to_replica_type: ReplicaType | None = None

@@ -95,7 +95,7 @@ class NodeList(Wire):
 
 class NodeNarrowing(Filtered):
     cluster_id: UUID | None = None
-    name: str = Field("", description="Only those with this in their name")
+    name: str = Field("", description="Only nodes whose name contains this")
     node_pool: str = ""
 
     def rows(self, user: User) -> NodeQuerySet:

@@ -27,7 +27,7 @@ Names = Annotated[list[str], BeforeValidator(_split)]
 
 
 class MeasureQuery(Parameters):
-    """Which numbers, of which time, and at how many moments of it."""
+    """Which metrics to read, from which time, and at how many points of it."""
 
     metric_type: Names = Field(min_length=1, max_length=20)
     start: Moment

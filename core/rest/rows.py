@@ -43,7 +43,7 @@ class PagesIfAsked(Parameters):
 
 
 class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
-    """All that a list takes."""
+    """The filters, the search, the order and the part of a list that is asked for."""
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
         """Filter, search, sort and cut the rows. ``search`` looks in the attributes ``names``."""

@@ -23,7 +23,7 @@ FileName = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(_f
 
 
 class ConfigFile(Part):
-    """A file with its text, every space of it."""
+    """A file of a new ConfigMap. Its text is kept exactly, spaces at its ends too."""
 
     model_config = ConfigDict(str_strip_whitespace=False, str_max_length=MOST_DATA)
 
@@ -32,7 +32,7 @@ class ConfigFile(Part):
 
 
 class ConfigMapVolume(Part):
-    """Files at ``mount_path``: those of a ConfigMap that exists, or its own ``files``."""
+    """Files at ``mountPath``: those of a ConfigMap that exists, or ``files`` of a new one."""
 
     name: Title = ""
     config_map: Name | None = None
@@ -66,7 +66,7 @@ class ConfigMapVolume(Part):
 
 
 class SecretVolume(Part):
-    """Files at ``mount_path``, one for each key of a Secret that exists, or of a credential."""
+    """Files at ``mountPath``, one for each key of a Secret that exists, or of a credential."""
 
     name: Title = ""
     secret: Name | None = None

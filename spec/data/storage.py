@@ -63,7 +63,8 @@ NO_CLASS = "runai-none"
 
 
 class ClaimInfo(Part):
-    """What a new claim asks for. Without a storage class the cluster's default one is used."""
+    """The volume that a new claim asks for. Without a storage class it is of the cluster's default
+    one."""
 
     size: Quantity
     storage_class: Name | None = None
@@ -76,10 +77,10 @@ class ClaimInfo(Part):
 
 
 class Pvc(Part):
-    """A claim that exists, by its name, or a new one that is made with the workload.
+    """A claim that exists, by its name, or a new one that is created with the workload.
 
-    An ephemeral one goes when the workload stops; the others go when it is deleted. A new one with
-    a name is the project's: the first workload that names it makes it, and it stays.
+    An ephemeral one is deleted when the workload stops, any other with the workload. A new one with
+    a name belongs to the project: the first workload that names it creates it, and it stays.
     """
 
     name: Title = ""
@@ -131,8 +132,8 @@ class HostPath(Part):
 
 
 class S3(Part):
-    """A bucket, copied into ``path`` before the program starts. ``url`` is AWS where empty. Its
-    keys are those of a ``credential`` of the gallery, or in a Secret."""
+    """An S3 bucket, copied into ``path`` before the program starts. Without ``url`` it is at AWS.
+    The access key is that of a ``credential`` of the gallery, or in a Secret."""
 
     name: Title = ""
     bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET)
@@ -156,7 +157,8 @@ class GitMethod(StrEnum):
 
 
 class GitSecret(Part):
-    """Where a repository's user and password are, or, under the key ``ssh``, a private key."""
+    """The Secret with which a Git repository is fetched: it has a username and password, or a
+    private SSH key under the key ``ssh``."""
 
     name: Name
     authentication_method: GitMethod = GitMethod.PASSWORD

@@ -19,13 +19,14 @@ def _label(name: str) -> str:
 
 
 class Annotation(Part):
-    """Of the pods; any text."""
+    """An annotation of the pods. Its value is any text."""
 
     name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
     value: str = Field("", max_length=4096)
 
 
 class Label(Annotation):
-    """Of the pods. Its value is one that Kubernetes takes, or none of them would be made."""
+    """A label of the pods. Its value has letters and digits, and ``- _ .`` between them: Kubernetes
+    would create none of the pods with another."""
 
     value: LabelValue = ""

@@ -28,7 +28,8 @@ class ProbeHandler(Part):
 
 
 class Probe(Part):
-    """Times in seconds; the thresholds count answers in a row."""
+    """A request that checks the container again and again. Times are in seconds; the thresholds
+    count results in a row."""
 
     initial_delay_seconds: Whole | None = Field(None, ge=0, le=LARGEST)
     period_seconds: Whole | None = Field(None, ge=1, le=LARGEST)
@@ -39,7 +40,8 @@ class Probe(Part):
 
 
 class Probes(Part):
-    """Without an answer a rank is not ready, is restarted, or has not started yet."""
+    """Checks of the container. While ``readiness`` fails, the rank is not ready; if ``liveness``
+    fails, it is restarted; until ``startup`` succeeds, neither is checked."""
 
     readiness: Probe | None = None
     liveness: Probe | None = None

@@ -11,8 +11,9 @@ from spec.values.patterns import K8S_NAME, RULES
 
 
 class PullSecret(Part):
-    """A Secret with the password of a registry in the project's namespace, or a ``credential`` of
-    that name; which one it is, is settled for the project when the workload is submitted."""
+    """What images are pulled with: a Secret with the password of a registry in the project's
+    namespace, or a ``credential`` of that name. Which credential a name means is decided when the
+    workload is submitted, and kept."""
 
     name: str = Field(min_length=1, max_length=253)
     credential: Flag = False

@@ -16,7 +16,7 @@ NODE_TYPE = "run.ai/type"  # the label of a node that says its type
 
 
 class PriorityClass(StrEnum):
-    """From the last to the first of one project's workloads."""
+    """The priority of a workload among those of its project, the lowest first."""
 
     VERY_LOW = "very-low"
     LOW = "low"
@@ -50,7 +50,8 @@ class TolerationOperator(StrEnum):
 
 
 class Toleration(Part):
-    """A taint that does not keep the pods away; ``seconds`` is how long NoExecute is borne.
+    """A taint of nodes that does not keep the pods away. ``seconds`` limits how long they stay on a
+    node that gets it, for the effect NoExecute.
 
     Equal without a value means a taint whose value is empty, as many have.
     """
@@ -81,7 +82,7 @@ class Operator(StrEnum):
 
 
 class Expression(Part):
-    """What a label of the node must be."""
+    """A condition for one label of a node, such as ``gpu-type`` ``In`` ``a100, h100``."""
 
     key: Key
     operator: Operator
@@ -102,13 +103,13 @@ class Expression(Part):
 
 
 class Term(Part):
-    """All its expressions hold."""
+    """It matches nodes for which all of its expressions are true."""
 
     match_expressions: tuple[Expression, ...] = Field(min_length=1)
 
 
 class NodeAffinity(Part):
-    """At least one of its terms holds for the node."""
+    """Pods go only to nodes that at least one of the terms matches."""
 
     node_selector_terms: tuple[Term, ...] = Field(min_length=1)
 
@@ -119,14 +120,16 @@ class Strictness(StrEnum):
 
 
 class PodAffinity(Part):
-    """The pods of the workload share one value of the node label ``key``."""
+    """All pods of the workload go to nodes with the same value of the label ``key``, such as those
+    of one zone."""
 
     type: Strictness
     key: Key
 
 
 class Topology(Part):
-    """How close the pods must, and should, be: levels of a network topology of the cluster.
+    """How close together the pods are placed, by levels of a network topology of the cluster, such
+    as racks.
 
     ``name`` is that of a ``Topology`` object of the KAI scheduler; a level is a node label.
     """

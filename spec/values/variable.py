@@ -55,8 +55,8 @@ class KeyOf(Part):
 
 
 class NamedCredential(Part):
-    """A credential by its name or its id; which one it is, is settled for the project when the
-    workload is submitted."""
+    """A credential by its name or its ID. Which one a name means in the project is decided when the
+    workload is submitted, and kept."""
 
     asset_id: UUID | None = None
     name: str = Field("", max_length=63)
@@ -69,7 +69,7 @@ class NamedCredential(Part):
 
 
 class CredentialKey(NamedCredential):
-    """One key of a credential; which one, is settled as well, where there is only one."""
+    """One key of a credential. It can be left out where the credential has only one."""
 
     key: str = Field("", max_length=253)
 
@@ -81,8 +81,8 @@ class CredentialKey(NamedCredential):
 
 
 class CredentialFiles(NamedCredential):
-    """The keys of a credential that become files; which, is settled as well, where none is named:
-    all of them."""
+    """A credential whose ``keys`` become files. Without any, all of its keys at the time of the
+    submission do."""
 
     keys: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = ()
 

@@ -13,8 +13,8 @@ from workloads.models import Workload
 
 
 class WarningOut(Wire):
-    """Something that makes no difference on this cluster, is still to be created, or is open to
-    others than it says, and why."""
+    """A part of the request that has no effect on this cluster, that needs something which does not
+    exist yet, or that is open to more people than it seems, and why."""
 
     field: str
     details: str

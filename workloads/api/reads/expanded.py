@@ -34,7 +34,7 @@ class Expanding(Which):
     expand: str = Field(
         "",
         pattern=LIST_OF_PARTS,
-        description=f"What to answer as well: {', '.join(PARTS)}, commas between",
+        description=f"Parts to add to the answer, separated by commas: {', '.join(PARTS)}",
     )
 
 

@@ -48,7 +48,9 @@ OF_A_POD: Fields = {
 
 
 class Narrowing(Filtered):
-    deleted: bool = Field(False, description="Those that were deleted and are kept, not the others")
+    deleted: bool = Field(
+        False, description="true: deleted workloads that are still kept, and no others"
+    )
 
     def rows(self, user: User) -> WorkloadQuerySet:
         workloads = Workload.objects
@@ -61,7 +63,7 @@ class WorkloadListing(Pages, Sorted, Narrowing):
 
 
 class Which(Parameters):
-    deleted: bool = Field(False, description="One that was deleted, too, as long as it is kept")
+    deleted: bool = Field(False, description="true also finds a deleted workload, while it is kept")
 
 
 class EventsOfOne(Pages, SortedIfAsked, Filtered, Which):

@@ -59,14 +59,16 @@ class LogQuery(Which):
         LOG_LIMIT, ge=1, description=f"The most bytes in the answer, {LOG_LIMIT:,} at most"
     )
     tail: int | None = Field(
-        None, ge=0, le=MOST_LINES, description="Only so many of the last lines"
+        None, ge=0, le=MOST_LINES, description="Only this many of the last lines"
     )
-    since: datetime | None = Field(None, description="Lines that were collected then or later")
-    timestamps: bool = Field(False, description="Each line begins with its time")
-    previous: bool = Field(False, description="The attempt before the latest one with output")
-    follow: bool = Field(
-        False, description="Continue with what is printed, until the workload ends"
+    since: datetime | None = Field(
+        None, description="Only lines that were collected at this time or later"
     )
+    timestamps: bool = Field(False, description="true: each line begins with its time")
+    previous: bool = Field(
+        False, description="true: the attempt before the latest one that has output"
+    )
+    follow: bool = Field(False, description="true: new lines are added until the workload ends")
 
     @property
     def is_merged(self) -> bool:

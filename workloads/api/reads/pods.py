@@ -32,7 +32,7 @@ FIELDS: Fields = {
 
 
 class PodNarrowing(Filtered):
-    deleted: bool = Field(False, description="Those of deleted workloads that are kept")
+    deleted: bool = Field(False, description="true: pods of deleted workloads that are still kept")
 
     def rows(self, user: User) -> QuerySet[Rank]:
         workloads = Workload.objects
