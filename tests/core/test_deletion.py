@@ -120,7 +120,7 @@ def test_nothing_is_named_that_the_reader_cannot_open(
     assert body["message"].endswith("For what you cannot open, ask an administrator.")
 
 
-def test_what_the_reader_can_open_is_named_next_to_the_rest(project: Project) -> None:
+def test_a_refusal_names_what_the_reader_can_open_and_counts_the_rest(project: Project) -> None:
     ada = UserFactory.create()
     compute = ComputeResourceFactory.create(home=project, name="small")
     project.members.add(ada)

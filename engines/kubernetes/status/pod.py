@@ -40,9 +40,8 @@ class PodView:
 
     @property
     def index(self) -> int:
-        """Of its role. The one pod of a plain Job has none, whatever its labels say."""
-        text = self.manifest["metadata"]["labels"].get(REPLICA_INDEX, "")
-        return int(text) if text.isdecimal() and not self.kind.is_plain else 0
+        labels = {} if self.kind.is_plain else self.manifest["metadata"]["labels"]
+        return int(labels.get(REPLICA_INDEX, 0))
 
     @property
     def uid(self) -> str:

@@ -133,7 +133,7 @@ def refusal(read: Callable[[], Any]) -> str:
         *((person, *row) for row in PEOPLE),
     ],
 )
-def test_what_is_odd_is_refused_in_words_on_the_page_and_in_the_log(
+def test_an_odd_answer_is_refused_in_words_on_the_page_and_in_the_log(
     read: Callable[[Any], Any], said: Any, words: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert words in refusal(lambda: read(said))

@@ -58,7 +58,7 @@ def test_a_page_says_what_is_wrong_and_whom_to_tell(
 
 
 @pytest.mark.parametrize("missing", ["jwks_uri", "issuer"])
-def test_what_an_id_token_needs_is_told_too(
+def test_a_provider_without_what_an_id_token_needs_is_told_of(
     browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     monkeypatch.setattr(Provider, "configuration", {missing: LEFT_OUT})
@@ -79,7 +79,7 @@ def test_what_an_id_token_needs_is_told_too(
         ("person", {"sub": "33", "picture": "\0"}),
     ],
 )
-def test_nobody_is_kept_out_by_what_is_not_needed(
+def test_odd_values_that_are_not_needed_keep_nobody_out(
     browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, attribute: str, said: Any
 ) -> None:
     monkeypatch.setattr(Provider, attribute, said)

@@ -50,7 +50,7 @@ def test_the_address_of_another_is_not_taken_for_a_username(
 
 
 @pytest.mark.parametrize(("userinfo", "sub"), [({}, "11"), ({"groups": ["vision"]}, "12")])
-def test_what_the_user_info_leaves_out_is_taken_from_the_id_token(
+def test_an_id_token_fills_in_what_the_user_info_leaves_out(
     trainyard: Trainyard,
     browser: httpx.Client,
     monkeypatch: pytest.MonkeyPatch,

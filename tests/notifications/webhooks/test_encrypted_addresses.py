@@ -34,7 +34,7 @@ def stored() -> str:
 
 
 @pytest.mark.django_db
-def test_what_is_stored_does_not_tell_the_address(settings: Settings) -> None:
+def test_an_address_cannot_be_read_in_the_database(settings: Settings) -> None:
     WebhookFactory(url=URL)
     assert "example" not in stored()
     assert Webhook.objects.get().url == URL
@@ -62,7 +62,7 @@ def test_lists_are_filtered_and_sorted_by_it(project: Project) -> None:
 
 
 @pytest.mark.django_db
-def test_one_that_no_key_reads_is_told_and_entered_again(
+def test_an_address_that_no_key_reads_is_told_and_entered_again(
     project: Project, settings: Settings
 ) -> None:
     by = project.members.get()

@@ -43,7 +43,9 @@ def labelled(*names: str, field: str = "labels", framework: str = "PyTorch") -> 
         ("scheduling.x-k8s.io/pod-group", "belongs to the scheduler"),
     ],
 )
-def test_what_others_own_is_refused_wherever_it_is_given(name: str, words: str) -> None:
+def test_labels_of_operators_and_schedulers_are_refused_wherever_they_are_given(
+    name: str, words: str
+) -> None:
     for field in ("labels", "annotations"):
         problems = list(complaints(labelled("team", name, field=field)))
         places = [place_of(it.path) for it in problems]
@@ -52,7 +54,7 @@ def test_what_others_own_is_refused_wherever_it_is_given(name: str, words: str) 
 
 
 @pytest.mark.parametrize("name", ["batch.kubernetes.io/job-name", "job-name", "controller-uid"])
-def test_those_of_a_job_of_kubernetes_are_refused_for_such_a_job(name: str) -> None:
+def test_labels_of_a_job_of_kubernetes_are_refused_for_such_a_job(name: str) -> None:
     assert not list(complaints(labelled(name)))
     alone = documents.load({"kind": "training", "worker": SIMPLE | {"labels": [{"name": name}]}})
     plain = replace(WITH_KAI, spec=alone, site=replace(WITH_KAI.site, plain_jobs=True))
