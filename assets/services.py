@@ -16,7 +16,7 @@ from assets.links import tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
-from core.deletion import Users, deleting, hidden_in
+from core.deletion import Dependents, deleting, hidden_in
 from core.words import counted, first_names
 from projects.scopes import Place
 from spec.formats.documents import Document
@@ -111,15 +111,15 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
 
 def obstacle_to_delete(kind: AssetKind[A], asset: A, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    users = _users(kind, asset, by) if kind.stays_while_used else Users(())
+    users = _dependents(kind, asset, by) if kind.stays_while_used else Dependents(())
     return users.keep(f"{asset} is used by", "Delete or change those first.")
 
 
-def _users(kind: AssetKind[A], asset: A, by: User) -> Users:
+def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
     """The first of each kind: ``workload train``, ``template base``."""
     uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
     names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
-    return Users(names, counted((hidden_in(rows, by), noun) for noun, rows in uses))
+    return Dependents(names, counted((hidden_in(rows, by), noun) for noun, rows in uses))
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:

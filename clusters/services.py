@@ -19,7 +19,7 @@ from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
 from core.broker import enqueue
-from core.deletion import Users, deleting
+from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level
@@ -185,7 +185,7 @@ def obstacle_to_delete(cluster: Cluster, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     if cluster.definition.permanent:
         return cluster.definition.permanent
-    projects = Users.among(cluster.projects.all(), by)
+    projects = Dependents.among(cluster.projects.all(), by)
     return projects.keep(f"{cluster} has projects:", "Delete them first.")
 
 

@@ -18,7 +18,7 @@ class InUse(Exception):
 
 
 @dataclass(frozen=True)
-class Users:
+class Dependents:
     """What needs a row, for one reader: the ``names`` that they may see, and how many others there
     are, in words such as "2" or "2 workloads"."""
 

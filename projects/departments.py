@@ -11,7 +11,7 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import Users, deleting
+from core.deletion import Dependents, deleting
 from core.rest.verdicts import unless_taken
 from projects import queues
 from projects.models import Department, Project
@@ -117,7 +117,7 @@ def delete_department(department: Department, *, by: User) -> None:
 
 def obstacle_to_delete(department: Department, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    projects = Users.among(department.projects.all(), by)
+    projects = Dependents.among(department.projects.all(), by)
     return projects.keep(f"{department} has projects:", "Delete them or move them first.")
 
 

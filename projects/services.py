@@ -10,7 +10,7 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import Users, deleting
+from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all, unless_taken
 from projects import queues
 from projects.models import Department, Project
@@ -146,9 +146,9 @@ def _check_rename(project: Project, by: User) -> None:
         raise ValidationError({"name": text})
 
 
-def _workloads(project: Project, by: User) -> Users:
+def _workloads(project: Project, by: User) -> Dependents:
     """Its workloads that are not deleted."""
-    return Users.among(project.workloads.filter(deleted_at=None), by)
+    return Dependents.among(project.workloads.filter(deleted_at=None), by)
 
 
 def _save(

@@ -9,7 +9,7 @@ from audit import services as audit
 from clusters import services
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
-from core.deletion import Users, deleting
+from core.deletion import Dependents, deleting
 from core.rest.verdicts import unless_taken
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
@@ -51,11 +51,11 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
 def obstacle_to_delete(pool: NodePool, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     workloads, projects = pool.cluster.workloads, pool.cluster.projects
-    asking = Users.of(
+    asking = Dependents.of(
         workloads.visible_to(by).names_asking_for(pool.name),
         len(workloads.names_asking_for(pool.name)),
     )
-    preferring = Users.of(
+    preferring = Dependents.of(
         projects.visible_to(by).names_with_default_pool(pool.name),
         len(projects.names_with_default_pool(pool.name)),
     )

@@ -42,7 +42,7 @@ def logs(
     instance: Annotated[str, typer.Option("--instance", "-i", hidden=True)] = "",  # as --pod
     container: Annotated[str, typer.Option("--container", "-c", hidden=True)] = "",  # a pod has one
     tail: Annotated[
-        int | None, typer.Option("--tail", "-t", min=-1, help="Only so many of the last lines.")
+        int | None, typer.Option("--tail", "-t", min=-1, help="Only this many of the last lines.")
     ] = None,
     since: Annotated[str, typer.Option(help="Lines of the last 30s, 5m, 2h.")] = "",
     since_time: Annotated[str, typer.Option(help="Lines since a time in ISO 8601.")] = "",
@@ -50,7 +50,7 @@ def logs(
     timestamps: Annotated[bool, typer.Option(help="The time of each line.")] = False,
     previous: Annotated[bool, typer.Option(help="Of the attempt before the latest.")] = False,
     limit_bytes: Annotated[
-        int | None, typer.Option(min=1, help="No more than so many bytes, in whole lines.")
+        int | None, typer.Option(min=1, help="No more bytes than this, in whole lines.")
     ] = None,
     wait_timeout: Annotated[str, typer.Option(hidden=True)] = "",  # nothing waits
 ) -> None:
