@@ -119,3 +119,8 @@ class Reason(StrEnum):
     REFUSED = "Refused"
     LOST = "Lost"
     UNKNOWN = "Unknown"
+
+
+def works(phase: str, reason: str) -> bool:
+    """Whether the time of a workload counts as running. Between two attempts no rank runs."""
+    return phase in AT_WORK and reason != Reason.RESTARTING

@@ -27,7 +27,11 @@ def forward(row: Workload, observation: Observation) -> Observation:
         )
     queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
     if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
-        return replace(observation, phase=Phase.DEGRADED, message=observation.message or ANEW)
+        reason = observation.reason
+        if reason is Reason.NONE and row.reason == Reason.RESTARTING:
+            reason = Reason.RESTARTING  # the next attempt is not whole yet
+        message = observation.message or ANEW
+        return replace(observation, phase=Phase.DEGRADED, reason=reason, message=message)
     began = row.phase == Phase.INITIALIZING or _was_whole(observation)
     if began and observation.phase is Phase.PENDING and not queued:
         return replace(observation, phase=Phase.INITIALIZING)

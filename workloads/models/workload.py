@@ -20,7 +20,7 @@ from engines.base import Handle
 from projects.models import Project
 from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
-from spec.phases import ACTIVE, AT_WORK, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason
+from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason, works
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
 from workloads.models.history.foreseen import Foreseen, first_wait
@@ -223,17 +223,16 @@ class Workload(Foreseen):
     @property
     def pending_total(self) -> float:
         """Seconds spent waiting so far, in all runs."""
-        return self.pending_seconds + self._spent_if(WAITING)
+        return self.pending_seconds + self._spent_if(self.phase in WAITING)
 
     @property
     def running_total(self) -> float:
         """Seconds spent running so far, in all runs."""
-        return self.running_seconds + self._spent_if(AT_WORK)
+        return self.running_seconds + self._spent_if(works(self.phase, self.reason))
 
-    def _spent_if(self, phases: frozenset[Phase]) -> float:
-        if self.phase not in phases:
-            return 0.0
-        return max((timezone.now() - self.phase_updated_at).total_seconds(), 0.0)
+    def _spent_if(self, counts: bool) -> float:
+        spent = (timezone.now() - self.phase_updated_at).total_seconds()
+        return max(spent, 0.0) if counts else 0.0
 
     def move(
         self,
@@ -289,7 +288,7 @@ class Workload(Foreseen):
         if origin in WAITING:
             changes["pending_seconds"] = waited = F("pending_seconds") + spent
             changes |= first_wait(to, self.run, waited, self.ranks.all())
-        elif origin in AT_WORK:
+        elif works(origin, self.reason):
             changes["running_seconds"] = F("running_seconds") + spent
         if to is Phase.RUNNING and self.started_at is None:
             changes["started_at"] = now

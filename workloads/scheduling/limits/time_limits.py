@@ -38,7 +38,7 @@ def copy_from_scripts() -> None:
 
 def enforce() -> None:
     """Ask every workload to end that is over its time limit."""
-    columns = ("phase", "phase_updated_at", "running_seconds")
+    columns = ("phase", "reason", "phase_updated_at", "running_seconds")
     for workload, seconds in limited("time_limit_seconds", *columns):
         if workload.running_total >= seconds:
             end(Workload.objects.get(pk=workload.pk))

@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from clusters.models import Cluster, State
+from engines.base import Observation
 from engines.fake import FakeEngine
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -74,6 +75,25 @@ def test_waiting_costs_nothing_and_earlier_runs_count(project: Project) -> None:
     before = limited(project, 2, running_seconds=500)
     time_limits.enforce()
     assert phases(waits, starts, before) == [Phase.PENDING, Phase.INITIALIZING, Phase.STOPPING]
+
+
+def test_the_delay_before_another_attempt_costs_nothing(project: Project) -> None:
+    waits = limited(project, 90, phase=Phase.DEGRADED, reason=Reason.RESTARTING)
+    incomplete = limited(project, 90, phase=Phase.DEGRADED)
+    time_limits.enforce()
+    assert phases(waits, incomplete) == [Phase.DEGRADED, Phase.STOPPING]
+    assert now(waits).running_total == 0
+
+
+def test_the_time_from_one_attempt_to_the_next_costs_nothing(project: Project) -> None:
+    """Also while the next one starts, which an engine tells of without a reason."""
+    workload = limited(project, 8)
+    told = [(Phase.INITIALIZING, Reason.RESTARTING, 6), (Phase.INITIALIZING, Reason.NONE, 2)]
+    for number, (phase, reason, ago) in enumerate([*told, (Phase.RUNNING, Reason.NONE, 1)], 1):
+        at = timezone.now() - timedelta(minutes=ago)
+        seen = Observation(workload.pk, 1, number, phase, at, reason=reason, attempt=number)
+        assert reconcile.apply(now(workload), seen)
+    assert now(workload).running_total == pytest.approx(3 * 60, abs=5)
 
 
 def test_a_silent_cluster_is_not_asked(project: Project) -> None:
