@@ -32,12 +32,15 @@ def env_bool(name: str, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} is {value!r}; use on or off.")
 
 
-def env_int(name: str, default: int) -> int:
+def env_int(name: str, default: int, *, least: int = 0) -> int:
     value = env_str(name, str(default))
     try:
-        return int(value)
+        number = int(value)
     except ValueError as error:
         raise ImproperlyConfigured(f"{name} is {value!r}; use a whole number.") from error
+    if number < least:
+        raise ImproperlyConfigured(f"{name} is {value!r}; use {least} or more.")
+    return number
 
 
 def env_list(name: str, default: str = "") -> list[str]:

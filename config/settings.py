@@ -102,10 +102,11 @@ CACHES = {
         "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
     }
 }
-WEB_THREADS = env_int("WEB_THREADS", 8)  # pages answered at the same time
+WEB_THREADS = env_int("WEB_THREADS", 8, least=1)  # pages answered at the same time
 # REST calls answered at the same time, in addition to pages. SQLite allows one writer, and more
 # threads would only compete with each other and with pages for the interpreter.
-API_THREADS = env_int("API_THREADS", 1 if "sqlite" in DATABASES["default"]["ENGINE"] else 3)
+_ONE_WRITER = "sqlite" in DATABASES["default"]["ENGINE"]
+API_THREADS = env_int("API_THREADS", 1 if _ONE_WRITER else 3, least=1)
 # Seconds a request waits for SQLite's write lock before it answers 503.
 WRITE_WAIT_SECONDS = env_int("WRITE_WAIT_SECONDS", 10)
 # Below this much free space nothing new is saved or started. The reserve is for recording how
@@ -119,7 +120,7 @@ RETENTION_DAYS = env_int("TRAINYARD_RETENTION_DAYS", 30)
 # limit.
 LOG_LIMIT_BYTES = env_int("TRAINYARD_LOG_LIMIT_MB", 2000) * 1000**2
 # Log streams open at the same time on one Kubernetes cluster.
-LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64)
+LOG_STREAMS = env_int("TRAINYARD_LOG_STREAMS", 64, least=1)
 
 # --- Celery ------------------------------------------------------------------------------------
 CELERY_BROKER_URL = REDIS_URL.replace("unix://", "redis+socket://", 1)
@@ -207,7 +208,7 @@ STORAGES = {
 }
 
 # --- Terminals ---------------------------------------------------------------------------------
-TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15)  # without a key pressed
+TERMINAL_IDLE_SECONDS = 60 * env_int("TERMINAL_IDLE_MINUTES", 15, least=1)  # without a key pressed
 TERMINALS_PER_USER = env_int("TERMINALS_PER_USER", 5)
 
 # --- Webhooks ----------------------------------------------------------------------------------

@@ -27,27 +27,31 @@ QUIET_SECONDS = 0.5  # how long to skip asking whether another process met an er
 @dataclass(frozen=True)
 class Trouble:
     """A kind of problem. ``name`` is its word in ``/healthz``, ``text`` is for everyone, and
-    ``advice`` for those who can fix it. ``advice`` may contain ``{place}``."""
+    ``advice`` for those who can fix it. ``advice`` may contain ``{place}``. ``then`` is what
+    follows while Trainyard runs; at a start there is nothing yet that could recover."""
 
     name: str
     title: str
     text: str
     advice: str
+    then: str = ""
     retry_after: int = 0  # seconds, where trying again may help
 
 
+RECOVERS = "Trainyard recovers automatically."
 FULL = Trouble(
     "full",
     "The disk is full",
     "Nothing can be saved or started until there is space. Running trainings continue.",
-    "Free space on {place}, for instance by deleting workloads; Trainyard recovers automatically.",
+    "Free space on {place}, for instance by deleting workloads.",
+    RECOVERS,
 )
 READ_ONLY = Trouble(
     "read-only",
     "The disk is read-only",
     "Nothing can be saved or started until it can be written to. Running trainings continue.",
-    "Make {place} writable: systems mount a disk read-only after an error, which their log names. "
-    "Trainyard recovers automatically.",
+    "Make {place} writable: systems mount a disk read-only after an error, which their log names.",
+    RECOVERS,
 )
 DAMAGED = Trouble(
     "damaged",
@@ -88,7 +92,17 @@ class StorageTrouble:
 
     @property
     def advice(self) -> str:
+        return f"{self._first} {self.trouble.then}".rstrip()
+
+    @property
+    def _first(self) -> str:
         return self.trouble.advice.format(place=self.place)
+
+    @property
+    def at_start(self) -> str:
+        """What to tell whoever starts Trainyard, which ends because of it."""
+        again = " Then start Trainyard again." if self.trouble.then else ""
+        return f"{self.trouble.title} ({self.place}). {self._first}{again}"
 
     def __str__(self) -> str:
         return f"{self.trouble.title} ({self.place}). {self.advice}"

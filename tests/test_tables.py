@@ -9,7 +9,7 @@ from trainer import errors as of_trainings
 from trainyard_cli.errors import ExitCode
 
 CELL = re.compile(r"(?<!\\)\|")
-DEFAULT = re.compile(r"env_int\(\"(?P<name>\w+)\", (?P<number>\d+)\)")
+DEFAULT = re.compile(r"env_int\(\"(?P<name>\w+)\", (?P<number>\d+)[,)]")
 
 
 def rows(page: str, head: str) -> list[list[str]]:

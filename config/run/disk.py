@@ -24,14 +24,14 @@ def sentence(error: OSError | DatabaseError) -> str:
             "  make run TRAINYARD_HOME=/path/to/a/folder"
         )
     met = storage.of(error)
-    return str(met) if met else ""
+    return met.at_start if met else ""
 
 
 def without_room() -> str:
     """Why a start would fail for lack of space; empty if it would not. It may use the reserve,
     because Trainyard has to run to make room."""
     met = storage.on_disk(reserve=LEAST_AT_START)
-    return str(met) if met else ""
+    return met.at_start if met else ""
 
 
 class BrokerLog:

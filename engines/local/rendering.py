@@ -4,10 +4,9 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
-from engines.local.planning.environment import MARKER, environment, ports_needed
+from engines.local.planning.environment import MARKER, environment, hidden, ports_needed
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
-from spec.values.variable import MASK, looks_secret
 
 PORT = "<free port>"  # chosen by each attempt
 
@@ -32,10 +31,7 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         **({"setup": plan.setup} if plan.setup else {}),
         "command": shlex.join(rank.argv),
         "workingDir": rank.working_dir or str(work),
-        "environment": {
-            name: MASK if name in rank.secrets or looks_secret(name) else value
-            for name, value in variables.items()
-        },
+        "environment": hidden(variables, rank.secrets),
         "gpus": rank.gpu_request,
         "limits": {name: limit for name, limit in limits.items() if limit is not None},
         "backoffLimit": plan.backoff_limit,

@@ -49,6 +49,15 @@ def test_a_wrong_number_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         env_int("COUNT", 1)
 
 
+def test_a_number_that_is_too_small_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COUNT", "-5")
+    with pytest.raises(ImproperlyConfigured, match="COUNT is '-5'; use 0 or more"):
+        env_int("COUNT", 1)
+    monkeypatch.setenv("COUNT", "0")
+    with pytest.raises(ImproperlyConfigured, match="COUNT is '0'; use 1 or more"):
+        env_int("COUNT", 1, least=1)
+
+
 def test_the_default_database_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     database = env_database("DATABASE_URL", default=tmp_path / "trainyard.sqlite3")

@@ -42,6 +42,8 @@ def test_a_start_on_a_disk_that_filled_up_since_the_last(home: Path, tmp_path: P
         fill(home)
         said = refusal(Trainyard(home), tmp_path)
     assert f"The disk is full ({home}). Free space" in said
+    assert "Then start Trainyard again." in said
+    assert "automatically" not in said
 
 
 @pytest.mark.parametrize("key", ["", "k" * 50])

@@ -101,7 +101,7 @@ def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None
     ]
     rest = [
         ("Pods running (pending)", pods_of(whole)),
-        ("Run, attempt", f"{whole['run']}, {whole['attempt']}"),
+        ("Run, attempt", f"{whole['run']}, {whole['attempt'] + 1}"),
         ("ID", whole["id"]),
     ]
     reached = [("Ports", ", ".join(_ports(whole["spec"])))]

@@ -9,13 +9,14 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.system.ports import VARIABLE
 from spec.framework import Framework
+from spec.values.variable import MASK, looks_secret
 
 HOST = "127.0.0.1"
 #: Marks every process of a workload; see ``engines/local/system/marks.py``.
@@ -192,3 +193,12 @@ def expand(argv: Sequence[str], variables: Variables) -> list[str]:
         return f"${match[2]}" if match[1] else variables.get(match[3], match[0])
 
     return [REFERENCE.sub(value, word) for word in argv]
+
+
+def hidden(variables: Variables, names: Collection[str] = ()) -> dict[str, str]:
+    """Return variables as messages and manifests show them: without the values of those whose name
+    looks like a secret's, and of ``names``."""
+    return {
+        name: MASK if name in names or looks_secret(name) else value
+        for name, value in variables.items()
+    }

@@ -12,7 +12,13 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.local.apps.catalog import STARTER
-from engines.local.planning.environment import REFERENCE, Variables, base_variables, expand
+from engines.local.planning.environment import (
+    REFERENCE,
+    Variables,
+    base_variables,
+    expand,
+    hidden,
+)
 from spec.framework import Head
 from spec.phases import Reason
 from spec.workload import Replica, WorkloadSpec
@@ -112,6 +118,7 @@ def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
     program = _filled(words[0], variables) if words else ""
     if program is None:
         return ""
+    shown = _filled(words[0], hidden(variables)) if words else ""
     if not program.strip():
         return "the command has no program; enter one"
     if "/" not in program:
@@ -120,31 +127,33 @@ def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
         if may_come or shutil.which(program, path=path):
             return ""
         return (
-            f"{program!r} is not a program on this machine; install it, give its full path, or "
+            f"{shown!r} is not a program on this machine; install it, give its full path, or "
             "choose another command"
         )
     if Path(program).is_absolute():
-        return _unusable(program, replica)
+        return _unusable(program, replica, shown=shown)
     if replica.working_dir:
         there = _is_folder(replica.working_dir)  # otherwise that is reported
-        return _unusable(str(Path(replica.working_dir, program)), replica) if there else ""
+        place = str(Path(replica.working_dir, program))
+        known_as = str(Path(replica.working_dir, shown or ""))
+        return _unusable(place, replica, shown=known_as) if there else ""
     if not first_run:
         return ""  # an earlier run may have created it in the rank's folder
     return (
-        f"{program!r} is looked for in the rank's own folder, which is empty at the start; enter "
+        f"{shown!r} is looked for in the rank's own folder, which is empty at the start; enter "
         "the working directory that has it, or give its full path"
     )
 
 
-def _unusable(program: str, replica: Replica) -> str:
+def _unusable(program: str, replica: Replica, *, shown: str | None) -> str:
     if program == sys.executable or _is_mounted(program, replica) or shutil.which(program):
         return ""
     if os.access(program, os.F_OK) and not _is_folder(program):
         return (
-            f"{program} is not executable by the user of this server; make it so (chmod +x), or "
+            f"{shown} is not executable by the user of this server; make it so (chmod +x), or "
             "start it by its interpreter"
         )
-    return f"{program} is not a program on this machine; create it, or choose another command"
+    return f"{shown} is not a program on this machine; create it, or choose another command"
 
 
 def _filled(word: str, variables: Variables) -> str | None:

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from engines.local.planning.environment import environment, expand, ports_needed
+from engines.local.planning.environment import environment, expand, hidden, ports_needed
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
@@ -106,8 +106,10 @@ class Gang:
                     cgroup=cgroup,
                     mark=marks.number(self.folder.path, rank.rank),
                 )
-        except OSError:
+        except OSError as error:
             cgroup.remove()
+            if error.filename == expand(rank.argv[:1], variables)[0]:
+                error.filename = expand(rank.argv[:1], hidden(variables, rank.secrets))[0]
             raise
         self.members.append(Member(rank, record, process, cgroup, volumes.said))
         record.pid, record.started = process.pid, start_of(process.pid)

@@ -125,3 +125,22 @@ def test_a_working_folder_that_no_rank_could_enter_is_refused(working_dir: str, 
 @pytest.mark.parametrize("command", ["' '", "''"])
 def test_a_command_without_a_program_is_refused(command: str) -> None:
     assert "has no program" in complaints(asked(command=command))["worker.command"]
+
+
+@pytest.mark.parametrize("command", ["$(API_TOKEN)", "/no/such/$(API_TOKEN)", "bin/$(API_TOKEN)"])
+def test_a_program_that_is_not_here_is_named_without_secret_values(command: str) -> None:
+    variables = (Variable(name="API_TOKEN", value="topsecret"),)
+    said = complaints(asked(command=command, environment_variables=variables))["worker.command"]
+    assert "***" in said
+    assert "topsecret" not in said
+
+
+def test_a_start_that_fails_names_its_program_without_secret_values(rig: LocalRig) -> None:
+    """Only the start knows the variables of the platform."""
+    variables = (Variable(name="API_TOKEN", value="topsecret"),)
+    command = "/no/$(POD_NAME)/$(API_TOKEN)"
+    launched = asked(command=command, environment_variables=variables)
+    rig.submit(launched)
+    said = rig.over(launched).message
+    assert "/***" in said
+    assert "topsecret" not in said
