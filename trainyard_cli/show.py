@@ -150,8 +150,8 @@ def memory(size: float | None) -> str:
     if size is None:
         return "–"
     value = float(size)
-    for unit in ("B", "KB", "MB", "GB"):
-        if abs(value) < 1000:
-            return f"{value:.3g} {unit}"
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if abs(value) < 1000 or unit == "TB":
+            break
         value /= 1000
-    return f"{value:.3g} TB"
+    return f"{value:.0f} {unit}" if abs(value) >= 100 else f"{value:.3g} {unit}"

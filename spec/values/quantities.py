@@ -42,6 +42,12 @@ def readable(size: float) -> str:
     raise AssertionError("the loop ends with TB")
 
 
+def in_gib(size: float) -> str:
+    """Bytes in words, in the unit that nodes are measured in: ``4,657 GiB``."""
+    value = size / 1024**3
+    return f"{value:,.0f} GiB" if value >= 100 else f"{value:.3g} GiB"
+
+
 def _checked(quantity: str) -> str:
     if to_bytes(quantity) <= 0:
         raise ValueError("must be more than 0")

@@ -18,6 +18,7 @@ from workloads.models import Workload
 from workloads.models.choices import architectures
 
 GB = 1000**3
+EXACT = 1e15  # whole numbers below have all their digits
 PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
 
 
@@ -108,8 +109,10 @@ def shown_metrics(
 
 
 def figure(value: float) -> str:
-    """The number as text: whole numbers exactly, others with four significant digits."""
-    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+    """The number as text: whole numbers exactly, unless they have more digits than are known;
+    others with four significant digits."""
+    is_exact = value == int(value) and abs(value) < EXACT
+    return f"{value:.0f}" if is_exact else f"{value:.4g}"
 
 
 def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:

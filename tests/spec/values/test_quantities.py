@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.values.quantities import UNITS, readable, to_bytes
+from spec.values.quantities import UNITS, in_gib, readable, to_bytes
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,11 @@ def test_a_readable_amount_is_near_the_real_one(size: int) -> None:
     number, unit = readable(size).split()
     powers = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
     assert abs(float(number) * 1000 ** powers[unit] - size) <= size * 0.01
+
+
+@pytest.mark.parametrize(
+    ("gib", "text"),
+    [(0.5, "0.5 GiB"), (23.44, "23.4 GiB"), (900, "900 GiB"), (4656.6, "4,657 GiB")],
+)
+def test_no_amount_is_shown_with_an_exponent(gib: float, text: str) -> None:
+    assert in_gib(gib * 1024**3) == text

@@ -12,6 +12,7 @@ from tests.factories import UserFactory, WorkloadFactory
 from tests.web import signed_in
 from workloads.models import Workload
 from workloads.table import page
+from workloads.table.columns import figure
 
 
 @pytest.fixture
@@ -94,3 +95,10 @@ def test_other_columns_are_another_row(ended: Workload, member: User) -> None:
     Workload.objects.filter(pk=ended.pk).update(created_at=ended.created_at - timedelta(days=1))
     assert row_of(ended, member) != plain
     assert "Environment image" in row_of(ended, member, "&columns=name,image")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(123456789.0, "123456789"), (0.123456, "0.1235"), (1e30, "1e+30")]
+)
+def test_a_number_has_no_more_digits_than_are_known(value: float, text: str) -> None:
+    assert figure(value) == text

@@ -10,6 +10,7 @@ from projects.quotas import Account, Demand
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
+from spec.values.quantities import in_gib
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
     NodeGroup,
@@ -31,7 +32,6 @@ from workloads.scheduling.fit.packing import (
 )
 
 UNLESS = "It will never start unless such nodes are added."
-GIB = 1024**3
 QUEUE = "The cluster's queue decides when it starts"
 NO_NODES = f"{QUEUE}: its nodes are not known yet."
 UNSEEN = f"{QUEUE}: Trainyard cannot see what other pods hold on its nodes."
@@ -272,4 +272,4 @@ def _lacks(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
     if ask.cpu > (cores := max(it.whole.cpu for it in groups)):
         yield f"{ask.cpu:g} CPU cores, the most is {cores:g}"
     if ask.memory > (memory := max(it.whole.memory for it in groups)):
-        yield f"{ask.memory / GIB:.3g} GiB of memory, the most is {memory / GIB:.3g} GiB"
+        yield f"{in_gib(ask.memory)} of memory, the most is {in_gib(memory)}"

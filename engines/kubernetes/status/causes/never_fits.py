@@ -13,12 +13,12 @@ from engines.kubernetes.status.causes.unschedulable import passed
 from engines.nodes import Allocation, NodeInfo
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import NOT_ASKED_FOR
+from spec.values.quantities import in_gib
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NEVER = "It will never start unless such nodes are added."
 INSTEAD = "or cluster, or ask the cluster's administrator."
 TABS = "the Nodes tab of the cluster shows what is available."
-GIB = 1024**3
 
 
 def with_never_fits(
@@ -80,11 +80,7 @@ def _lacks(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
     if wanted.cpu > (cores := max(node.cpu for node in nodes)):
         yield f"{wanted.cpu:g} CPU cores, the most is {cores:g}"
     if wanted.memory > (most := max(node.memory for node in nodes)):
-        yield f"{_gib(wanted.memory)} of memory, the most is {_gib(most)}"
-
-
-def _gib(count: int) -> str:
-    return f"{count / GIB:.3g} GiB"
+        yield f"{in_gib(wanted.memory)} of memory, the most is {in_gib(most)}"
 
 
 def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:

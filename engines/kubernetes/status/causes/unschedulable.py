@@ -83,9 +83,10 @@ RULES = (
     Rule(
         r"free ports",
         NODES,
-        "the port is in use",
-        "The port it requests is in use on every node",
-        "Choose another port, or let the cluster choose it.",
+        "its port on the host's network is in use",
+        "Its port on the host's network is in use on every node",
+        "Each rank on its host's network needs a node of its own. Ask for fewer workers, choose a "
+        "pool with more nodes, or leave out the host's network.",
     ),
     Rule(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.SILENT),
     Rule(r"unschedulable", *shortages.CORDONED),

@@ -97,6 +97,10 @@ PENDING = {
         "No node of the cluster has 900 GiB of memory, the most is 32 GiB",
         (MASTER, nowhere(f"1 Insufficient memory, {TAINTED}", requests={"memory": "900Gi"})),
     ),
+    "its host's port": Recorded(
+        "Its port on the host's network is in use on every node",
+        (MASTER, nowhere("1 node(s) didn't have free ports for the requested pod ports")),
+    ),
     "no GPU": Recorded(
         "No node of the cluster has GPUs",
         (MASTER, nowhere("4 Insufficient nvidia.com/gpu", requests={"nvidia.com/gpu": "1"})),
