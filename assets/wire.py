@@ -6,7 +6,7 @@ from typing import Any
 
 from spec.formats.documents import Document
 from spec.formats.stored import mapping
-from spec.problems.errors import Path, Problem
+from spec.problems.errors import WORDS, Path, Problem
 
 NOT_HERE = "is not supported; leave it out"
 #: What Run:ai's clients send with existing items.
@@ -80,7 +80,7 @@ def without(
     """Remove Run:ai's fields that have no counterpart here. Null and false are ignored; for any
     other value the table has the message."""
     wrong = [
-        Problem((*at, key), why)
+        Problem((*at, key), why, "unknown" if why == WORDS["extra_forbidden"] else "")
         for key, why in lacks.items()
         if document.get(key) is not None and document[key] is not False
     ]

@@ -4,12 +4,12 @@ import logging
 
 
 class BriefRefusals(logging.Filter):
-    """Drops the traceback of a refused request (4xx, or 507 on a full disk): nothing of ours is
-    broken."""
+    """Drops the traceback of a refused request (4xx, 503 while the database is busy or cannot be
+    read, 507 on a full disk): nothing of ours is broken, and a line of its own says what is."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         status = getattr(record, "status_code", 0)
-        if 400 <= status < 500 or status == 507:
+        if 400 <= status < 500 or status in {503, 507}:
             record.exc_info = record.exc_text = None
         return True
 

@@ -165,9 +165,14 @@ class Project(models.Model):
 
 
 def project_to_submit_to(pk: int, by: User) -> Project | None:
-    """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it."""
-    rows = (it for it in _of_a_plan(pk) if access.may(by, "workloads.create", *it.scope_keys))
-    return next(rows, None)
+    """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it.
+    ``PermissionDenied`` if they see it, as with an access key without that permission."""
+    for project in _of_a_plan(pk):
+        if access.may(by, "workloads.create", *project.scope_keys):
+            return project
+        if access.may(by, "projects.read", *project.scope_keys):
+            access.require(by, "workloads.create", *project.scope_keys)
+    return None
 
 
 @prepared

@@ -152,7 +152,11 @@ def _given(
 
 
 def _strays(document: Document, words: set[str], at: Path = ()) -> list[Problem]:
-    return [Problem((*at, key), WORDS["extra_forbidden"]) for key in document if key not in words]
+    return [
+        Problem((*at, key), WORDS["extra_forbidden"], "unknown")
+        for key in document
+        if key not in words
+    ]
 
 
 def _write_pairs(asset: Any) -> Document:

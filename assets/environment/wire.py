@@ -62,7 +62,11 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     inner, missing = without(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
     strays = [(*at, key) for key in outer]
     strays += [(*at, INSIDE, key) for key in inner if key not in {*PLAIN, *_parts()}]
-    wrong += [*problems, *missing, *(Problem(path, WORDS["extra_forbidden"]) for path in strays)]
+    wrong += [
+        *problems,
+        *missing,
+        *(Problem(path, WORDS["extra_forbidden"], "unknown") for path in strays),
+    ]
     tool = {key: inner[key] for key in PLAIN if inner.get(key) is not None}
     for ours, (part, flag) in NESTED.items():
         given = dict(mapping(inner.get(part)))
@@ -70,7 +74,7 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
         within = (*at, INSIDE, part)
         if says is not None and says is not (value is not None):
             wrong.append(Problem((*within, flag), f"must be true exactly if {ours} is given"))
-        wrong += [Problem((*within, key), WORDS["extra_forbidden"]) for key in given]
+        wrong += [Problem((*within, key), WORDS["extra_forbidden"], "unknown") for key in given]
         tool |= {} if value is None else {ours: value}
     return tool | ({} if name is None else {"name": name})
 
@@ -81,7 +85,7 @@ def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
     name, info = outer.pop("name", None), dict(mapping(outer.pop(OUTSIDE, None)))
     strays = [(*at, key) for key in outer if key != IS_EXTERNAL]
     strays += [(*at, OUTSIDE, key) for key in info if key not in ELSEWHERE]
-    wrong += [*problems, *(Problem(path, WORDS["extra_forbidden"]) for path in strays)]
+    wrong += [*problems, *(Problem(path, WORDS["extra_forbidden"], "unknown") for path in strays)]
     tool = {key: info[key] for key in ELSEWHERE if info.get(key) is not None}
     if tool.get("toolType") not in EXTERNAL_TOOLS:
         message = f"must be one of {', '.join(EXTERNAL_TOOLS)}"

@@ -32,7 +32,7 @@ def faults(document: Any, fields: Annotations, at: Path = ()) -> Iterator[Proble
         if key in fields:
             yield from _in_field(value, fields[key], (*at, key))
         else:
-            yield Problem((*at, key), unknown(key, fields))
+            yield Problem((*at, key), unknown(key, fields), "unknown")
 
 
 def unknown(key: str, fields: Annotations) -> str:

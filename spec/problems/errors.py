@@ -117,7 +117,7 @@ def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object
         if colon and field.replace("_", "").isalnum() and " " not in field:
             path, message = (*path, _camel(field)), rest
         return Problem(path, message, "required" if message.startswith("is required") else "")
-    unit = "items" if context.get("field_type") == "Tuple" else "characters"
+    unit = "characters" if context.get("field_type") == "Value" else "items"
     limits = {
         "greater_than_equal": f"must be at least {context.get('ge')}",
         "greater_than": f"must be more than {context.get('gt')}",

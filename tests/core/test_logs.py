@@ -44,3 +44,14 @@ def test_a_defect_keeps_its_traceback(
 
 def test_the_handler_of_the_settings_is_brief(settings: Settings) -> None:
     assert "brief_refusals" in settings.LOGGING["handlers"]["console"]["filters"]
+
+
+def test_a_page_that_waited_for_the_database_is_one_line_in_the_log() -> None:
+    """Another line says what was busy."""
+    record = logging.makeLogRecord({"msg": "Service Unavailable", "status_code": 503})
+    try:
+        raise OSError("database is locked")
+    except OSError as error:
+        record.exc_info = (OSError, error, error.__traceback__)
+    assert BriefRefusals().filter(record)
+    assert said(record) == ["Service Unavailable"]

@@ -142,7 +142,7 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
 def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
     """Problems of a request of any kind that a draft cannot express."""
     for key in documents.strays(body.spec, kind):
-        yield Problem((SPEC, key), WORDS["extra_forbidden"])
+        yield Problem((SPEC, key), WORDS["extra_forbidden"], "unknown")
     if whole_number(body.project_id) is None:
         message = f"{body.project_id!r} is not the ID of a project you have access to"
         yield Problem(("project",), message)

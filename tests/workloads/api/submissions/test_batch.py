@@ -194,6 +194,8 @@ def test_a_batch_has_its_measure(call: Caller, seed_body: Body, many: int) -> No
     status, answer = call("POST", PATH, sweep(seed_body, *names))
     assert status == 400
     assert set(issues(answer)) == {"workloads"}
+    expected = "must be at most 100 items long" if many else "is required"
+    assert answer["complianceIssues"][0]["details"] == expected
 
 
 def test_an_unknown_key_is_named_by_its_place(call: Caller, seed_body: Body) -> None:

@@ -41,7 +41,10 @@ def test_a_second_door_to_a_spec_is_closed(
         status, answer = call("POST", "/workloads/distributed", body)
     assert status == 400
     details = {issue["field"]: issue["details"] for issue in answer["complianceIssues"]}
-    assert words in details.get(f"workloads.0.{field}" if many else field, ""), details
+    place = f"workloads.0.{field}" if many else field
+    assert words in details.get(place, ""), details
+    rules = {issue["field"]: issue["rule"] for issue in answer["complianceIssues"]}
+    assert "known field" not in words or rules[place] == "unknown"
     assert not Workload.objects.exists()
 
 
