@@ -51,7 +51,7 @@ class ApiRequest(HttpRequest):
     user: User
 
 
-RETRY_SECONDS = 60  # after too many wrong credentials from one address; longer for one name
+RETRY_SECONDS = 300  # as long as wrong credentials count, for one name from one address
 GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
 
 

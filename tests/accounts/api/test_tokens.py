@@ -178,6 +178,17 @@ def test_guessing_the_secret_of_a_key_is_limited_by_key_and_address(user: User) 
     assert sign_in("10.0.0.2", grantType="app_token", **key) == 200, "from elsewhere it is let in"
 
 
+def test_whoever_comes_back_when_told_is_let_in(user: User) -> None:
+    body = {"grantType": "password", "username": "mara", "password": "wrong"}
+    client = Client(REMOTE_ADDR="10.0.0.3")
+    with time_machine.travel(timezone.now(), tick=False) as clock:
+        for _ in range(6):
+            answer = client.post("/api/v1/token", body, content_type="application/json")
+        assert answer.status_code == 429
+        clock.shift(int(answer["Retry-After"]))
+        assert sign_in("10.0.0.3", **{**body, "password": SECRET}) == 200
+
+
 def test_right_secrets_are_never_limited(user: User) -> None:
     key = key_of(user)
     assert {sign_in("10.0.0.1", grantType="app_token", **key) for _ in range(30)} == {200}
