@@ -52,8 +52,9 @@ def imported(manifest: Document) -> ImportedManifest:
         _gang(job, operated, _heading(job, whole))
     else:
         at = "apiVersion" if operated or kind == "Job" else "kind"
-        said = f"{kind or 'a manifest without a kind'} of {version or 'no API version'}"
-        job.faults = [ManifestFault(at, f"{said} cannot be run; Trainyard takes {TAKEN}")]
+        what = f"{kind} of {version}" if version else f"{kind} without an apiVersion"
+        said = f"{what} cannot be run" if kind else "is required"
+        job.faults = [ManifestFault(at, f"{said}; Trainyard takes {TAKEN}")]
         return job
     job.faults = reading.all_faults()
     return job

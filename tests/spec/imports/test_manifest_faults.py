@@ -96,3 +96,17 @@ def test_all_that_no_workload_has_is_named_by_its_place(
     manifest: dict[str, Any], path: str, text: str
 ) -> None:
     assert text in faults(manifest)[path]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "said"),
+    [
+        ({}, "is required; Trainyard takes"),
+        ({"kind": "Deployment"}, "Deployment without an apiVersion cannot be run"),
+        ({"kind": "Deployment", "apiVersion": "apps/v1"}, "Deployment of apps/v1 cannot be run"),
+    ],
+)
+def test_what_is_no_job_is_told_in_words(manifest: dict[str, str], said: str) -> None:
+    (fault,) = imported(manifest).faults
+    assert fault.path == "kind"
+    assert fault.text.startswith(said)
