@@ -106,7 +106,7 @@ def test_all_that_no_workload_has_is_named_by_its_place(
         ({"kind": "Deployment", "apiVersion": "apps/v1"}, "Deployment of apps/v1 cannot be run"),
     ],
 )
-def test_what_is_no_job_is_told_in_words(manifest: dict[str, str], said: str) -> None:
+def test_a_manifest_of_no_job_says_what_it_lacks(manifest: dict[str, str], said: str) -> None:
     (fault,) = imported(manifest).faults
     assert fault.path == "kind"
     assert fault.text.startswith(said)
