@@ -16,13 +16,15 @@ ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\
 @dataclass(frozen=True)
 class Match:
     """A line and its failure class. ``number`` is the line's index in what was read, ``source`` the
-    process that printed it, and ``block`` the traceback that it ends, or -1."""
+    process that printed it, ``block`` the traceback that it ends, or -1, and ``in_thread`` tells
+    whether that is one of a thread beside the main one."""
 
     failure: FailureClass
     number: int
     weight: Weight
     source: str = ""
     block: int = -1
+    in_thread: bool = False
 
 
 def match(lines: Sequence[str]) -> Match | None:
@@ -44,7 +46,14 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
         failure = _class_of(utterance, likely)
         if failure:
             weight = failure.weight_of(utterance.text)
-            yield Match(failure, utterance.number, weight, utterance.source, utterance.block)
+            yield Match(
+                failure,
+                utterance.number,
+                weight,
+                utterance.source,
+                utterance.block,
+                utterance.in_thread,
+            )
 
 
 def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
@@ -59,28 +68,37 @@ def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureCl
 def _uncaught(matches: list[Match]) -> list[Match]:
     """Matches without exceptions that were handled: a process that raised another one afterwards
     had handled them. One that reports lost peers does not count as another, since several processes
-    may print into one log."""
+    may print into one log. Exceptions of other threads only count without one of the main thread,
+    whose end they often follow from."""
+    others = [one for one in matches if one.block >= 0 and one.weight > Weight.SYMPTOM]
+    of_main = {one.source for one in others if not one.in_thread}
     last: dict[str, int] = {}
-    for one in matches:
-        if one.block >= 0 and one.weight > Weight.SYMPTOM:
+    for one in others:
+        if not one.in_thread or one.source not in of_main:
             last[one.source] = one.block
-    return [one for one in matches if one.block < 0 or one.block >= last.get(one.source, -1)]
+    return [
+        one
+        for one in matches
+        if one.block < 0 or last.get(one.source, -1) <= one.block
+        if not one.in_thread or one.source not in of_main
+    ]
 
 
 def _decisive(matches: list[Match], root: str) -> Match:
     """The decisive one of several matches with the same weight.
 
-    It is one of the rank that the launcher names, or else of the process that printed the first. If
-    the last match of that process ends a traceback, that is it; else the first match of the same
-    class.
+    It is one of the rank that the launcher names, or else of the process that printed the first,
+    and of the class of that process's last match. If that ends a traceback, it is that one; else
+    the first of its class, or the last exception of the traceback in which the first is.
     """
     sources = [one.source for one in matches]
-    source = root if root in sources else sources[0]
+    source = root if root and root in sources else sources[0]
     own = [one for one in matches if one.source == source]
-    last = own[-1]
-    if last.block >= 0:
-        return last
-    return next(one for one in own if one.failure is last.failure)
+    alike = [one for one in own if one.failure is own[-1].failure]
+    if own[-1].block >= 0:
+        return own[-1]
+    block = alike[0].block  # of an exception whose message goes on in lines of its own
+    return [one for one in alike if one.block == block][-1 if block >= 0 else 0]
 
 
 def _root(lines: Sequence[str]) -> str:

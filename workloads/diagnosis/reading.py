@@ -14,7 +14,7 @@ SOURCE = re.compile(
 )
 CALM = re.compile(
     r"(?:^|\[|\]:)\s?[WI]\d{4}\b|: [WID] [\w/]|Warning:"
-    r"|^.{0,60}?(?<!NCCL )\b(?:WARN(?:ING)?|[Ww]arning|INFO|DEBUG|NOTE|NOTICE)\b"
+    r"|^.{0,60}?\b(?:(?<!NCCL )WARN(?:ING)?|[Ww]arning|INFO|DEBUG|NOTE|NOTICE)\b"
 )
 HANDLED = re.compile(
     r"\b(?:retry(?:ing)?\b(?! limit)|will retry|re-?trying|fall(?:ing|s)? ?back"
@@ -23,6 +23,8 @@ HANDLED = re.compile(
     r"|with))\b"
     r"|^(?!.*(?:error|exception|fatal)\b).*[,;.(] *(?:so )?(?:using|building|creating|generating"
     r"|downloading|computing|imputing|starting|training|running)(?: |$)"
+    # Advice for a case that has not happened.
+    r"|^\W{0,3}(?:(?:hint|tip)\W{1,3})?(?:to (?:avoid|prevent)|in case of|if you|when you)\b"
     r"|\bhandlers? (?:for|installed|registered)\b|\benabled for SIG"
     # A counter at zero, or an option that is off.
     r"|^(?!.*(?:error|exception|fatal)\b).*(?<!rank|code)(?<!device)[\"']?[:=] *"
@@ -48,13 +50,20 @@ ASIDE = re.compile(
     r"^(?:Exception ignored (?:in|on)|Error in (?:atexit|sys\.excepthook))"
     r"|^\s+self = reduction\.pickle\.load\(from_parent\)"
 )
-#: Prefix of lines in an exception group, or in a box that was drawn on the terminal.
-FRAMED = re.compile(r"^ +(?:\| ?)+|^[\u2502\u2503] ?")
+#: Prefix of lines in an exception group, in a box that was drawn on the terminal, or in a traceback
+#: of which a logger printed each line by itself.
+FRAMED = re.compile(
+    r"^ +(?:\| ?)+|^[\u2502\u2503] ?"
+    r"|^(?:ERROR|CRITICAL) [\d:., /T-]+\[[\w./:-]+\] (?=Traceback | |[\w.]+(?:Error|Exception)\b)"
+)
+#: The head of a traceback of a thread beside the main one.
+THREAD = re.compile(r"^Exception in thread \S")
 #: Exceptions that only report that a child process failed.
 WRAPPED = re.compile(
     r"^(?:\w+\.)*(?:ChildFailedError|CalledProcessError|ProcessRaisedException"
     r"|ProcessExitedException"
-    r"|RayTaskError\S*|SystemExit|(?:Base)?ExceptionGroup)\b"
+    r"|RayTaskError\S*|SignalException|SystemExit|(?:Base)?ExceptionGroup)\b"
+    r"|.*\b[Ss]ee (?:the )?root cause above"
 )
 
 
@@ -62,13 +71,15 @@ WRAPPED = re.compile(
 class Utterance:
     """A line that may be the cause. ``number`` is its index in what was read, ``source`` the prefix
     of its process. ``block`` numbers the traceback that it ends, or is -1; ``frames`` are the
-    innermost frames of that traceback."""
+    innermost frames of that traceback, and ``in_thread`` tells whether it is one of a thread beside
+    the main one."""
 
     number: int
     source: str
     text: str
     block: int = -1
     frames: str = ""
+    in_thread: bool = False
 
 
 @dataclass
@@ -79,6 +90,7 @@ class _Source:
     inside: bool = False
     chained: bool = False
     aside: bool = False
+    thread: bool = False
     frames: tuple[str, ...] = ()
 
 
@@ -98,9 +110,10 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
         elif not _is_of_another(at, text):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
             frames, at.frames = "\n".join(at.frames), ()
+            in_thread, at.thread = at.thread and block >= 0, bool(THREAD.match(text))
             at.inside = at.aside = False
             if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
-                yield Utterance(number, name, text, block, frames if block >= 0 else "")
+                yield Utterance(number, name, text, block, frames if block >= 0 else "", in_thread)
 
 
 def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:

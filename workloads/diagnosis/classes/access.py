@@ -49,8 +49,8 @@ SERVICES = (
         says=(
             r"gated repo|GatedRepoError|awaiting a review from the repo authors"
             r"|not in the authorized list",
-            r"(?:401|403) Client Error.*huggingface|huggingface\S*.*(?:Invalid (?:username"
-            r"|credentials)|Unauthorized)",
+            r"(?:401|403) Client Error(?:.*huggingface|\. \(Request ID)"
+            r"|huggingface\S*.*(?:Invalid (?:username|credentials)|Unauthorized)",
             r"RepositoryNotFoundError|is not a local folder and is not a valid model identifier",
         ),
     ),
@@ -162,7 +162,9 @@ NETWORK = (
             r"|credentials|api key)\b(?! ids?\b)|token (?:has )?expired)",
             r"password authentication failed|UNAUTHENTICATED|PERMISSION_DENIED"
             r"|NOAUTH Authentication required|WRONGPASS",
+            r"[Ii]nvalid (?:username|user name|user)(?:-password pair| or password)",
         ),
+        raises=("AuthenticationError", "AuthenticationException", "ClientAuthenticationError"),
     ),
     FailureClass(
         "service-unavailable",

@@ -1,4 +1,4 @@
-"""Failures that are not in any log: the engine reports them."""
+"""Failures that the engine reports; few of them are in a log too."""
 
 from spec.phases import Reason
 from workloads.diagnosis.base import FailureClass, Fault
@@ -10,6 +10,7 @@ TIME_LIMIT = FailureClass(
     "It ran for as long as its time limit allows.",
     "Raise the time limit, or remove it, with Copy & edit. The copy starts from scratch: "
     "checkpoints belong to one workload.",
+    says=(r"CANCELLED AT .* DUE TO TIME LIMIT|job killed: walltime \S+ exceeded limit",),
     reasons=frozenset({Reason.DEADLINE_EXCEEDED}),
 )
 CLASSES = (
@@ -20,6 +21,7 @@ CLASSES = (
         "It was preempted by other workloads.",
         "Give it a higher priority, or a backoff limit so that it starts again automatically, then "
         "Copy & edit.",
+        says=(r"CANCELLED AT .* DUE TO PREEMPTION",),
         reasons=frozenset({Reason.PREEMPTED}),
     ),
     FailureClass(

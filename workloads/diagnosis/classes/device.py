@@ -13,9 +13,10 @@ CLASSES = (
         "checkpointing, shard the model over more GPUs, or ask for a GPU with more memory.",
         says=(
             r"CUDA out of memory",
-            r"(?:CUDA|HIP) error:? \(?out of memory",
+            r"(?:CUDA|HIP) error:? \(?out of memory|Cuda failure \d* ?'out of memory'",
             r"cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory",
-            r"OutOfMemoryError: (?:HIP|MPS|XPU)|MPS backend out of memory",
+            r"OutOfMemoryError: (?:HIP|MPS|XPU)|MPS backend out of memory|cupy\S*OutOfMemoryError",
+            r"[Nn]o available memory for the cache blocks|larger than the .*\bKV cache\b",
             r"OOM when allocating tensor",
             r"RESOURCE_EXHAUSTED: Out of memory",
             r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED",
@@ -116,13 +117,15 @@ CLASSES = (
             r"Unable to initialize backend '(?:cuda|gpu|rocm)'",
             r"doesn't have NCCL built in|not built with NCCL",
             r"ProcessGroupNCCL is only supported with GPUs",
+            r"nvidia-container-cli: (?:initialization|detection) error|[Cc]ould not select device"
+            r" driver|NVIDIA-SMI has failed|[Nn]o GPU resources found",
             r"[Nn]o supported (?:gpu|GPU|cuda|CUDA)|support (?:bf16|fp16|tf32)/gpu",
             r"only (?:be used|supported|available) (?:on|with) (?:a )?(?:GPU|CUDA|cuda)",
             r"(?:GPU|CUDA) Tree Learner was not enabled|No OpenCL device"
             r"|[Uu]nknown backend:? '?(?:cuda|gpu|rocm)",
             r"satisfy (?:explicit )?device specification '\S*GPU",
         ),
-        mentions=(r"without GPU support",),
+        mentions=(r"without GPU support|CUDA is (?:not available|required)|CUDA not available",),
     ),
     FailureClass(
         "gpu-index",
@@ -149,7 +152,11 @@ CLASSES = (
         "cuBLAS, cuDNN or another library of the GPU failed.",
         "Most often the GPU's memory is nearly full or the library does not fit the driver: try "
         "a smaller batch, then another image.",
-        says=(r"\bCU(?:BLAS|DNN|SPARSE|SOLVER|FFT)_STATUS_(?!SUCCESS\b)\w+",),
+        says=(
+            r"\bCU(?:BLAS|DNN|SPARSE|SOLVER|RAND)_STATUS_(?!SUCCESS\b)\w+|\bmiopenStatus(?!Success)",
+            r"\b(?:cuFFT|cuBLAS|cuDNN|cuSOLVER|rocBLAS|MIOpen) [Ee]rror: "
+            r"|DNN library initialization failed",
+        ),
     ),
     FailureClass(
         "dataloader-killed",
@@ -171,6 +178,7 @@ CLASSES = (
         says=(
             r"insufficient shared memory|out of shared memory|raise your shared memory limit",
             r"unable to (?:open|mmap|write to|allocate) .*(?:shared memory|shm)"
+            r"(?!.*(?:Too many open files|Permission denied))"
             r"|shm_open\S* (?:failed|error)|(?:[Uu]nable|[Ff]ailed|Error).*\bshm_open",
             r"(?:No space left on device|Cannot allocate).*/dev/shm|/dev/shm.*(?:No space left"
             r"|too small)",
@@ -187,7 +195,9 @@ CLASSES = (
         says=(
             r"^\s*Killed\s*$|: +(?:line \d+: +)?\d+ Killed\b|\bKilled +(?:python|torchrun|bash"
             r"|\./)",
-            r"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b)",
+            r"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b)|: Out Of Memory$",
+            r"[Ee]xceed(?:ed|ing) (?:job |step )?memory limits?"
+            r"|killed due to (?:the node running low on memory|memory pressure)",
             r"Out of memory: Kill|[Mm]emory cgroup out of memory",
             r"Unable to allocate [\d.]+ [KMGTP]iB for an array",
             r"can't allocate memory|[Cc]annot allocate memory|not enough memory: you tried",

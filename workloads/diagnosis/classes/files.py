@@ -56,7 +56,7 @@ CLASSES = (
         "node.",
         says=(
             r"[Ss]tale (?:NFS )?file handle|ESTALE|Input/output error|Errno 5\]",
-            r"Transport endpoint is not connected|Remote I/O error"
+            r"Transport endpoint is not connected|transport endpoint shutdown|Remote I/O error"
             r"|[Nn]fs.* server .*not responding",
             r"Structure needs cleaning",
         ),
@@ -98,6 +98,10 @@ CLASSES = (
             r"[Cc]heckpoint.*(?:shape|structure|tree|world size).*(?:mismatch|differ"
             r"|does not match|expected)",
             r"NotFoundError.*Key \S+ not found in checkpoint",
+            r"(?:Missing|Unexpected) keys? in checkpoint|value from checkpoint .* is not equal",
+            r"used a \w+ world size of \d+ but|Size mismatch between saved .* and current",
+            r"restore .*tree structures do not match|state dict keys do not match"
+            r"|attempting to restore variable with shape",
         ),
     ),
     FailureClass(
@@ -109,7 +113,11 @@ CLASSES = (
         "are in that workload's folder.",
         says=(
             r"File not found: filepath=|[Cc]ould not open \S*model\S*$",
-            r"no file named (?:pytorch_model|model|tf_model)",
+            r"no file named (?:pytorch_model|model|tf_model)|not appear to have a file named",
+            r"Can't load (?:the )?(?:tokenizer|model|configuration|config|image processor"
+            r"|feature extractor|processor) (?:for|of) '",
+            r"Repo id must (?:be in the form|use alphanumeric)|Incorrect path_or_model_id",
+            r"Can't find a valid checkpoint at",
         ),
         mentions=(
             rf"{CHECKPOINT}.*{GONE}|{GONE}.*{CHECKPOINT}",
@@ -191,6 +199,8 @@ CLASSES = (
             r"unable to (?:find|launch) the specified (?:executable|application)"
             r"|could not (?:access|find) (?:or execute )?an? executable",
             r"failed to (?:run|execute) (?:command )?.*: No such file|: required file not found",
+            r"(?:command|execute) '\S+'(?: failed)?: No such file|execve\(\): .*: No such file"
+            r"|Ninja is required to load",
         ),
         codes=frozenset({127}),
         reasons=frozenset({Reason.COMMAND_NOT_FOUND}),

@@ -17,8 +17,11 @@ CLASSES = (
             r"^\W*(?:\[rank\d+\]:)?\s*nccl(?:System|Internal|UnhandledCuda|InvalidUsage)Error",
             r"ibv_\w+ failed|NET/IB : .*(?:error|failed)|Call to (?:connect|bind"
             r"|recv).* (?:failed|returned)",
+            r"socket\w*Connect: Connect to .* failed|NET/IB : Got completion .*status=(?!0\b)",
             r"ncclUniqueId.*(?:failed|timeout)",
         ),
+        # It is an error of CUDA, which the lines after it name.
+        gives_way=(r"unhandled cuda error|ncclUnhandledCudaError",),
     ),
     FailureClass(
         "rendezvous-settings",

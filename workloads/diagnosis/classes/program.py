@@ -64,7 +64,8 @@ CODE = (
             r"|Invalid value for)\b",
             r"(?:unrecognized|unknown|invalid|illegal) (?:option|flag|argument)s?\b[: ]"
             r"|[Uu]nknown command[- ]line flag",
-            r"Could not consume arg|FATAL Flags|UnrecognizedFlagError",
+            r"Could not consume arg|FATAL Flags|UnrecognizedFlagError"
+            r"|not used by the HfArgumentParser",
         ),
     ),
     FailureClass(
@@ -82,7 +83,12 @@ CODE = (
             r"|jsonschema\S*ValidationError",
             r"(?:configparser|tomllib|toml)\.\w*Error|ConfigAttributeError|ConfigKeyError",
         ),
-        within=(r"(?:json\.loads\(os\.environ|in _load_tf_config)(?:.*\n)+.*JSONDecodeError",),
+        within=(
+            r"in _load_tf_config(?:.*\n)+.*JSONDecodeError",
+            # What is converted was named as a setting.
+            r"\b(?:json\.loads?|float|int)\((?=.*(?:environ|\bargs?\.|argv|cfg|config|settings))"
+            r"(?:.*\n)+.*(?:JSONDecodeError|could not convert string|invalid literal for int)",
+        ),
         mentions=(r"[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",),
     ),
     FailureClass(

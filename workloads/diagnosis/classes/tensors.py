@@ -70,6 +70,9 @@ CLASSES = (
             r"num_feature .*num_col|[Nn]umber of (?:columns|features) does not match",
             r"[Ss]hape of the mask .* does not match|Kernel size can't be greater than actual",
             r"[Ss]hape mismatch|[Bb]oolean index did not match|Matrix size-incompatible",
+            r"should be of (?:size|shape) .*but (?:is|got)|Expected target size .* got"
+            r"|[Ss]hape of the .*attn_mask is .* but should be|to sum exactly to \d+"
+            r"|features and .* tokens do not match",
             r"is expecting \d+ features as input|must be of the same length"
             r"|Length of \w+ .*(?:differs|does not match|doesn't match)",
         ),
@@ -108,7 +111,9 @@ CLASSES = (
             r"(?:[Ll]oss|[Gg]rad\w*|[Oo]utputs?|[Ll]ogits?|[Tt]ensor|Input data|Label)\b.{0,20} "
             r"contains? (?:either )?`?(?:NaN|nan|infinity|inf)\b",
             r"Input (?:\w{1,2} |\w+_\w+ )?contains (?:NaN|infinity)",
-            r"Loss scaler? reached (?:its )?minimum|[Mm]inimum loss scale reached",
+            r"[Ll]oss scaler? (?:reached (?:its )?|already at )minimum"
+            r"|[Mm]inimum loss scale reached",
+            r"Unexpected result (?:nan|inf)\b|found (?:NaN|Inf) in local",
             r"invalid value \(nan\)|encountered in tensor.*NaN|Inf and NaN detected",
             r"to satisfy the constraint .* found invalid values|[Tt]ensor had (?:NaN|Inf)",
         ),
