@@ -58,3 +58,9 @@ def ranges_of(numbers: Iterable[int]) -> str:
 def search_text(query: QueryDict, name: str = "q") -> str:
     """The search text of an address, cut to a length that somebody might type."""
     return query.get(name, "").strip()[:LONGEST_TEXT]
+
+
+def exact_text(query: QueryDict, name: str) -> str:
+    """Like :func:`search_text`, with the spaces around it. Empty if there are only spaces."""
+    text = query.get(name, "")[:LONGEST_TEXT]
+    return text.strip("\r\n") if text.strip() else ""

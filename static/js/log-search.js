@@ -31,7 +31,7 @@ export class Search {
   }
 
   get text() {
-    return this.input.value.trim();
+    return this.input.value.trim() && this.input.value; // "step 1 " is not "step 10"
   }
 
   begin() {
@@ -45,6 +45,7 @@ export class Search {
   async go(direction, line = this.text === this.log.text ? this.line : "") {
     clearTimeout(this.typing);
     this.line = line;
+    if (this.text !== this.log.text) this.status.textContent = "Searching"; // what stands there is of another text
     this.log.look(this.text);
     const turn = ++this.turn;
     if (!this.text) return this.say("");

@@ -78,6 +78,8 @@ def test_a_text_that_is_nowhere_is_told_at_the_end_only(admin_page: Page, rest: 
     field.fill("iteration 00001")
     expect(page.locator(".log-line")).to_have_count(20, timeout=SOON)
     expect(hits(page)).to_have_text("1 of 20 lines")
+    field.fill("iteration 00001 ")
+    expect(hits(page)).to_have_text("No matching lines", timeout=SOON)
     field.fill("")
     expect(page.get_by_text("iteration 060000 of many").first).to_be_visible(timeout=SOON)
 

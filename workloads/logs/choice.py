@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString
 
 from core.text import in_utc
-from core.web.query import numbers_of, ranges_of, search_text, whole_number
+from core.web.query import exact_text, numbers_of, ranges_of, whole_number
 from workloads.logs.places import late
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line, backward, forward, start_of
@@ -96,7 +96,7 @@ class Choice:
             attempt=attempt,
             ranks=tuple(sorted(ranks)),
             refused=refused,
-            text=search_text(query, "text"),
+            text=exact_text(query, "text"),
             only="only" in query,
             place=place,
         )

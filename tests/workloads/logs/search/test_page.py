@@ -63,6 +63,15 @@ def test_only_the_chosen_ranks_are_searched(workload: Workload, client: Client) 
     assert search(client, workload, text="iteration", rank="1")["count"] == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "count"), [("iteration 00001", 20), ("iteration 00001 ", 0), (" 000001 ", 2), ("  ", 0)]
+)
+def test_spaces_at_the_ends_of_a_text_count(
+    workload: Workload, client: Client, text: str, count: int
+) -> None:
+    assert search(client, workload, text=text)["count"] == count
+
+
 def test_a_search_takes_a_moment_of_the_server_only(
     workload: Workload, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
