@@ -54,9 +54,20 @@ function flush() {
   }
 }
 
+// What was just put into the page listens only once htmx has settled it.
 function wake(element) {
-  element.dispatchEvent(new CustomEvent("live"));
+  const fresh = element.closest(".htmx-added");
+  if (fresh) fresh.addEventListener("htmx:afterSettle", () => wake(element), { once: true });
+  else element.dispatchEvent(new CustomEvent("live"));
 }
+
+// What did not come is fetched again, by whatever stands there then.
+function again({ detail }) {
+  const names = detail.elt.dataset?.live;
+  if (names && !(detail.xhr?.status < 500)) setTimeout(() => announce(...names.split(" ")), RETRY_MS);
+}
+document.body.addEventListener("htmx:sendError", again);
+document.body.addEventListener("htmx:responseError", again);
 
 function everything() {
   spend();

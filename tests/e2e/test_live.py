@@ -170,3 +170,45 @@ def test_the_first_changes_after_a_pause_are_shown_at_once_and_many_at_a_bounded
     assert [rounds_after(20) for _ in range(4)] == [1, 2, 3, 3]
     assert rounds_after(250) == 4
     assert [rounds_after(20) for _ in range(20)][-1] <= 4 + 20 * 20 // 250 + 1
+
+
+#: Another change is told right after the answer to the first one was put into the page, when what
+#: was put there does not listen yet.
+TELLS_TWICE = """name => {
+  const change = () => new CustomEvent("live-changed", { detail: { value: [name] } });
+  const tell = () => document.body.dispatchEvent(change());
+  document.body.addEventListener("htmx:afterSwap", tell, { once: true });
+  performance.clearResourceTimings();
+  tell();
+}"""
+ASKED_TWICE = """() => performance.getEntriesByType("resource").filter(
+  one => one.name.includes("/header/")).length === 2"""
+
+
+def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("changes-twice", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/spec/")  # where only the head is live
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
+    page.wait_for_load_state("networkidle")
+    page.evaluate(TELLS_TWICE, f"w-{workload}")
+    page.wait_for_function(ASKED_TWICE)
+
+
+def test_what_could_not_be_fetched_is_fetched_again(
+    admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
+) -> None:
+    page, head = admin_page, re.compile("/header/")
+    workload = rest.submit("away-for-a-moment", workers=1, command=HELD)
+    rest.wait(workload, "Running")
+    page.goto(f"/workloads/{workload}/spec/")
+    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
+    page.wait_for_load_state("networkidle")
+    page.route(head, lambda route: route.fulfill(status=503))
+    let_go(running_trainyard, workload)
+    rest.wait(workload, "Completed")
+    page.wait_for_event("requestfinished", lambda request: "/header/" in request.url)
+    page.unroute(head)
+    expect(page.locator("#workload-head .chip").first).to_have_text("Completed", timeout=SOON)
+    problems.clear()  # the answer that was not there
