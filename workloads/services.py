@@ -11,13 +11,17 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from assets import services as assets
+from assets.base import AssetKind
+from assets.compute.kind import COMPUTE
+from assets.environment.kind import ENVIRONMENT
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from audit import services as audit
 from core.database.inserts import transaction_of_rows
 from projects.quotas import Demand
 from projects.scopes import Place
-from spec.draft import WorkloadDraft
+from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.formats.stored import mapping
 from spec.phases import Phase, Reason
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, logs, submission
@@ -165,8 +169,14 @@ def purge(workload: Workload, *, by: User) -> None:
 
 def copy(workload: Workload, *, by: User) -> Draft:
     """Create a draft with the workload's values and a free name. A deleted workload's copy keeps
-    its name, if it is still free."""
+    its name, if it is still free. What came from an environment or a compute resource that no
+    longer exists becomes the copy's own."""
     content = WorkloadDraft.model_validate(workload.draft_json)
+    for role, replica in content.replicas.items():
+        for kind in (ENVIRONMENT, COMPUTE):
+            chosen = replica.assets.get(kind.slug)
+            if chosen and not kind.model._default_manager.filter(pk=chosen).exists():
+                _own(replica, role, kind, workload)
     content.name = free_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
     draft.content = content
@@ -174,6 +184,24 @@ def copy(workload: Workload, *, by: User) -> Draft:
         draft.save()
         audit.record(by, "copy", workload)
     return draft
+
+
+def _own(replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workload) -> None:
+    """Make what the workload has from its asset of this kind values of the replica itself."""
+    replica.assets = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
+    of_the_asset = {
+        path.removeprefix(f"{role}.").partition(".")[0].partition("[")[0]
+        for path, origin in workload.origins_json.items()
+        if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
+    }
+    whole, values = mapping(mapping(workload.spec_json).get(role)), dict(replica.values)
+    for name in sorted(of_the_asset & {*whole}):
+        value, given = whole[name], values.get(name)
+        if isinstance(value, list) and isinstance(given, list):
+            names = {mapping(item).get("name") for item in given}
+            value = [item for item in value if mapping(item).get("name") not in names] + given
+        values[name] = value
+    replica.values = values
 
 
 def free_name(workload: Workload) -> str:

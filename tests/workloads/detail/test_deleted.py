@@ -11,12 +11,13 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from accounts.models import User
 from audit.models import AuditEntry
 from projects.models import Project
-from spec.draft import WorkloadDraft
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.phases import Phase
-from tests.factories import WorkloadFactory
+from tests.factories import ComputeResourceFactory, EnvironmentFactory, WorkloadFactory
 from tests.web import signed_in
 from workloads import logs, services
 from workloads.models import Draft, Workload
+from workloads.plan import plan
 from workloads.services import NotPossible
 
 HTMX = {"HX-Request": "true"}
@@ -64,6 +65,42 @@ def test_a_deleted_workload_is_restored_as_a_draft_with_its_name(
     WorkloadFactory(name="digits", project=deleted.project)
     client.post(f"/workloads/{deleted.pk}/copy/")
     assert {draft.content.name for draft in Draft.objects.all()} == {"digits", "digits-copy"}
+
+
+def test_a_restored_copy_has_the_values_of_assets_that_are_gone(
+    project: Project, member: User
+) -> None:
+    variables = [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]
+    environment = EnvironmentFactory(
+        home=project,
+        spec_json={"image": "x:1", "args": "--lr 1", "environmentVariables": variables},
+    )
+    compute = ComputeResourceFactory(
+        home=project, spec_json={"cpuCoreRequest": 2.0, "cpuMemoryRequest": "1G"}
+    )
+    worker = ReplicaDraft(
+        assets={"environment": environment.pk, "compute": compute.pk},
+        values={
+            "command": "python train.py",
+            "environmentVariables": [{"name": "B", "value": "mine"}],
+            "compute": {"cpuMemoryRequest": "3G"},
+        },
+    )
+    draft = WorkloadDraft(
+        name="digits",
+        cluster=project.cluster_id,
+        project=project.pk,
+        architecture="workers_only",
+        worker=worker,
+        values={"numWorkers": 2},
+    )
+    workload = services.submit(draft, by=member)
+    Workload.objects.filter(pk=workload.pk).update(deleted_at=timezone.now())
+    environment.delete()
+    compute.delete()
+    again = plan(services.copy(Workload.objects.get(pk=workload.pk), by=member).content, by=member)
+    assert not again.problems
+    assert again.spec == workload.spec
 
 
 def test_strangers_restore_nothing(deleted: Workload, stranger: User) -> None:
