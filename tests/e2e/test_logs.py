@@ -148,6 +148,10 @@ def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) 
     page.goto(f"/workloads/{workload}/")
     page.get_by_role("link", name="Open the log of").click()
     expect(aimed).to_contain_text("CUDA out of memory", timeout=SOON)
+    expect(page).to_have_url(re.compile(rf"/{workload}/logs/\?.*line="))
+    page.go_back()
+    expect(page.get_by_role("link", name="Open the log of")).to_be_visible()
+    expect(page).to_have_url(re.compile(rf"/{workload}/$"))
 
 
 @pytest.mark.parametrize("width", [420, 1280])
