@@ -196,7 +196,7 @@ def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, res
     page.wait_for_function(ASKED_TWICE)
 
 
-def test_what_could_not_be_fetched_is_fetched_again(
+def test_a_head_that_the_server_failed_to_answer_is_fetched_again(
     admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
 ) -> None:
     page, head = admin_page, re.compile("/header/")

@@ -64,7 +64,8 @@ def test_only_the_chosen_ranks_are_searched(workload: Workload, client: Client) 
 
 
 @pytest.mark.parametrize(
-    ("text", "count"), [("iteration 00001", 20), ("iteration 00001 ", 0), (" 000001 ", 2), ("  ", 0)]
+    ("text", "count"),
+    [("iteration 00001", 20), ("iteration 00001 ", 0), (" 000001 ", 2), ("  ", 0)],
 )
 def test_spaces_at_the_ends_of_a_text_count(
     workload: Workload, client: Client, text: str, count: int
