@@ -17,7 +17,7 @@ CLASSES = (
             r"cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory",
             r"OutOfMemoryError: (?:HIP|MPS|XPU)|MPS backend out of memory|cupy\S*OutOfMemoryError",
             r"[Nn]o available memory for the cache blocks|larger than the .*\bKV cache\b",
-            r"OOM when allocating tensor",
+            r"OOM when allocating tensor|Out of memory error on GPU",
             r"RESOURCE_EXHAUSTED: Out of memory",
             r"CUBLAS_STATUS_ALLOC_FAILED|CUDNN_STATUS_ALLOC_FAILED",
             r"Check failed: .*cudaMalloc|(?:thrust|rmm)::.*bad_?alloc.*(?:cuda|memory allocation)",
@@ -195,12 +195,14 @@ CLASSES = (
         says=(
             r"^\s*Killed\s*$|: +(?:line \d+: +)?\d+ Killed\b|\bKilled +(?:python|torchrun|bash"
             r"|\./)",
-            r"(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b)|: Out Of Memory$",
+            r"(?<![/\w])(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b|/)|: Out Of Memory$",
             r"[Ee]xceed(?:ed|ing) (?:job |step )?memory limits?"
             r"|killed due to (?:the node running low on memory|memory pressure)",
             r"Out of memory: Kill|[Mm]emory cgroup out of memory",
             r"Unable to allocate [\d.]+ [KMGTP]iB for an array",
-            r"can't allocate memory|[Cc]annot allocate memory|not enough memory: you tried",
+            r"can't allocate memory|not enough memory: you tried",
+            # Memory that an InfiniBand card may not lock is another matter.
+            r"^(?!.*(?:NCCL WARN|\bibv_)).*[Cc]annot allocate memory",
             r"std::bad_alloc|java\.lang\.OutOfMemoryError|heap out of memory",
         ),
         raises=("MemoryError", "_ArrayMemoryError", "ArrowMemoryError"),
@@ -216,6 +218,7 @@ CLASSES = (
         says=(
             r"Signal 9 \(SIGKILL\)|exited on signal 9|failed \(exitcode: -9\)|exit code:? 137\b",
         ),
+        raises=("KilledWorker",),
         weight=Weight.SYMPTOM,
         signals=frozenset({9}),
     ),
