@@ -171,13 +171,17 @@ def transaction_of_rows() -> AbstractContextManager[None]:
     return nullcontext() if is_one else transaction.atomic()
 
 
-def _send(database: BaseDatabaseWrapper, insertion: Insertion) -> None:
+def _send(database: Any, insertion: Insertion) -> None:
     waiting: list[Insertion] | None = vars(database).get(ATTRIBUTE)
     if waiting is not None:
         waiting.append(insertion)
         return
-    with database.cursor() as cursor:
-        cursor.execute(insertion.text, insertion.values)
+    if raw.is_watched(database) or len(insertion.values) > MOST_VALUES:
+        with database.cursor() as cursor:
+            cursor.execute(insertion.text, insertion.values)
+        return
+    database.close_if_health_check_failed()
+    raw.do(database, raw.marked(insertion.text, database.vendor), insertion.values)
 
 
 #: Value types that a field stores unchanged on every database, so its conversion can be skipped.

@@ -129,11 +129,11 @@ class PreparedQuery:
         return self._ask(params)
 
     def _ask(self, params: Sequence[Any]) -> list[Any]:
-        if self.database.vendor == raw.NATIVE and not raw.is_watched(self.database):
-            return raw.ask(self.database, raw.numbered(self.sql), params)
-        with self.database.cursor() as cursor:
-            cursor.execute(self.sql, params)
-            return list(cursor.fetchall())
+        if raw.is_watched(self.database):
+            with self.database.cursor() as cursor:
+                cursor.execute(self.sql, params)
+                return list(cursor.fetchall())
+        return raw.ask(self.database, raw.marked(self.sql, self.database.vendor), params)
 
     def _param(self, it: Any, values: Sequence[Any]) -> Any:
         value = values[it.value] if isinstance(it, Placeholder) else it

@@ -1,9 +1,9 @@
-"""Statements for PostgreSQL with server-side parameters, past the cursors of Django and psycopg,
-whose processing of each statement takes longer than the answer."""
+"""Statements past the cursors of Django and psycopg, whose processing of each statement takes
+longer than the answer."""
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import lru_cache
 from itertools import count
 from typing import Any
@@ -14,7 +14,7 @@ MARK = re.compile(r"%[%s]")  # a marker, or an escaped percent sign
 
 
 def ask(database: Any, text: str, values: Sequence[Any]) -> list[Any]:
-    """Execute a query and return its rows. ``text`` comes from :func:`numbered`."""
+    """Execute a query and return its rows. ``text`` comes from :func:`marked`."""
     with _executed(database, text, values) as cursor:
         rows: list[Any] = cursor.fetchall()
     return rows
@@ -30,9 +30,15 @@ def do(database: Any, text: str, values: Sequence[Any]) -> None:
 def _executed(database: Any, text: str, values: Sequence[Any]) -> Iterator[Any]:
     database.ensure_connection()
     database.validate_no_broken_transaction()
-    with database.wrap_database_errors, database.Database.RawCursor(database.connection) as cursor:
+    with database.wrap_database_errors, closing(_cursor(database)) as cursor:
         cursor.execute(text, values)
         yield cursor
+
+
+def _cursor(database: Any) -> Any:
+    if database.vendor == NATIVE:
+        return database.Database.RawCursor(database.connection)  # parameters stay on the server
+    return database.connection.cursor()
 
 
 def is_watched(database: Any) -> bool:
@@ -41,7 +47,9 @@ def is_watched(database: Any) -> bool:
 
 
 @lru_cache(1000)
-def numbered(sql: str) -> str:
-    """The statement with PostgreSQL's own markers: ``$1``, ``$2`` and so on."""
+def marked(sql: str, vendor: str) -> str:
+    """The statement with the database's own markers: ``$1``, ``$2`` and so on for PostgreSQL, ``?``
+    for SQLite."""
     numbers = count(1)
-    return MARK.sub(lambda it: f"${next(numbers)}" if it[0] == PLACE else "%", sql)
+    mark = (lambda: f"${next(numbers)}") if vendor == NATIVE else (lambda: "?")
+    return MARK.sub(lambda it: mark() if it[0] == PLACE else "%", sql)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import active
 from core.database.prepared import prepared
-from core.database.raw import numbered
+from core.database.raw import marked
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 
@@ -89,7 +89,9 @@ def test_the_first_question_of_a_request_opens_a_connection_that_ended_anew(
 
 
 def test_a_percent_sign_before_an_s_is_no_place_of_a_value() -> None:
-    assert numbered("a LIKE '%%s%%' AND b = %s AND c = %s") == "a LIKE '%s%' AND b = $1 AND c = $2"
+    sql = "a LIKE '%%s%%' AND b = %s AND c = %s"
+    assert marked(sql, "postgresql") == "a LIKE '%s%' AND b = $1 AND c = $2"
+    assert marked(sql, "sqlite") == "a LIKE '%s%' AND b = ? AND c = ?"
 
 
 @prepared
