@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from celery import current_app
@@ -16,6 +17,16 @@ log = logging.getLogger(__name__)
 
 SUBMIT, MONITOR, PERIODIC = "submit", "monitor", "periodic"
 ASKED_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
+#: Publishes names on a channel and claims keys; returns which keys were free. One command, because
+#: redis-py takes three times as long for a pipeline, and every submission waits for it.
+TELL = """
+for name = 3, #ARGV do redis.call('PUBLISH', ARGV[2], ARGV[name]) end
+local free = {}
+for number, key in ipairs(KEYS) do
+  free[number] = redis.call('SET', key, 1, 'NX', 'EX', ARGV[1]) and 1 or 0
+end
+return free
+"""
 
 
 def send(task: str, about: UUID | None, queue: str) -> None:
@@ -53,17 +64,14 @@ def tell(news: News | None, *looks: Look) -> None:
 
     def now() -> None:
         try:
-            with connection().pipeline(transaction=False) as together:
-                for it in looks:
-                    together.set(_asked(it.task, it.about), 1, nx=True, ex=ASKED_SECONDS)
-                if news:
-                    news.publish(together)
-                answers = together.execute()
+            keys = [_asked(it.task, it.about) for it in looks]
+            said = (news.on, *news.names) if news else ("",)
+            free: Any = connection().eval(TELL, len(keys), *keys, ASKED_SECONDS, *said)
         except RedisError as error:
             names = ", ".join(f"{it.task} of {it.about}" for it in looks)
             log.warning("%s waits for the next sweep: %s", names, error)
             return
-        for it, is_first in zip(looks, answers, strict=False):
+        for it, is_first in zip(looks, free, strict=True):
             if is_first:
                 send(it.task, it.about, it.queue)
 

@@ -8,7 +8,6 @@ import logging
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from dataclasses import dataclass
 
-from redis.client import Pipeline
 from redis.exceptions import RedisError
 
 from core.broker import fanout
@@ -27,19 +26,18 @@ class News:
     channel: str
     names: Sequence[str]
 
-    def publish(self, together: Pipeline) -> None:
-        for name in self.names:
-            together.publish(PREFIX + self.channel, name)
+    @property
+    def on(self) -> str:
+        """The broker's name for the channel."""
+        return PREFIX + self.channel
 
 
-def publish(channel: str, *names: str) -> None:
-    """Tell listeners of ``channel`` that these changed. Losing one is harmless: pages poll."""
+def publish(channel: str, name: str) -> None:
+    """Tell listeners of ``channel`` that this changed. Losing it is harmless: pages poll."""
     try:
-        with connection().pipeline(transaction=False) as together:
-            News(channel, names).publish(together)
-            together.execute()
+        connection().publish(PREFIX + channel, name)
     except RedisError as error:
-        log.warning("No live update for %s: %s", ", ".join(names), error)
+        log.warning("No live update for %s: %s", name, error)
 
 
 async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:

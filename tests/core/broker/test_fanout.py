@@ -26,7 +26,11 @@ async def told(batches: Batches) -> list[str]:
 
 
 async def publish(channel: str, *names: str) -> None:
-    await sync_to_async(stream.publish)(channel, *names)
+    def all_at_once() -> None:
+        for name in names:
+            stream.publish(channel, name)
+
+    await sync_to_async(all_at_once)()
 
 
 def run(scenario: Callable[[AsyncExitStack], Awaitable[Any]]) -> Any:
