@@ -64,6 +64,8 @@ def _link(replica: Replica, tool: ToolConnection) -> Link | None:
 def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
     """The tools on ports. One rank of each role serves them, even if all workers would."""
     tools: list[Tool] = []
+    if not (spec.worker.connections or (spec.master and spec.master.connections)):
+        return ()  # as most have none, and a submission asks several times
     for part, pod in _servers(spec):
         for number, connection in enumerate(pod.replica.connections):
             if connection.is_external:

@@ -104,6 +104,9 @@ def insert_values(model: type[Model], rows: Iterable[Mapping[str, Any]]) -> None
 
 def _batches(database: Any, columns: Sequence[Any], rows: list[Row]) -> Iterator[list[Row]]:
     """Split the rows into the largest batches that one statement of this database takes."""
+    if len(rows) == 1:
+        yield rows
+        return
     size = max(database.ops.bulk_batch_size([it.field for it in columns], rows), 1)
     for start in range(0, len(rows), size):
         yield rows[start : start + size]
@@ -230,7 +233,7 @@ class FilledColumn:
             attrgetter(field.attname) if plain else None,
             next(kept, frozenset()),
             isinstance(field, CharField | TextField),
-            vendor == NATIVE and isinstance(field, JSONField),
+            isinstance(field, JSONField),
         )
 
     def value(self, row: Model, database: BaseDatabaseWrapper) -> Any:
@@ -241,8 +244,8 @@ class FilledColumn:
         if type(value) in self.kept:
             return value
         if self.is_json and value is not None and not value:
-            # Empty JSON, of which a row has several columns: serialized here, which skips an
-            # adapter.
+            # Empty JSON, of which a row has several columns: serialized here, which skips five
+            # calls.
             return json.dumps(value)
         if self.is_text:
             if type(value) is str and not value:

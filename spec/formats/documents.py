@@ -54,7 +54,7 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
     keep their order. Unknown keys come last."""
     fields = _fields(model)
     in_order = {
-        key: _ordered(document[key], inner) if inner else document[key]
+        key: _ordered(value, inner) if inner and (value := document[key]) else document[key]
         for key, inner in fields.items()
         if key in document
     }

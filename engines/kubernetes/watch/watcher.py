@@ -176,7 +176,7 @@ class Watcher:
             else:
                 self.held.pop(uid, None)
                 yield uid
-        for uid in [uid for uid, until in self.held.items() if until <= now]:
+        while self.held and self.held[uid := next(iter(self.held))] <= now:  # the first ends first
             del self.held[uid]
             yield uid
 

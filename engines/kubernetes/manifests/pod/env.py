@@ -100,7 +100,8 @@ def processes(spec: WorkloadSpec) -> str:
     that do not use torchrun."""
     if spec.processes_per_pod:
         return str(spec.processes_per_pod)
-    most = max(pod.replica.compute.gpu_devices_request for pod in spec.pods)
+    replicas = (spec.worker, spec.master_replica or spec.worker)
+    most = max(replica.compute.gpu_devices_request for replica in replicas)
     return "auto" if most > 1 else "1"
 
 
