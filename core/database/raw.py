@@ -51,5 +51,10 @@ def marked(sql: str, vendor: str) -> str:
     """The statement with the database's own markers: ``$1``, ``$2`` and so on for PostgreSQL, ``?``
     for SQLite."""
     numbers = count(1)
-    mark = (lambda: f"${next(numbers)}") if vendor == NATIVE else (lambda: "?")
-    return MARK.sub(lambda it: mark() if it[0] == PLACE else "%", sql)
+
+    def own(mark: re.Match[str]) -> str:
+        if mark[0] != PLACE:
+            return "%"
+        return f"${next(numbers)}" if vendor == NATIVE else "?"
+
+    return MARK.sub(own, sql)
