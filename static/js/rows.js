@@ -1,5 +1,5 @@
 // Rows of the workloads table that take the place of what is shown.
-import { countPicked } from "./select.js";
+import { countPicked, forget } from "./select.js";
 
 const SAY_MS = 1500; // what ends together is read out together
 const MOST_NAMED = 3;
@@ -69,6 +69,7 @@ function replaceAround(old, fresh, moved) {
 }
 
 function remove(old) {
+  if (old) forget(old.id.slice(2));
   const next = old?.contains(document.activeElement) ? (old.nextElementSibling ?? old.previousElementSibling) : null;
   old?.remove();
   next?.querySelector("a")?.focus({ preventScroll: true });

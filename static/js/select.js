@@ -1,17 +1,59 @@
-// Selecting rows of the workloads table: one, a range with shift, all of the page; and its columns.
+// Selecting rows of the workloads table: one, a range with shift, all of the page, all that match. The selection stays
+// while one pages, until search or filters change. And the table's columns.
+const chosen = new Set(); // ids, on this page and on others
+let whole = false; // all that match are selected, whichever these are by then
+let matching = null; // the search and the filters that the selection is of
 let lastPicked = null;
+let agreed = -1; // as many match, as the question will say
 
 const picked = () => [...document.querySelectorAll("[data-rows-body] input[name=id]")];
+const part = (name) => document.querySelector(`[data-bulk-bar] [${name}]`);
 
+// Takes over what the boxes say, and shows what it comes to.
 export function countPicked() {
-  const count = picked().filter((box) => box.checked).length;
+  const boxes = picked();
   const bar = document.querySelector("[data-bulk-bar]");
   if (!bar) return;
-  bar.classList.toggle("shown", count > 0);
-  bar.querySelector("[data-selected]").textContent = count;
+  if (whole) for (const box of boxes) box.checked = true;
+  else for (const box of boxes) box.checked ? chosen.add(box.value) : chosen.delete(box.value);
+  const here = boxes.filter((box) => box.checked).length;
   const all = document.querySelector("[data-select-all]");
-  all.checked = count > 0 && count === picked().length;
-  all.indeterminate = count > 0 && !all.checked;
+  all.checked = here > 0 && here === boxes.length;
+  all.indeterminate = here > 0 && !all.checked;
+  bar.classList.toggle("shown", whole || chosen.size > 0);
+  const away = chosen.size - here;
+  part("data-selected").textContent = whole ? `All ${bar.dataset.total}` : chosen.size;
+  part("data-elsewhere").textContent = !whole && away ? ` (${away} on other pages)` : "";
+  const more = part("data-more");
+  if (more) more.hidden = whole || !all.checked;
+  const onPage = new Set(boxes.map((box) => box.value));
+  bar.querySelector("input[name=others]").value = [...chosen].filter((id) => !onPage.has(id)).join(",");
+  bar.querySelector("input[name=all]").value = whole ? "1" : "";
+}
+
+// A page of the table came: what was selected on it before still is.
+export function showPicked() {
+  const now = document.getElementById("workloads")?.dataset.matching ?? null;
+  if (now !== matching) clear();
+  matching = now;
+  for (const box of picked()) if (chosen.has(box.value)) box.checked = true;
+  countPicked();
+}
+
+export function forget(id) {
+  chosen.delete(id);
+}
+
+function clear() {
+  whole = false;
+  chosen.clear();
+  for (const one of picked()) one.checked = false;
+}
+
+// A row of all that match is left out: what is still selected are the others on this page.
+function narrow() {
+  whole = false;
+  chosen.clear();
 }
 
 // The columns' menu: one place up or down, which counts when it is applied.
@@ -30,10 +72,17 @@ function move(button) {
 document.addEventListener("click", (event) => {
   const box = event.target;
   if (box.closest?.("[data-move]")) move(box.closest("[data-move]"));
-  if (box.closest?.("[data-select-none]")) for (const one of picked()) one.checked = false;
-  else if (box.matches?.("[data-select-all]")) for (const one of picked()) one.checked = box.checked;
-  else if (box.matches?.("[data-rows-body] input[name=id]")) {
+  if (box.closest?.("[data-select-none]")) clear();
+  else if (box.closest?.("[data-select-matching]")) {
+    whole = true;
+    document.getElementById("status").textContent = `All ${box.closest("[data-bulk-bar]").dataset.total} are selected`;
+    part("data-select-none").focus();
+  } else if (box.matches?.("[data-select-all]")) {
+    if (whole) clear();
+    else for (const one of picked()) one.checked = box.checked;
+  } else if (box.matches?.("[data-rows-body] input[name=id]")) {
     const boxes = picked();
+    if (whole) narrow();
     if (event.shiftKey && boxes.includes(lastPicked)) {
       const [from, to] = [boxes.indexOf(lastPicked), boxes.indexOf(box)].sort((a, b) => a - b);
       for (const one of boxes.slice(from, to + 1)) one.checked = box.checked;
@@ -45,14 +94,47 @@ document.addEventListener("click", (event) => {
   }
   countPicked();
 });
+
+// The question says how many there are. How many match is asked for at that moment.
 document.body.addEventListener("htmx:confirm", (event) => {
   const button = event.detail.triggeringEvent?.submitter;
   // Not form.id: the rows' own fields of that name hide it.
-  if (button?.dataset.bulkConfirm && event.detail.elt.matches("#bulk")) {
-    const word = button.textContent.trim();
-    event.detail.question = button.dataset.bulkConfirm;
-    event.detail.elt.dataset.confirmAction = word;
-    event.detail.elt.dataset.confirmTitle = `${word} ${document.querySelector("[data-selected]").textContent} selected?`;
+  const form = event.detail.elt;
+  if (!button?.name || !form.matches("#bulk")) return;
+  if (whole && agreed < 0) {
+    event.preventDefault();
+    count(form, button);
+    return;
   }
+  const number = whole ? agreed : chosen.size;
+  const question = button.dataset.bulkConfirm ?? (whole && button.dataset.bulkConfirmAll);
+  form.querySelector("input[name=agreed]").value = number;
+  agreed = -1;
+  if (!question) return;
+  const word = button.textContent.trim();
+  event.detail.question = question;
+  form.dataset.confirmAction = word;
+  form.dataset.confirmTitle = `${word} ${number.toLocaleString("en")} workload${number === 1 ? "" : "s"}?`;
 }, true);
-countPicked();
+
+async function count(form, button) {
+  const { url } = form.querySelector("[data-bulk-bar]").dataset;
+  try {
+    const answer = await fetch(`${url}?${matching}`);
+    if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
+    agreed = (await answer.json()).count;
+  } catch {
+    const text = "The server does not answer, so nothing was done. Try again.";
+    document.body.dispatchEvent(new CustomEvent("toasts", { detail: { shown: [{ text, tone: "danger" }] } }));
+    return;
+  }
+  if (form.isConnected && whole) form.requestSubmit(button);
+}
+
+// What was done to all that match, or deleted, is no selection any more.
+document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (!detail.elt.matches("#bulk") || !detail.successful) return;
+  if (whole || detail.requestConfig.parameters.verb === "delete") clear();
+  countPicked();
+});
+showPicked();

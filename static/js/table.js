@@ -5,7 +5,7 @@ import { answered } from "./live-mark.js";
 import { subscribe } from "./live.js";
 import "./peek.js";
 import { body, partly, row, show, table } from "./rows.js";
-import { countPicked } from "./select.js";
+import { showPicked } from "./select.js";
 
 const OUTPUT_MS = 5000; // the last metrics of a row may be this old
 const MOST = 100; // rows that the server answers at once
@@ -92,7 +92,7 @@ document.body.addEventListener("htmx:afterSettle", (event) => {
   const search = document.getElementById("search");
   if (search !== document.activeElement) search.value = table().dataset.search;
   added.clear();
-  countPicked();
+  showPicked();
 });
 // A menu that just got its entries is larger than it was: its place is found again.
 document.body.addEventListener("htmx:afterSettle", (event) => {

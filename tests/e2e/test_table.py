@@ -159,6 +159,29 @@ def test_a_drawer_on_a_wide_screen_leaves_the_table_in_use(admin_page: Page, res
     expect(page).to_have_url(re.compile(r"q=wide&sort=name$"))
 
 
+WHOLE = """row => {
+  const cell = document.querySelector(`${row} .status-cell`);
+  const edge = document.getElementById("drawer-dialog").getBoundingClientRect().left;
+  const parts = [cell, ...cell.querySelectorAll(".chip, .cause")]
+    .map(it => it.getBoundingClientRect());
+  return parts.every(it => it.width > 0 && it.right <= Math.min(parts[0].right + 1, edge));
+}"""
+
+
+@pytest.mark.parametrize("width", [1400, 1440])
+def test_the_cause_stays_whole_beside_a_drawer(admin_page: Page, rest: Rest, width: int) -> None:
+    page = admin_page
+    page.set_viewport_size({"width": width, "height": 900})
+    fails = {"workers": 1, "command": "sh -c 'exit 3'", "backoffLimit": 0}
+    workload = rest.submit("told-beside-a-drawer", **fails)
+    rest.wait(workload, "Failed")
+    page.goto("/workloads/?q=told-beside")
+    expect(page.locator(f"#w-{workload} .cause")).to_contain_text("exited with code 3")
+    page.get_by_role("link", name="told-beside-a-drawer").click()
+    expect(page.locator("dialog.docked[open]")).to_be_visible()
+    page.wait_for_function(WHOLE, arg=f"#w-{workload}")
+
+
 def test_keys_pressed_while_a_drawer_opens_are_not_lost(
     admin_page: Page, rest: Rest, problems: list[str]
 ) -> None:

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
-from django.http import HttpResponse
+from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -16,11 +17,13 @@ from django_htmx.http import trigger_client_event
 from accounts.http import Request
 from accounts.models import User
 from core.web.http import after, render_partial
-from core.web.query import uuids
+from core.web.query import uuids, whole_number
 from workloads import services
 from workloads.http import find, find_kept
-from workloads.models import Workload
+from workloads.models import Workload, WorkloadQuerySet
 from workloads.services import MOST_AT_ONCE, NotPossible
+from workloads.table.page import MOST_COUNTED
+from workloads.table.state import TableState
 from workloads.wizard import repairs
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
@@ -173,19 +176,31 @@ def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
 
 
 @login_required
+@require_safe
+def matching(request: Request) -> JsonResponse:
+    """How many workloads match the table's filters now, for the question before they are all
+    acted on. ``count`` is at most one more than ``most``, the largest number that a bulk action
+    takes."""
+    rows = _matching(request.GET, request.user).order_by().values("pk")
+    return JsonResponse({"count": rows[: MOST_COUNTED + 1].count(), "most": MOST_COUNTED})
+
+
+@login_required
 @require_POST
 def bulk(request: Request) -> HttpResponse:
-    """Apply an action to every selected workload, and show the outcome of each."""
+    """Apply an action to every selected workload, and show the outcome of each.
+
+    With ``all`` these are the ones that match the table's filters, ``matching``, now, which are
+    looked up again. Nothing happens if they are more than the ``agreed`` ones.
+    """
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
         return HttpResponse("Choose run, stop or delete.", status=400, content_type="text/plain")
-    chosen = request.POST.getlist("id")
-    if len(chosen) > MOST_AT_ONCE:
-        text = f"Select at most {MOST_AT_ONCE} workloads at a time."
-        return HttpResponse(text, status=400, content_type="text/plain")
-    rows = Workload.objects.visible_to(request.user).for_list()
-    wanted = rows.filter(pk__in=uuids(chosen)).order_by("name")
+    wanted, refusal = _chosen(request.POST, request.user)
+    if refusal:
+        return _refused(request, verb, refusal)
     outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
+    outcomes.sort(key=lambda outcome: not outcome[1])  # first what needs somebody's attention
     failed = sum(bool(problem) for _, problem in outcomes)
     done = len(outcomes) - failed
     context = {"verb": verb, "outcomes": outcomes, "done": done, "failed": failed}
@@ -194,10 +209,43 @@ def bulk(request: Request) -> HttpResponse:
     return trigger_client_event(response, "live-changed", {"value": names})
 
 
+def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
+    """The workloads to act on, by name, or why none is acted on."""
+    if not posted.get("all"):
+        chosen = [*posted.getlist("id"), *filter(None, posted.get("others", "").split(","))]
+        if len(chosen) > MOST_AT_ONCE:
+            return [], f"Select at most {MOST_AT_ONCE} workloads, or all that match."
+        rows = Workload.objects.visible_to(user).for_list()
+        return list(rows.filter(pk__in=uuids(chosen)).order_by("name")), ""
+    agreed = whole_number(posted.get("agreed", "")) or 0
+    query = QueryDict(posted.get("matching", ""))
+    found = list(_matching(query, user)[: MOST_COUNTED + 1])
+    if len(found) > MOST_COUNTED:
+        return [], f"More than {MOST_COUNTED:,} workloads match. Add a filter first."
+    if len(found) > agreed:
+        return [], f"{len(found):,} workloads match by now, not {agreed:,}. Select them again."
+    return found, ""
+
+
+def _matching(query: QueryDict, user: User) -> WorkloadQuerySet:
+    """The workloads that match a table's search and filters, by name. Of those that were deleted,
+    which nothing can be done to, there are none."""
+    state = TableState.parse(query)
+    rows = Workload.objects.none() if state.deleted else state.rows(user)
+    return rows.for_list().order_by("name", "pk")
+
+
+def _refused(request: Request, verb: Verb, refusal: str) -> HttpResponse:
+    """Say why nothing was done: in the drawer, or on a page."""
+    context = {"verb": verb, "refusal": refusal}
+    status = 200 if request.htmx else 400  # htmx swaps no other
+    return render_partial(request, "workloads/bulk.html", "outcome", context, status=status)
+
+
 def _try(workload: Workload, verb: Verb, user: User) -> str:
     """Apply the action, and return the problem or an empty text."""
     try:
         verb.act(workload, user)
-    except NotPossible as problem:
+    except (NotPossible, PermissionDenied) as problem:
         return str(problem)
     return ""

@@ -23,4 +23,5 @@ urlpatterns: list[URLPattern] = [
     path("workloads/<uuid:pk>/purge/", actions.purge, name="workload-purge"),
     path("workloads/<uuid:pk>/copy/", actions.copy, name="workload-copy"),
     path("workloads/bulk/", actions.bulk, name="workload-bulk"),
+    path("workloads/matching/", actions.matching, name="workload-matching"),
 ]

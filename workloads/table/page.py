@@ -110,7 +110,11 @@ class Page:
 
     @property
     def if_deleted(self) -> str:
-        return kept_in_words()
+        return kept_in_words("Their")
+
+    @property
+    def most(self) -> str:
+        return f"{MOST_COUNTED:,}"
 
     @property
     def total(self) -> str:

@@ -160,6 +160,12 @@ class TableState:
         return urlencode(pairs, safe=":,|")
 
     @property
+    def matching(self) -> str:
+        """The query string of the search and the filters alone, which say what a selection of all
+        is."""
+        return replace(usual_of(self.deleted), search=self.search, filters=self.filters).query
+
+    @property
     def first(self) -> "TableState":
         """The same table from its first row."""
         return self.with_()

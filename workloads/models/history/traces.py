@@ -30,12 +30,14 @@ def kept_until(*, ended: datetime, deleted: datetime) -> datetime:
     return max(ended + retention, deleted + min(retention, AT_LEAST))
 
 
-def kept_in_words() -> str:
-    """A sentence on what happens to the output of a workload that is deleted now."""
+def kept_in_words(whose: str = "Its") -> str:
+    """A sentence on what happens to the output of a workload that is deleted now, or ``Their`` of
+    several."""
     days = min(settings.RETENTION_DAYS, AT_LEAST.days)
     if days <= 0:
-        return "Its logs, metrics and events are deleted, too."
-    return f"Its logs, metrics and events are kept for at least {days} day{'s' * (days > 1)}."
+        return f"{whose} logs, metrics and events are deleted, too."
+    kept = f"{whose} logs, metrics and events are kept"
+    return f"{kept} for at least {days} day{'s' * (days > 1)}."
 
 
 def expired(now: datetime) -> Q:
