@@ -119,16 +119,25 @@ def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterato
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(lambda right: refused(api, right), asked))
+    parts: dict[str, list[tuple[Right, list[str]]]] = {}
     for right, verbs in zip(asked, answers, strict=True):
-        yield _permission(right, verbs)
+        parts.setdefault(right.title, []).append((right, verbs))
+    for title, rights in parts.items():
+        yield _permission(title, rights)
 
 
-def _permission(right: Right, verbs: list[str]) -> Finding:
-    if not verbs:
-        return Finding(PERMISSIONS, right.title, Level.OK, ", ".join(right.verbs))
-    level = Level.MISSING if right.needed else Level.WARNING
-    text = f"{', '.join(verbs)}: not allowed. Needed for {right.purpose}."
-    return Finding(PERMISSIONS, right.title, level, text)
+def _permission(title: str, rights: list[tuple[Right, list[str]]]) -> Finding:
+    """One finding for the permissions on a resource, some of which may be needed and some not.
+    Each comes with its verbs that are not allowed."""
+    lacking = [(right, verbs) for right, verbs in rights if verbs]
+    if not lacking:
+        verbs = [verb for right, _ in rights for verb in right.verbs]
+        return Finding(PERMISSIONS, title, Level.OK, ", ".join(verbs))
+    needed = any(right.needed for right, _ in lacking)
+    texts = [
+        f"{', '.join(verbs)}: not allowed. Needed for {right.purpose}." for right, verbs in lacking
+    ]
+    return Finding(PERMISSIONS, title, Level.MISSING if needed else Level.WARNING, " ".join(texts))
 
 
 def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:

@@ -39,7 +39,7 @@ class Right:
 
     @property
     def title(self) -> str:
-        """The resource's name. One with needed and optional permissions appears twice."""
+        """The resource's name, by which findings on it are put together."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
 

@@ -110,6 +110,22 @@ def test_a_connection_test_says_what_a_cluster_has(server: Answering) -> None:
     assert "jaxjobs.kubeflow.org" not in seen, "no right is asked for on what is not served"
 
 
+def test_each_thing_is_listed_once(server: Answering) -> None:
+    names = [
+        (one.area, one.name) for one in findings(server.api, Inventory(server.api, lambda: None))
+    ]
+    assert len(names) == len(set(names))
+    assert found(server.api)["namespaces"].text == "get, create, list, patch"
+
+
+def test_what_is_needed_and_what_is_not_are_told_in_one_line(server: Answering) -> None:
+    server.answers[REVIEWS] = {"status": {"allowed": False}}
+    one = found(server.api)["namespaces"]
+    assert one.level is Level.MISSING
+    assert "get, create: not allowed. Needed for a namespace for each project." in one.text
+    assert "list, patch: not allowed. Needed for telling apart two Trainyards" in one.text
+
+
 @pytest.mark.parametrize(
     ("change", "name", "level", "words"),
     [
