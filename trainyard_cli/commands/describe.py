@@ -92,6 +92,7 @@ def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None
         ("Waits for", sentences(cause["title"], cause["nextStep"]) if cause else ""),
         ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
         ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
+        ("Started", f"{age(whole['startedAt'])} ago" if whole.get("startedAt") else ""),
         ("Running for", duration(whole["totalRunningTimeSeconds"])),
     ]
     requested = whole["workloadRequestedResources"]

@@ -175,6 +175,7 @@ class WorkloadOut(Wire):
     category: str
     created_at: datetime
     updated_at: datetime
+    started_at: datetime | None
     completed_at: datetime | None
     deleted_at: datetime | None
     phase: PhaseWord
@@ -211,6 +212,7 @@ class WorkloadOut(Wire):
             source="Control-plane",
             created_at=workload.created_at,
             updated_at=workload.phase_updated_at,
+            started_at=workload.started_at,
             completed_at=workload.completed_at,
             deleted_at=workload.deleted_at,
             phase=workload.phase,

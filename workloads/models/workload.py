@@ -1,12 +1,12 @@
 """The workload: a submitted spec and its current state."""
 
 import uuid
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from django.db import models
-from django.db.models import F, Q
+from django.db.models import Q
 from django.db.models.expressions import Combinable
 from django.urls import get_script_prefix, reverse
 from django.utils import timezone
@@ -20,10 +20,11 @@ from engines.base import Handle
 from projects.models import Project
 from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
-from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, WAITING, Phase, Reason, works
+from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, works
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
-from workloads.models.history.foreseen import Foreseen, first_wait
+from workloads.models.history.clock import times
+from workloads.models.history.foreseen import Foreseen
 from workloads.models.history.traces import kept_in_words, kept_until, with_the_project
 from workloads.models.indexes import LIMIT_INDEXES, TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
@@ -259,7 +260,7 @@ class Workload(Foreseen):
             "reason": reason,
             "message": message,
             "phase_updated_at": now,
-            **self._clock(origin, to, now),
+            **times(self, origin, to, now),
             **also,
         }
         rows = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run, deleted_at=None)
@@ -277,22 +278,6 @@ class Workload(Foreseen):
                 setattr(self, name, value)
 
     @property
-    def _auto_deletion_seconds(self) -> int:
+    def auto_deletion_seconds(self) -> int:
         key = "autoDeletionTimeAfterCompletionSeconds"
         return int(mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))
-
-    def _clock(self, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
-        """Columns for the time spent in the phase that ends, and for the start and the end."""
-        changes: dict[str, Any] = {}
-        spent = max((now - self.phase_updated_at).total_seconds(), 0.0)
-        if origin in WAITING:
-            changes["pending_seconds"] = waited = F("pending_seconds") + spent
-            changes |= first_wait(to, self.run, waited, self.ranks.all())
-        elif works(origin, self.reason):
-            changes["running_seconds"] = F("running_seconds") + spent
-        if to is Phase.RUNNING and self.started_at is None:
-            changes["started_at"] = now
-        if to in TERMINAL:
-            changes["completed_at"] = now
-            changes["auto_delete_at"] = now + timedelta(seconds=self._auto_deletion_seconds)
-        return changes

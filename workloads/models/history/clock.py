@@ -1,0 +1,55 @@
+"""The times that a move changes: how long the phase that ends took, the start and the end."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import F
+
+from spec.phases import ASKED_TO_RUN, ENDED, GATHERING, TERMINAL, WAITING, Phase, works
+from workloads.models.history.foreseen import first_wait
+
+if TYPE_CHECKING:
+    from workloads.models.workload import Workload
+
+#: Nobody has seen the gang of this run whole yet.
+BEFORE = ASKED_TO_RUN | GATHERING
+
+
+def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
+    """Columns for the time spent in ``origin``, which ends ``now``, and for the start and the end.
+
+    A gang that was over before anyone saw it run started when its ranks say so, and ran since.
+    """
+    changes: dict[str, Any] = {}
+    spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)
+    began, ran = None, 0.0
+    if to in ENDED and (origin in BEFORE or workload.started_at is None):
+        began, whole = _began(workload, now)
+        if began and whole and origin in BEFORE:
+            ran = min((now - began).total_seconds(), spent)
+    if origin in WAITING:
+        changes["pending_seconds"] = waited = F("pending_seconds") + spent - ran
+        changes |= first_wait(to, workload.run, waited, workload.ranks.all())
+    if at_work := spent if works(origin, workload.reason) else ran:
+        changes["running_seconds"] = F("running_seconds") + at_work
+    if workload.started_at is None and (to is Phase.RUNNING or began):
+        changes["started_at"] = now if to is Phase.RUNNING else began
+    if to in TERMINAL:
+        changes["completed_at"] = now
+        lives = timedelta(seconds=workload.auto_deletion_seconds)
+        changes["auto_delete_at"] = now + lives
+    return changes
+
+
+def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
+    """When the gang began by its ranks' own times, and whether all of them ran: with the last of
+    them if so, else with the first. Clocks of a cluster may be late, and tell whole seconds."""
+    starts = list(workload.ranks.values_list("started_at", flat=True))
+    known = [at for at in starts if at]
+    if not known:
+        return None, False
+    whole = len(known) == len(starts)
+    began = max(known) if whole else min(known)
+    return min(max(began, workload.created_at), now), whole
