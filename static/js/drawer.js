@@ -15,6 +15,7 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   if (event.detail.target !== drawer || !drawer.hasChildNodes()) return;
   if (!dialog.open) {
     const docked = dialog.classList.toggle("docked", WIDE.matches && !!drawer.querySelector("[data-sel]"));
+    document.body.classList.toggle("beside-drawer", docked); // no :has(), which slows every change of a large table
     if (docked) dialog.show();
     else dialog.showModal();
     drawer.querySelector("[autofocus], h1, h2")?.focus();
@@ -23,7 +24,10 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
   }
 });
 document.body.addEventListener("drawer-close", () => dialog.close());
-dialog.addEventListener("close", () => drawer.replaceChildren());
+dialog.addEventListener("close", () => {
+  document.body.classList.remove("beside-drawer");
+  drawer.replaceChildren();
+});
 dialog.addEventListener("click", (event) => {
   if (event.target === dialog && dialog.matches(":modal")) dialog.close();
   const closer = event.target.closest("[data-drawer-close]");

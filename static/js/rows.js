@@ -1,5 +1,5 @@
 // Rows of the workloads table that take the place of what is shown.
-import { countPicked, forget } from "./select.js";
+import { countPicked, forget, recountAll } from "./select.js";
 
 const SAY_MS = 1500; // what ends together is read out together
 const MOST_NAMED = 3;
@@ -79,7 +79,12 @@ function remove(old) {
 function recount(more) {
   const shown = document.querySelector("#workloads .count");
   const number = Number(shown?.textContent.match(/^\d+(?= workload)/)?.[0]) + more;
-  if (more && number >= 0) shown.textContent = `${number} workload${number === 1 ? "" : "s"}`;
+  if (more && number >= 0) {
+    shown.textContent = `${number} workload${number === 1 ? "" : "s"}`;
+    const foot = document.querySelector(".pages .nums");
+    if (foot) foot.textContent = `${body().rows.length} of ${number}`;
+    recountAll(number);
+  }
   if (more && !body()?.rows.length) reload();
 }
 

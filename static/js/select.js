@@ -16,6 +16,7 @@ export function countPicked() {
   if (!bar) return;
   if (whole) for (const box of boxes) box.checked = true;
   else for (const box of boxes) box.checked ? chosen.add(box.value) : chosen.delete(box.value);
+  for (const box of boxes) box.closest("tr").classList.toggle("picked", box.checked);
   const here = boxes.filter((box) => box.checked).length;
   const all = document.querySelector("[data-select-all]");
   all.checked = here > 0 && here === boxes.length;
@@ -38,6 +39,15 @@ export function showPicked() {
   matching = now;
   for (const box of picked()) if (chosen.has(box.value)) box.checked = true;
   countPicked();
+}
+
+// As many match as the page knows of.
+export function recountAll(number) {
+  const bar = document.querySelector("[data-bulk-bar]");
+  if (!bar) return;
+  bar.dataset.total = number;
+  const offer = part("data-select-matching");
+  if (offer) offer.textContent = offer.textContent.replace(/\d+/, number);
 }
 
 export function forget(id) {

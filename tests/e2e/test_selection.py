@@ -17,16 +17,23 @@ def submit(rest: Rest, name: str, workers: int = 1) -> str:
     return rest.submit(name, workers=workers, noMaster=True, command=HELD, compute=ONE_GPU)
 
 
-def test_a_selection_is_kept_over_pages_and_becomes_all_that_match(
-    admin_page: Page, rest: Rest
-) -> None:
-    page = admin_page
-    submit(rest, "holds-all", workers=4)  # so that the others wait, which costs nothing
+@pytest.fixture
+def many(rest: Rest) -> Rest:
+    """Workloads that wait, which costs nothing: another one holds all GPUs."""
+    submit(rest, "holds-all", workers=4)
     for number in range(MANY):
         submit(rest, f"many-{number:02d}")
+    return rest
+
+
+def test_a_selection_is_kept_over_pages_and_becomes_all_that_match(
+    admin_page: Page, many: Rest
+) -> None:
+    page = admin_page
     page.goto("/workloads/?q=many&sort=name")
     bar, all_here = page.locator("[data-bulk-bar]"), page.locator("[data-select-all]")
     following = page.get_by_role("link", name="Next", exact=True)
+    of_all = bar.get_by_role("button", name=f"Select all {MANY} that match")
     all_here.check()
     expect(bar).to_contain_text("50 selected")
     following.click()
@@ -37,17 +44,21 @@ def test_a_selection_is_kept_over_pages_and_becomes_all_that_match(
     page.get_by_role("link", name="Previous", exact=True).click()
     expect(bar).to_contain_text("51 selected (1 on other pages)")
     expect(all_here).to_be_checked()
-
-    bar.get_by_role("button", name=f"Select all {MANY} that match").click()
+    of_all.click()
     expect(bar).to_contain_text(f"All {MANY} selected")
     following.click()
-    expect(page.get_by_role("checkbox", name="Select many-50")).to_be_checked()
-    expect(all_here).to_be_checked()
-    page.get_by_role("checkbox", name="Select many-50").uncheck()
+    box = page.get_by_role("checkbox", name="Select many-50")
+    expect(box).to_be_checked()
+    box.uncheck()
     expect(bar).to_contain_text("1 selected")
     all_here.check()
-    bar.get_by_role("button", name=f"Select all {MANY} that match").click()
+    of_all.click()
+    delete_all(page, many)
 
+
+def delete_all(page: Page, rest: Rest) -> None:
+    """Delete all that match, of which there is one more than the page knows."""
+    bar = page.locator("[data-bulk-bar]")
     submit(rest, "many-that-came-late")
     bar.get_by_role("button", name="Delete").click()
     question = page.get_by_role("dialog", name=f"Delete {MANY + 1} workloads?")

@@ -19,9 +19,8 @@ from workloads.models.history.traces import kept_in_words
 from workloads.models.queries import reach
 from workloads.table import keyset
 from workloads.table.columns import BY_KEY, Column, shown_metrics
-from workloads.table.state import TableState
+from workloads.table.state import SIZES, TableState
 
-PAGE_SIZE = 50
 MOST_COUNTED = 1_000
 # The fields of a row. The spec and the draft are large, so they are not read.
 FIELDS = (
@@ -113,6 +112,11 @@ class Page:
         return kept_in_words("Their")
 
     @property
+    def has_others(self) -> bool:
+        """Whether there are further pages, or would be with the smallest ones."""
+        return bool(self.previous or self.following or len(self.rows) > SIZES[0])
+
+    @property
     def most(self) -> str:
         return f"{MOST_COUNTED:,}"
 
@@ -177,16 +181,16 @@ def _positions(
     key = state.key
     before = keyset.decode(state.before, key) if state.before else None
     if before is not None:
-        positions = keyset.ids(rows, key.reversed(), after=before, limit=PAGE_SIZE + 1)
-        if len(positions) > PAGE_SIZE:
-            shown = positions[:PAGE_SIZE][::-1]
+        positions = keyset.ids(rows, key.reversed(), after=before, limit=state.size + 1)
+        if len(positions) > state.size:
+            shown = positions[: state.size][::-1]
             return shown, _earlier(state, shown), _later(state, shown)
         # Fewer rows than a page precede it, so the first page is shown instead, filled up.
     after = keyset.decode(state.after, key) if state.after and before is None else None
-    positions = keyset.ids(rows, key, after=after, limit=PAGE_SIZE + 1)
-    shown = positions[:PAGE_SIZE]
+    positions = keyset.ids(rows, key, after=after, limit=state.size + 1)
+    shown = positions[: state.size]
     previous = _earlier(state, shown) if after is not None and shown else None
-    return shown, previous, _later(state, shown) if len(positions) > PAGE_SIZE else None
+    return shown, previous, _later(state, shown) if len(positions) > state.size else None
 
 
 def _earlier(state: TableState, shown: list[keyset.Position]) -> TableState:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
-from core.web.query import search_text
+from core.web.query import search_text, whole_number
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import (
@@ -23,6 +23,7 @@ from workloads.table.keyset import Key
 
 NEWEST_FIRST = "-created"
 MOST_FILTERS = 20
+SIZES = (50, 100, 200)  # rows of a page; the first is the default
 NAME = BY_KEY["name"]
 
 
@@ -30,6 +31,7 @@ NAME = BY_KEY["name"]
 class TableState:
     """What the table shows. ``sort`` is a column's key, after ``-`` for descending order. ``after``
     and ``before`` are positions that the page starts after or ends before; only one of them counts.
+    ``size`` is the number of rows of a page.
     """
 
     search: str = ""
@@ -39,6 +41,7 @@ class TableState:
     after: str = ""
     before: str = ""
     deleted: bool = False  # whether it shows the deleted workloads instead
+    size: int = SIZES[0]
 
     @classmethod
     def parse(cls, query: QueryDict) -> Self:
@@ -61,6 +64,7 @@ class TableState:
             after=query.get("after", ""),
             before=query.get("before", ""),
             deleted=deleted,
+            size=size if (size := whole_number(query.get("size", ""))) in SIZES else SIZES[0],
         )
 
     @property
@@ -156,8 +160,15 @@ class TableState:
             pairs.append(("sort", self.sort))
         if self.columns != usual.columns:
             pairs.append(("columns", ",".join(column.key for column in self.columns)))
+        if self.size != usual.size:
+            pairs.append(("size", str(self.size)))
         pairs += [(name, value) for name in ("after", "before") if (value := getattr(self, name))]
         return urlencode(pairs, safe=":,|")
+
+    @property
+    def sizes(self) -> list[tuple[int, "TableState"]]:
+        """Each size that a page can have, and the state with it."""
+        return [(size, self.with_(size=size)) for size in SIZES]
 
     @property
     def matching(self) -> str:

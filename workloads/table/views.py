@@ -25,13 +25,14 @@ from workloads.models import SavedView, Workload
 from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column
 from workloads.table.filters import OPERATORS
-from workloads.table.page import PAGE_SIZE, page_of, present_rows, rows_among
+from workloads.table.page import page_of, present_rows, rows_among
 from workloads.table.presets import presets
 from workloads.table.state import TableState
 from workloads.wizard import drafts
 
 FILTERABLE = tuple(column for column in COLUMNS if column.filters)
 LONGEST_QUERY = 2000
+MOST_ASKED = 100  # rows that a page asks for at once, as MOST in table.js says
 LISTED = 8  # workloads, and projects, in the palette
 UNCOMMITTED = timedelta(seconds=5)  # a workload may be committed this long after its creation time
 
@@ -77,7 +78,7 @@ def workload_rows(request: Request) -> HttpResponse:
         context["rows"] = present
     if newer:
         passing = state.rows(request.user).filter(newer).order_by("-created_at", "-id")
-        newest = rows_among(passing[: 2 * PAGE_SIZE], state.columns, request.user)
+        newest = rows_among(passing[:MOST_ASKED], state.columns, request.user)
         context["new_rows"] = newest[::-1]
     # Without context processors: each of them takes longer than a row.
     return HttpResponse(render_to_string("workloads/_rows.html", context))
@@ -177,4 +178,4 @@ def _moment(text: str) -> datetime | None:
 
 def _ids(text: str) -> list[UUID]:
     """The ids in a list separated by commas, no more than two pages of them."""
-    return uuids(text.split(",")[: 2 * PAGE_SIZE])
+    return uuids(text.split(",")[:MOST_ASKED])

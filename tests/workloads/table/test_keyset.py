@@ -12,9 +12,10 @@ from accounts.models import User
 from projects.models import Project
 from spec.formats import documents
 from spec.phases import Phase
-from tests.factories import UserFactory, workload_spec
+from tests.factories import UserFactory, WorkloadFactory, workload_spec
 from workloads.models import Workload
 from workloads.table import page as paging
+from workloads.table import state as states
 from workloads.table.columns import COLUMNS
 from workloads.table.state import TableState
 
@@ -25,7 +26,7 @@ ROWS = 47
 @pytest.fixture
 def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
     """Many equal values, and empty ones."""
-    monkeypatch.setattr(paging, "PAGE_SIZE", 7)
+    monkeypatch.setattr(states, "SIZES", (7, 50, 100, 200))
     draw, now = random.Random(7), timezone.now()  # noqa: S311 -- made-up rows, no secret
     people = [None, UserFactory(username="ada"), UserFactory(username="bob")]
     made = [
@@ -63,7 +64,7 @@ def walk(state: TableState, user: User) -> tuple[list[list[UUID]], TableState]:
 def test_pages_by_keyset_show_every_row_once_forward_and_back(
     sort: str, rows: set[UUID], member: User
 ) -> None:
-    pages, state = walk(TableState(sort=sort), member)
+    pages, state = walk(TableState(sort=sort, size=7), member)
     seen = [pk for page in pages for pk in page]
     assert len(seen) == ROWS
     assert set(seen) == rows
@@ -81,14 +82,14 @@ def test_pages_by_keyset_show_every_row_once_forward_and_back(
 def test_pages_by_keyset_come_in_the_order_that_was_asked_for(
     sort: str, rows: set[UUID], member: User
 ) -> None:
-    state = TableState(sort=sort)
+    state = TableState(sort=sort, size=7)
     seen = [pk for page in walk(state, member)[0] for pk in page]
     expected = state.rows(member).order_by(*state.key.order).values_list("pk", flat=True)
     assert seen == list(expected)
 
 
 def test_a_row_that_appears_meanwhile_shifts_no_other(rows: set[UUID], member: User) -> None:
-    first = paging.page_of(TableState(), member)
+    first = paging.page_of(TableState(size=7), member)
     assert first.following
     newest = Workload.objects.get(pk=first.rows[0].id)
     newest.pk, newest.name, newest.created_at = None, "late", timezone.now()
@@ -102,11 +103,26 @@ def test_the_count_stops_at_its_limit(
     rows: set[UUID], member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MOST_COUNTED", 20)
-    assert paging.page_of(TableState(), member).total == "20+"
+    assert paging.page_of(TableState(size=7), member).total == "20+"
 
 
 @pytest.mark.parametrize("token", ["nonsense", "W10", "WzEsMl0", "x" * 5000, "é"])
 def test_a_damaged_position_shows_the_first_page(token: str, rows: set[UUID], member: User) -> None:
-    first = [row.id for row in paging.page_of(TableState(), member).rows]
-    shown = paging.page_of(TableState(after=token), member).rows
+    first = [row.id for row in paging.page_of(TableState(size=7), member).rows]
+    shown = paging.page_of(TableState(after=token, size=7), member).rows
     assert [row.id for row in shown] == first
+
+
+@pytest.mark.parametrize(("asked", "rows_shown"), [("100", 60), ("200", 60), ("7", 50), ("x", 50)])
+def test_a_page_has_as_many_rows_as_is_wanted(
+    asked: str, rows_shown: int, member: User, project: Project
+) -> None:
+    for number in range(60):
+        WorkloadFactory(name=f"row-{number}", project=project)
+    state = TableState.parse(QueryDict(f"size={asked}&q=row-&sort=name"))
+    page = paging.page_of(state, member)
+    assert len(page.rows) == rows_shown
+    assert page.has_others
+    if page.following:
+        following = paging.page_of(TableState.parse(QueryDict(page.following.query)), member)
+        assert len(following.rows) == 10

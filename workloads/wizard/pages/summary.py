@@ -150,11 +150,12 @@ def _meter(
     if quota is None:
         return QuotaForecast(label, after, None, words(asked))
     over = after > quota + 1e-6
-    rest = (
-        f"{words(after - quota)} over {whose or 'the '}quota of"
-        if over
-        else f"leaves {words(quota - after)} of {whose}".rstrip()
-    )
+    if over:
+        rest = f"{words(after - quota)} over {whose or 'the '}quota of"
+    else:
+        rest = f"leaves {words(quota - after)} of {whose}".rstrip()
+    if over and not asked:
+        return QuotaForecast(label, after, quota, f"already {rest} {words(quota)}", over)
     return QuotaForecast(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
 
 

@@ -1,5 +1,6 @@
 """Programs that cannot be started, and ranks that fail before the others are there. Pure."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from engines.kubernetes.status.exit import exit_words, failure_reason
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
+from spec.workload import Role
 from tests.engines.kubernetes.objects import MASTER, WAITS, ended, look, pod
 
 RUNC = "OCI runtime create failed: runc create failed: unable to start container process: "
@@ -125,3 +127,13 @@ def test_a_fetcher_that_cannot_be_started_is_not_the_commands_fault() -> None:
     end = {"name": "fetch-git-0", "reason": "StartError", "exitCode": 128, "message": said}
     assert failure_reason(end) is Reason.RANK_FAILED
     assert exit_words(end) == f"did not start: fetch-git-0 exited with code 128: {TYPO}"
+
+
+@pytest.mark.parametrize("phase", ["Succeeded", "Failed"])
+def test_a_rank_that_is_over_tells_when_it_started(phase: str) -> None:
+    """A pod of a second is never seen running: its container's own times are all there is."""
+    state = ended(0 if phase == "Succeeded" else 3, 9)
+    state["state"]["terminated"]["startedAt"] = "2026-11-01T12:00:08Z"
+    seen = look(pod("master", 0, phase=phase, container=state))
+    (master,) = (rank for rank in seen.ranks if rank.role is Role.MASTER)
+    assert master.started_at == datetime(2026, 11, 1, 12, 0, 8, tzinfo=UTC)
