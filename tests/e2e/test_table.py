@@ -172,8 +172,8 @@ WHOLE = """row => {
 def test_the_cause_stays_whole_beside_a_drawer(admin_page: Page, rest: Rest, width: int) -> None:
     page = admin_page
     page.set_viewport_size({"width": width, "height": 900})
-    fails = {"workers": 1, "command": "sh -c 'exit 3'", "backoffLimit": 0}
-    workload = rest.submit("told-beside-a-drawer", **fails)
+    fails = "sh -c 'exit 3'"
+    workload = rest.submit("told-beside-a-drawer", workers=1, command=fails, backoffLimit=0)
     rest.wait(workload, "Failed")
     page.goto("/workloads/?q=told-beside")
     expect(page.locator(f"#w-{workload} .cause")).to_contain_text("exited with code 3")
