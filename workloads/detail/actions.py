@@ -219,12 +219,12 @@ def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
         return list(rows.filter(pk__in=uuids(chosen)).order_by("name")), ""
     agreed = whole_number(posted.get("agreed", "")) or 0
     query = QueryDict(posted.get("matching", ""))
-    found = list(_matching(query, user)[: MOST_COUNTED + 1])
-    if len(found) > MOST_COUNTED:
+    matches = list(_matching(query, user)[: MOST_COUNTED + 1])
+    if len(matches) > MOST_COUNTED:
         return [], f"More than {MOST_COUNTED:,} workloads match. Add a filter first."
-    if len(found) > agreed:
-        return [], f"{len(found):,} workloads match by now, not {agreed:,}. Select them again."
-    return found, ""
+    if len(matches) > agreed:
+        return [], f"{len(matches):,} workloads match by now, not {agreed:,}. Select them again."
+    return matches, ""
 
 
 def _matching(query: QueryDict, user: User) -> WorkloadQuerySet:

@@ -47,7 +47,7 @@ def test_all_that_match_are_acted_on_beyond_the_page(
     assert phase(workload.pk) == Phase.RUNNING, "it does not match"
 
 
-def test_what_matches_is_looked_up_when_one_acts(client: Client, sweep: list[Workload]) -> None:
+def test_all_that_match_are_looked_up_when_one_acts(client: Client, sweep: list[Workload]) -> None:
     Workload.objects.filter(pk=sweep[0].pk).update(name="renamed", phase=Phase.STOPPED)
     agreed = len(sweep)
     page = client.post("/workloads/bulk/", of_all("q=sweep", agreed)).content.decode()

@@ -62,7 +62,7 @@ def test_a_gang_that_was_never_whole_started_with_its_first_rank(workload: Workl
     assert (after.started_at, after.running_seconds) == (first, 0)
 
 
-def test_what_never_ran_has_no_start(workload: Workload) -> None:
+def test_a_gang_that_never_ran_has_no_start(workload: Workload) -> None:
     after = ended(workload, Phase.FAILED, None, None)
     assert (after.started_at, after.running_seconds) == (None, 0)
 

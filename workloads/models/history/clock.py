@@ -47,9 +47,9 @@ def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
     """When the gang began by its ranks' own times, and whether all of them ran: with the last of
     them if so, else with the first. Clocks of a cluster may be late, and tell whole seconds."""
     starts = list(workload.ranks.values_list("started_at", flat=True))
-    known = [at for at in starts if at]
-    if not known:
+    begun = [at for at in starts if at]
+    if not begun:
         return None, False
-    whole = len(known) == len(starts)
-    began = max(known) if whole else min(known)
+    whole = len(begun) == len(starts)
+    began = max(begun) if whole else min(begun)
     return min(max(began, workload.created_at), now), whole

@@ -118,7 +118,7 @@ def test_each_thing_is_listed_once(server: Answering) -> None:
     assert found(server.api)["namespaces"].text == "get, create, list, patch"
 
 
-def test_what_is_needed_and_what_is_not_are_told_in_one_line(server: Answering) -> None:
+def test_needed_and_optional_permissions_are_told_in_one_line(server: Answering) -> None:
     server.answers[REVIEWS] = {"status": {"allowed": False}}
     one = found(server.api)["namespaces"]
     assert one.level is Level.MISSING
