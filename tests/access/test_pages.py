@@ -26,6 +26,7 @@ TABLE = r"""
 1+++++ 155555 /palette/
 1+++++ 155555 /workloads/
 1+++++ 155555 /workloads/filter/
+1+++++ 155555 /workloads/matching/
 1+++++ 155555 /workloads/new/
 1+++++ 155555 /workloads/rows/
 1+++++ 1????? /access-keys/new/
