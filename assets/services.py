@@ -112,7 +112,7 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
 def obstacle_to_delete(kind: AssetKind[A], asset: A, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     users = _dependents(kind, asset, by) if kind.stays_while_used else Dependents(())
-    return users.keep(f"{asset} is used by", "Delete or change those first.")
+    return users.refusal(f"{asset} is used by", "Delete or change those first.")
 
 
 def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:

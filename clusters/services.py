@@ -186,7 +186,7 @@ def obstacle_to_delete(cluster: Cluster, by: User) -> str:
     if cluster.definition.permanent:
         return cluster.definition.permanent
     projects = Dependents.among(cluster.projects.all(), by)
-    return projects.keep(f"{cluster} has projects:", "Delete them first.")
+    return projects.refusal(f"{cluster} has projects:", "Delete them first.")
 
 
 def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:

@@ -36,14 +36,15 @@ class Dependents:
         """These names, of ``count`` rows."""
         return cls(names, str(count - len(names) or ""))
 
-    def keep(self, lead: str, advice: str) -> str:
-        """The refusal: ``vision has workloads:``, the names, ``Delete them first.`` Empty if
-        nothing needs the row."""
-        unseen = f"{self.hidden} that you cannot open" if self.hidden else ""
-        if not unseen:
-            return f"{lead} {some(self.names)}. {advice}" if self.names else ""
-        users = " and ".join(filter(None, (some(self.names), unseen)))
-        return f"{lead} {users}. {advice} {ASK}"
+    def refusal(self, lead: str, advice: str) -> str:
+        """``vision has workloads:``, the names, ``Delete them first.`` Empty if nothing needs the
+        row."""
+        if not (self.names or self.hidden):
+            return ""
+        unseen = [f"{self.hidden} that you cannot open"] if self.hidden else []
+        both = ", and ".join([*([some(self.names)] if self.names else []), *unseen])
+        what_to_do = [*([advice] if self.names else []), *([ASK] if self.hidden else [])]
+        return f"{lead} {both}. {' '.join(what_to_do)}"
 
 
 def hidden_in(rows: QuerySet[Any], by: Any) -> int:

@@ -27,14 +27,14 @@ QUIET_SECONDS = 0.5  # how long to skip asking whether another process met an er
 @dataclass(frozen=True)
 class Trouble:
     """A kind of problem. ``name`` is its word in ``/healthz``, ``text`` is for everyone, and
-    ``advice`` for those who can fix it. ``advice`` may contain ``{place}``. ``then`` is what
+    ``advice`` for those who can fix it. ``advice`` may contain ``{place}``. ``recovery`` is what
     follows while Trainyard runs; at a start there is nothing yet that could recover."""
 
     name: str
     title: str
     text: str
     advice: str
-    then: str = ""
+    recovery: str = ""
     retry_after: int = 0  # seconds, where trying again may help
 
 
@@ -92,17 +92,17 @@ class StorageTrouble:
 
     @property
     def advice(self) -> str:
-        return f"{self._first} {self.trouble.then}".rstrip()
+        return f"{self._remedy} {self.trouble.recovery}".rstrip()
 
     @property
-    def _first(self) -> str:
+    def _remedy(self) -> str:
         return self.trouble.advice.format(place=self.place)
 
     @property
     def at_start(self) -> str:
         """What to tell whoever starts Trainyard, which ends because of it."""
-        again = " Then start Trainyard again." if self.trouble.then else ""
-        return f"{self.trouble.title} ({self.place}). {self._first}{again}"
+        again = " Then start Trainyard again." if self.trouble.recovery else ""
+        return f"{self.trouble.title} ({self.place}). {self._remedy}{again}"
 
     def __str__(self) -> str:
         return f"{self.trouble.title} ({self.place}). {self.advice}"

@@ -118,7 +118,7 @@ def delete_department(department: Department, *, by: User) -> None:
 def obstacle_to_delete(department: Department, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     projects = Dependents.among(department.projects.all(), by)
-    return projects.keep(f"{department} has projects:", "Delete them or move them first.")
+    return projects.refusal(f"{department} has projects:", "Delete them or move them first.")
 
 
 def _save(department: Department) -> None:

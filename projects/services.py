@@ -127,7 +127,7 @@ def remove_member(project: Project, user: User, *, by: User) -> None:
 
 def obstacle_to_delete(project: Project, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    return _workloads(project, by).keep(f"{project} has workloads:", "Delete them first.")
+    return _workloads(project, by).refusal(f"{project} has workloads:", "Delete them first.")
 
 
 def _check_rename(project: Project, by: User) -> None:
@@ -142,7 +142,7 @@ def _check_rename(project: Project, by: User) -> None:
         f"{kept} keeps its name while it has workloads, because what they have on "
         f"{project.cluster} is named after it:"
     )
-    if text := _workloads(project, by).keep(lead, "Delete them first, or make a new project."):
+    if text := _workloads(project, by).refusal(lead, "Delete them first, or make a new project."):
         raise ValidationError({"name": text})
 
 

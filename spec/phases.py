@@ -121,6 +121,6 @@ class Reason(StrEnum):
     UNKNOWN = "Unknown"
 
 
-def works(phase: str, reason: str) -> bool:
+def counts_as_running(phase: str, reason: str) -> bool:
     """Whether the time of a workload counts as running. Between two attempts no rank runs."""
     return phase in AT_WORK and reason != Reason.RESTARTING

@@ -30,6 +30,7 @@ from workloads.history import causes, events
 from workloads.history.progress import forward
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
+from workloads.models.history import clock
 from workloads.scheduling.limits import endings
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
@@ -186,9 +187,9 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
         workload.reason,
         workload.message,
     ) and observation.message:
-        Workload.objects.filter(pk=workload.pk).update(
-            reason=observation.reason, message=observation.message
-        )
+        rows = Workload.objects.filter(pk=workload.pk, phase=before, reason=workload.reason)
+        booked = clock.of_another_reason(workload, observation.reason, observation.at)
+        rows.update(reason=observation.reason, message=observation.message, **booked)
 
 
 def _message(workload: Workload, observation: Observation) -> str:

@@ -18,7 +18,7 @@ SUCCESS = range(200, 300)
 CODE = re.compile(r"\w{1,60}", re.ASCII)  # of an error, such as invalid_client
 METHODS = "token_endpoint_auth_methods_supported"
 
-TOKENS, USER_INFO, KEYS = "answer with the tokens", "user info", "keys"
+TOKENS, USER_INFO, KEYS = "token response", "user info", "keys"
 CONFIGURATION = "configuration"
 
 
@@ -75,7 +75,7 @@ def _subject(method: str, url: str, how: Mapping[str, Any]) -> str:
         return TOKENS
     if "Authorization" in (how.get("headers") or {}):
         return USER_INFO
-    return CONFIGURATION if "/.well-known/" in url else KEYS
+    return CONFIGURATION if "openid-configuration" in url else KEYS
 
 
 def _content(answer: Any, what: str) -> bytes:

@@ -37,26 +37,30 @@ def claims_of(document: Mapping[str, Any], source: str, groups: str) -> Claims:
 
 
 def merged(userinfo: Claims, id_token: Claims) -> Claims:
-    """What both say. The user info is later and says more; whoever it is, is the same in both."""
+    """What both say. The user info is later and says more; whoever it is, is the same in both.
+    That an address is verified is only said of the one beside it."""
     subs = {said["sub"] for said in (userinfo, id_token) if "sub" in said}
     if not subs:
         sources = "user info and ID token have" if id_token else "user info has"
         raise OddAnswer(f"its {sources} no sub")
     if len(subs) > 1:
         raise OddAnswer("its user info and its ID token have different subs")
-    return {**id_token, **userinfo}
+    kept = dict(id_token)
+    if "email" in userinfo:
+        kept.pop("email_verified", None)
+    return {**kept, **userinfo}
 
 
 def judge_tokens(answer: Mapping[str, Any]) -> dict[str, str]:
     """The tokens that are needed. Whether they can be renewed, and until when they are valid, does
     not matter: they are used once, at once."""
     if not answer.get("access_token"):
-        raise OddAnswer("its answer with the tokens has no access_token")
+        raise OddAnswer("its token response has no access_token")
     names = [name for name in ("access_token", "id_token") if answer.get(name) not in (None, "")]
     for name in names:
         value = answer[name]
         if not (isinstance(value, str) and HEADER_VALUE.fullmatch(value)):
-            raise OddAnswer(f"the {name} in its answer with the tokens is not a token")
+            raise OddAnswer(f"the {name} in its token response is not a token")
     if "id_token" in names:
         _judge_id_token(answer["id_token"])
     return {name: answer[name] for name in names}

@@ -60,8 +60,8 @@ def obstacle_to_delete(pool: NodePool, by: User) -> str:
         len(projects.names_with_default_pool(pool.name)),
     )
     obstacles = (
-        asking.keep(f"Workloads use {pool}:", "Delete them first."),
-        preferring.keep(f"Projects have {pool} as a default:", "Remove it there first."),
+        asking.refusal(f"Workloads use {pool}:", "Delete them first."),
+        preferring.refusal(f"Projects have {pool} as a default:", "Remove it there first."),
     )
     return " ".join(filter(None, obstacles))
 

@@ -71,7 +71,7 @@ class DescribedApi(NinjaAPI):
 
     def get_openapi_schema(self, **how: Any) -> Any:
         """Return the document, which is the same for everyone and not to be changed. Making it
-        takes seconds of a processor, and anyone may ask for it."""
+        takes a second of a processor, and anyone may ask for it."""
         return self._document
 
     @cached_property

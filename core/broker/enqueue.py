@@ -65,7 +65,7 @@ def tell(news: News | None, *looks: Look) -> None:
     def now() -> None:
         try:
             keys = [_asked(it.task, it.about) for it in looks]
-            said = (news.on, *news.names) if news else ("",)
+            said = (news.key, *news.names) if news else ("",)
             free: Any = connection().eval(TELL, len(keys), *keys, ASKED_SECONDS, *said)
         except RedisError as error:
             names = ", ".join(f"{it.task} of {it.about}" for it in looks)

@@ -27,7 +27,7 @@ class News:
     names: Sequence[str]
 
     @property
-    def on(self) -> str:
+    def key(self) -> str:
         """The broker's name for the channel."""
         return PREFIX + self.channel
 

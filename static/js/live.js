@@ -16,9 +16,11 @@ const RETRY_MS = 5000;
 const SILENT_MS = 40_000; // the server says something every 15 seconds
 const listeners = new Set();
 const pending = new Set();
+const missed = new Set(); // names of what the server did not answer
 let source = null;
 let timer = null;
 let poll = null;
+let retry = null;
 let last = 0; // when the last round was
 let left = BURST; // rounds that had not to wait for it then
 let heard = 0;
@@ -54,17 +56,27 @@ function flush() {
   }
 }
 
-// What was just put into the page listens only once htmx has settled it.
+// What was just put into the page listens only once htmx has settled it, and tells so.
 function wake(element) {
   const fresh = element.closest(".htmx-added");
-  if (fresh) fresh.addEventListener("htmx:afterSettle", () => wake(element), { once: true });
+  if (fresh) fresh.addEventListener("htmx:load", () => wake(element), { once: true });
   else element.dispatchEvent(new CustomEvent("live"));
 }
 
-// What did not come is fetched again, by whatever stands there then.
+// What did not come is fetched again, by whatever stands there then. A refusal would be the same again.
 function again({ detail }) {
   const names = detail.elt.dataset?.live;
-  if (names && !(detail.xhr?.status < 500)) setTimeout(() => announce(...names.split(" ")), RETRY_MS);
+  const status = detail.xhr?.status ?? 0;
+  if (!names || (status >= 400 && status < 500)) return;
+  for (const name of names.split(" ")) missed.add(name);
+  retry ??= setTimeout(fetchMissed, RETRY_MS);
+}
+
+function fetchMissed() {
+  retry = null;
+  const names = [...missed];
+  missed.clear();
+  if (!document.hidden) announce(...names);
 }
 document.body.addEventListener("htmx:sendError", again);
 document.body.addEventListener("htmx:responseError", again);

@@ -1,5 +1,5 @@
 // Selecting rows of the workloads table: one, a range with shift, all of the page, all that match. The selection stays
-// while one pages, until search or filters change. And the table's columns.
+// while one pages, until search or filters change.
 const chosen = new Set(); // ids, on this page and on others
 let whole = false; // all that match are selected, whichever these are by then
 let matching = null; // the search and the filters that the selection is of
@@ -54,34 +54,19 @@ export function forget(id) {
   chosen.delete(id);
 }
 
-function clear() {
-  whole = false;
-  chosen.clear();
-  for (const one of picked()) one.checked = false;
-}
-
-// A row of all that match is left out: what is still selected are the others on this page.
+// What a selection of all that match comes to once a row is left out: the others on this page.
 function narrow() {
   whole = false;
   chosen.clear();
 }
 
-// The columns' menu: one place up or down, which counts when it is applied.
-function move(button) {
-  const choice = button.closest(".column-choice");
-  const other = button.dataset.move < 0 ? choice.previousElementSibling : choice.nextElementSibling;
-  if (!other?.matches(".column-choice")) return;
-  if (button.dataset.move < 0) other.before(choice);
-  else other.after(choice);
-  const name = choice.querySelector(".form-check-label").textContent;
-  const place = [...choice.parentElement.querySelectorAll(".column-choice")].indexOf(choice) + 1;
-  document.getElementById("status").textContent = `${name} is column ${place}`;
-  button.focus();
+function clear() {
+  narrow();
+  for (const one of picked()) one.checked = false;
 }
 
 document.addEventListener("click", (event) => {
   const box = event.target;
-  if (box.closest?.("[data-move]")) move(box.closest("[data-move]"));
   if (box.closest?.("[data-select-none]")) clear();
   else if (box.closest?.("[data-select-matching]")) {
     whole = true;
@@ -111,9 +96,12 @@ document.body.addEventListener("htmx:confirm", (event) => {
   // Not form.id: the rows' own fields of that name hide it.
   const form = event.detail.elt;
   if (!button?.name || !form.matches("#bulk")) return;
-  if (whole && agreed < 0) {
+  const { most } = form.querySelector("[data-bulk-bar]").dataset;
+  const isTooMuch = !whole && chosen.size > most;
+  if (isTooMuch) toast(`Select at most ${most} workloads, or all that match.`);
+  if (whole && agreed < 0) count(form, button);
+  if (isTooMuch || (whole && agreed < 0)) {
     event.preventDefault();
-    count(form, button);
     return;
   }
   const number = whole ? agreed : chosen.size;
@@ -129,21 +117,27 @@ document.body.addEventListener("htmx:confirm", (event) => {
 
 async function count(form, button) {
   const { url } = form.querySelector("[data-bulk-bar]").dataset;
+  let found;
   try {
     const answer = await fetch(`${url}?${matching}`);
-    if (!answer.ok || answer.redirected) throw new Error(answer.statusText);
-    agreed = (await answer.json()).count;
+    if (answer.redirected) return location.reload(); // to sign in again
+    found = await answer.json();
   } catch {
-    const text = "The server does not answer, so nothing was done. Try again.";
-    document.body.dispatchEvent(new CustomEvent("toasts", { detail: { shown: [{ text, tone: "danger" }] } }));
-    return;
+    return toast("The server does not answer, so nothing was done. Try again.");
   }
+  if (found.refusal) return toast(found.refusal);
+  agreed = found.count;
   if (form.isConnected && whole) form.requestSubmit(button);
+}
+
+function toast(text) {
+  document.body.dispatchEvent(new CustomEvent("toasts", { detail: { shown: [{ text, tone: "danger" }] } }));
 }
 
 // What was done to all that match, or deleted, is no selection any more.
 document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
   if (!detail.elt.matches("#bulk") || !detail.successful) return;
+  if (detail.xhr.responseText.includes("data-refused")) return;
   if (whole || detail.requestConfig.parameters.verb === "delete") clear();
   countPicked();
 });

@@ -1,5 +1,6 @@
 // The workloads table: which rows are fetched again, and when. How they are shown is in rows.js,
 // the selection in select.js, the workload whose drawer is open in peek.js.
+import "./columns.js";
 import "./density.js";
 import { answered } from "./live-mark.js";
 import { subscribe } from "./live.js";

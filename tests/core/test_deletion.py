@@ -97,11 +97,11 @@ def test_page_and_rest_keep_what_is_in_use_and_say_the_same(
 @pytest.mark.parametrize(
     ("rows", "scopes", "words"),
     [
-        (project_in_use, ["projects"], "vision has workloads: 1 that you cannot open. Delete them"),
-        (department_in_use, ["departments"], "has projects: 1 that you cannot open. Delete them"),
-        (cluster_in_use, ["clusters"], "kept has projects: 1 that you cannot open. Delete them"),
-        (node_pool_in_use, ["nodepools"], "Workloads use fast: 1 that you cannot open. Delete"),
-        (asset_in_use, ["assets"], "small is used by 4 workloads that you cannot open. Delete or"),
+        (project_in_use, ["projects"], "vision has workloads: 1 that you cannot open. For what"),
+        (department_in_use, ["departments"], "has projects: 1 that you cannot open. For what"),
+        (cluster_in_use, ["clusters"], "kept has projects: 1 that you cannot open. For what"),
+        (node_pool_in_use, ["nodepools"], "Workloads use fast: 1 that you cannot open. For what"),
+        (asset_in_use, ["assets"], "small is used by 4 workloads that you cannot open. For what"),
     ],
 )
 def test_nothing_is_named_that_the_reader_cannot_open(
@@ -128,7 +128,7 @@ def test_a_refusal_names_what_the_reader_can_open_and_counts_the_rest(project: P
         workload = WorkloadFactory.create(running=True, name=name, project=home)
         workload.assets.create(role="worker", kind=COMPUTE.slug, asset_id=compute.pk)
     words = (
-        "small is used by workload mnist and 1 workload that you cannot open. "
+        "small is used by workload mnist, and 1 workload that you cannot open. "
         "Delete or change those first. For what you cannot open, ask an administrator."
     )
     browser, page = signed_in(ada), COMPUTE.address("delete", compute.pk)

@@ -196,19 +196,25 @@ def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, res
     page.wait_for_function(ASKED_TWICE)
 
 
+@pytest.mark.parametrize("is_there", [True, False])
 def test_a_head_that_the_server_failed_to_answer_is_fetched_again(
-    admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
+    admin_page: Page,
+    rest: Rest,
+    running_trainyard: Trainyard,
+    problems: list[str],
+    is_there: bool,
 ) -> None:
     page, head = admin_page, re.compile("/header/")
-    workload = rest.submit("away-for-a-moment", workers=1, command=HELD)
+    workload = rest.submit(f"away-for-a-moment-{is_there}".lower(), workers=1, command=HELD)
     rest.wait(workload, "Running")
     page.goto(f"/workloads/{workload}/spec/")
     expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
     page.wait_for_load_state("networkidle")
-    page.route(head, lambda route: route.fulfill(status=503))
+    page.route(head, lambda route: route.fulfill(status=503) if is_there else route.abort())
     let_go(running_trainyard, workload)
     rest.wait(workload, "Completed")
-    page.wait_for_event("requestfinished", lambda request: "/header/" in request.url)
+    answered = "requestfinished" if is_there else "requestfailed"
+    page.wait_for_event(answered, lambda request: "/header/" in request.url)
     page.unroute(head)
     expect(page.locator("#workload-head .chip").first).to_have_text("Completed", timeout=SOON)
     problems.clear()  # the answer that was not there

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
@@ -16,6 +16,7 @@ from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
+from core.text import fault_of
 from core.web.http import after, render_partial
 from core.web.query import uuids, whole_number
 from workloads import services
@@ -27,6 +28,7 @@ from workloads.table.state import TableState
 from workloads.wizard import repairs
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
+MOST_TOLD = 50  # names of changed workloads in the header of an answer
 
 
 @dataclass(frozen=True)
@@ -179,10 +181,10 @@ def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
 @require_safe
 def matching(request: Request) -> JsonResponse:
     """How many workloads match the table's filters now, for the question before they are all
-    acted on. ``count`` is at most one more than ``most``, the largest number that a bulk action
-    takes."""
+    acted on; or ``refusal``, why that cannot be."""
     rows = _matching(request.GET, request.user).order_by().values("pk")
-    return JsonResponse({"count": rows[: MOST_COUNTED + 1].count(), "most": MOST_COUNTED})
+    count = rows[: MOST_COUNTED + 1].count()
+    return JsonResponse({"refusal": _too_many()} if count > MOST_COUNTED else {"count": count})
 
 
 @login_required
@@ -205,7 +207,8 @@ def bulk(request: Request) -> HttpResponse:
     done = len(outcomes) - failed
     context = {"verb": verb, "outcomes": outcomes, "done": done, "failed": failed}
     response = render_partial(request, "workloads/bulk.html", "outcome", context)
-    names = [f"w-{workload.pk}" for workload, _ in outcomes]
+    # In a header, for which proxies have little room. The stream tells of all of them.
+    names = [f"w-{workload.pk}" for workload, _ in outcomes[:MOST_TOLD]]
     return trigger_client_event(response, "live-changed", {"value": names})
 
 
@@ -219,12 +222,19 @@ def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
         return list(rows.filter(pk__in=uuids(chosen)).order_by("name")), ""
     agreed = whole_number(posted.get("agreed", "")) or 0
     query = QueryDict(posted.get("matching", ""))
+    if any(fault_of(value) for values in query.lists() for value in values[1]):
+        raise BadRequest("The filters hold a character that no text of ours does.")
     matches = list(_matching(query, user)[: MOST_COUNTED + 1])
     if len(matches) > MOST_COUNTED:
-        return [], f"More than {MOST_COUNTED:,} workloads match. Add a filter first."
+        return [], _too_many()
     if len(matches) > agreed:
-        return [], f"{len(matches):,} workloads match by now, not {agreed:,}. Select them again."
-    return matches, ""
+        now = f"{len(matches):,} workload{'' if len(matches) == 1 else 's'}"
+        return [], f"Of {now} that match by now, {agreed:,} were asked about. Select them again."
+    return matches, "" if matches else "None match any more."
+
+
+def _too_many() -> str:
+    return f"More than {MOST_COUNTED:,} workloads match. Add a filter first."
 
 
 def _matching(query: QueryDict, user: User) -> WorkloadQuerySet:

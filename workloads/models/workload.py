@@ -20,7 +20,7 @@ from engines.base import Handle
 from projects.models import Project
 from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
-from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, works
+from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, counts_as_running
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
 from workloads.models.history.clock import times
@@ -229,7 +229,7 @@ class Workload(Foreseen):
     @property
     def running_total(self) -> float:
         """Seconds spent running so far, in all runs."""
-        return self.running_seconds + self._spent_if(works(self.phase, self.reason))
+        return self.running_seconds + self._spent_if(counts_as_running(self.phase, self.reason))
 
     def _spent_if(self, counts: bool) -> float:
         spent = (timezone.now() - self.phase_updated_at).total_seconds()

@@ -17,6 +17,7 @@ from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.models.history.traces import kept_in_words
 from workloads.models.queries import reach
+from workloads.services import MOST_AT_ONCE
 from workloads.table import keyset
 from workloads.table.columns import BY_KEY, Column, shown_metrics
 from workloads.table.state import SIZES, TableState
@@ -119,6 +120,10 @@ class Page:
     @property
     def most(self) -> str:
         return f"{MOST_COUNTED:,}"
+
+    @property
+    def most_picked(self) -> int:
+        return MOST_AT_ONCE
 
     @property
     def total(self) -> str:

@@ -6,6 +6,7 @@ from engines.base import Launch, Manifest, refuse
 from engines.kubernetes import labels
 from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_for
 from engines.kubernetes.labels import PROJECT
+from engines.kubernetes.manifests import owned_labels
 from engines.kubernetes.manifests.pod import scheduling
 from engines.kubernetes.manifests.pod.container import container, pod_security
 from engines.kubernetes.manifests.pod.env import processes, secret
@@ -13,7 +14,7 @@ from engines.kubernetes.manifests.pod.fetchers import Images, fetchers, passwd, 
 from engines.kubernetes.manifests.pod.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.pod.volumes import claims, mounts
 from engines.kubernetes.manifests.tools import exposed
-from engines.kubernetes.manifests.unsupported import complaints
+from engines.kubernetes.manifests.unsupported import not_provided
 from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import job_name, namespace_of
 from spec.values.variable import looks_secret
@@ -42,7 +43,7 @@ def manifests(
 
     ``EngineRefused`` lists everything that cannot be provided.
     """
-    refuse(complaints(launch))
+    refuse(not_provided(launch))
     kind = job_for(launch.spec, plain=launch.site.plain_jobs)
     space = namespace_of(launch.handle.project, prefix)
     hidden = (secret(launch, space), pull_secret(launch, space))
@@ -153,8 +154,8 @@ def replica(
 ) -> Manifest:
     spec = launch.spec
     source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
-    own = {item.name: item.value for item in source.annotations}
-    chosen = {item.name: item.value for item in source.labels}
+    own = owned_labels.without(source.annotations, kind)
+    chosen = owned_labels.without(source.labels, kind)
     alone = not (MESHES.keys() & (own.keys() | chosen.keys()))
     return {
         "replicas": 1 if role is Role.MASTER else spec.num_workers,

@@ -2,9 +2,10 @@
 for another job's, gets its traffic, or is scheduled as its spec does not say."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engines.kubernetes.jobs import JobKind
+from spec.parts.labels import Annotation, Label
 from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
@@ -35,6 +36,11 @@ def complaints(spec: WorkloadSpec, kind: JobKind) -> Iterator[Problem]:
             for number, item in enumerate(getattr(replica, field)):
                 if why := _why_not(item.name, kind):
                     yield Problem(path_of(f"{role}.{field}[{number}].name"), why)
+
+
+def without(items: Iterable[Label | Annotation], kind: JobKind) -> dict[str, str]:
+    """Labels or annotations as a manifest has them, without those that are owned."""
+    return {item.name: item.value for item in items if not _why_not(item.name, kind)}
 
 
 def _why_not(name: str, kind: JobKind) -> str:

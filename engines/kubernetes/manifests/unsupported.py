@@ -22,14 +22,21 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 
 
 def complaints(launch: Launch) -> Iterator[Problem]:
-    """Everything in the spec that cannot be provided, by its path."""
+    """Everything in the spec for which it cannot be submitted, by its path."""
+    yield from not_provided(launch)
+    kind = job_for(launch.spec, plain=launch.site.plain_jobs)
+    yield from owned_labels.complaints(launch.spec, kind)
+
+
+def not_provided(launch: Launch) -> Iterator[Problem]:
+    """Everything in the spec that cannot be provided, by its path. Without labels that are owned,
+    which a workload from before they were refused runs without."""
     spec = launch.spec
     kind = job_for(spec, plain=launch.site.plain_jobs)
     for place, message in _whole(launch, kind):
         yield Problem(path_of(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
-    yield from owned_labels.complaints(spec, kind)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
             yield Problem(path_of(f"{role}.{place}"), message)

@@ -139,7 +139,8 @@ def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Documen
     pod, whole = pod_of(template)
     for key, value in whole.items():
         if job.spec.setdefault(key, value) != value:
-            place = f"spec.{OF_THE_WHOLE[key]}"
-            template.refuse(place, f"must be as in the workers' template, {job.spec[key]}")
+            template.refuse(
+                OF_THE_WHOLE[key], f"must be as in the workers' template, {job.spec[key]}"
+            )
     # The operator's restart policy overrides that of the template.
     return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})

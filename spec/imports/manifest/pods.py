@@ -8,13 +8,19 @@ from spec.parts.scheduling import NODE_TYPE
 
 ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
 OF_TRAINYARD = "trainyard.io/"
+#: KAI's labels. Where a workload waits, its project says.
+QUEUE, PREEMPTIBILITY, PRIORITY = (
+    *("kai.scheduler/queue", "kai.scheduler/preemptibility"),
+    "priorityClassName",
+)
 FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations for parts of a GPU
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
 ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
 #: Fields of the whole workload → where a pod's template has them.
 OF_THE_WHOLE = {
-    "priorityClass": "priorityClassName",
-    "terminationGracePeriodSeconds": "terminationGracePeriodSeconds",
+    "priorityClass": "spec.priorityClassName",
+    "preemptibility": f"metadata.labels.{PREEMPTIBILITY}",
+    "terminationGracePeriodSeconds": "spec.terminationGracePeriodSeconds",
 }
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -24,7 +30,13 @@ def pod_of(template: ManifestPart) -> tuple[Document, Document]:
     template."""
     meta, spec = template.part("metadata"), template.part("spec")
     meta.drop(*ADDED_BY_SERVERS)
-    notes = meta.part("annotations")
+    marks, notes = meta.part("labels"), meta.part("annotations")
+    marks.drop(QUEUE)
+    whole = {
+        "preemptibility": marks.text(PREEMPTIBILITY),
+        "priorityClass": spec.text("priorityClassName") or marks.text(PRIORITY),
+        "terminationGracePeriodSeconds": spec.whole("terminationGracePeriodSeconds"),
+    }
     replica: Document = {"compute": _shares(notes)}
     security = _security(spec)
     one = _container(spec)
@@ -36,7 +48,7 @@ def pod_of(template: ManifestPart) -> tuple[Document, Document]:
     replica |= inner | {
         "security": filled(security),
         "storage": volumes,
-        "labels": _named(meta.part("labels")),
+        "labels": _named(marks),
         "annotations": _named(notes),
         "imagePullSecrets": [{"name": it.text("name")} for it in spec.parts("imagePullSecrets")],
         "restartPolicy": spec.text("restartPolicy"),
@@ -44,10 +56,6 @@ def pod_of(template: ManifestPart) -> tuple[Document, Document]:
     }
     spec.one_of("schedulerName", *SCHEDULERS)
     spec.one_of("dnsPolicy", "ClusterFirst", "ClusterFirstWithHostNet")
-    whole = {
-        "priorityClass": spec.text("priorityClassName"),
-        "terminationGracePeriodSeconds": spec.whole("terminationGracePeriodSeconds"),
-    }
     return filled(replica), filled(whole)
 
 

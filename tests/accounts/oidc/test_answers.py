@@ -50,16 +50,16 @@ CONFIGURATIONS: list[tuple[Any, str]] = [
     ({"userinfo_endpoint": {}}, f"the userinfo_endpoint {NO_ADDRESS}"),
 ]
 TOKEN_ANSWERS: list[tuple[Any, str]] = [
-    (b"<html>", "its answer with the tokens is not JSON"),
-    (DEEP, "its answer with the tokens is not JSON"),
-    (HUGE, "its answer with the tokens is larger than 1 MiB"),
-    ("access_token", "its answer with the tokens is not a JSON object"),
-    (5, "its answer with the tokens is not a JSON object"),
-    ({}, "its answer with the tokens has no access_token"),
-    ({"access_token": None}, "its answer with the tokens has no access_token"),
-    ({"access_token": 5}, "the access_token in its answer with the tokens is not a token"),
-    ({"access_token": "a\nb"}, "the access_token in its answer with the tokens is not a token"),
-    ({**TOKENS, "id_token": 5}, "the id_token in its answer with the tokens is not a token"),
+    (b"<html>", "its token response is not JSON"),
+    (DEEP, "its token response is not JSON"),
+    (HUGE, "its token response is larger than 1 MiB"),
+    ("access_token", "its token response is not a JSON object"),
+    (5, "its token response is not a JSON object"),
+    ({}, "its token response has no access_token"),
+    ({"access_token": None}, "its token response has no access_token"),
+    ({"access_token": 5}, "the access_token in its token response is not a token"),
+    ({"access_token": "a\nb"}, "the access_token in its token response is not a token"),
+    ({**TOKENS, "id_token": 5}, "the id_token in its token response is not a token"),
     ({**TOKENS, "id_token": "a.b.c"}, "its ID token cannot be read"),
     ({**TOKENS, "id_token": "e30"}, "its ID token cannot be read"),
     ({**TOKENS, "id_token": "NQ.NQ.NQ"}, "its ID token cannot be read"),
@@ -181,10 +181,13 @@ def test_the_user_info_goes_before_the_id_token() -> None:
 @pytest.mark.parametrize(
     ("said", "words"),
     [
-        ({"error": "invalid_client"}, "it answered 400 (invalid_client) when asked for its answer"),
-        ({"error": "<b>"}, "it answered 400 when asked for its answer with the tokens"),
-        (["error"], "it answered 400 when asked for its answer with the tokens"),
-        (b"<html>", "it answered 400 when asked for its answer with the tokens"),
+        (
+            {"error": "invalid_client"},
+            "it answered 400 (invalid_client) when asked for its token response",
+        ),
+        ({"error": "<b>"}, "it answered 400 when asked for its token response"),
+        (["error"], "it answered 400 when asked for its token response"),
+        (b"<html>", "it answered 400 when asked for its token response"),
     ],
 )
 def test_a_refusal_is_told_with_its_code(said: Any, words: str) -> None:

@@ -25,7 +25,7 @@ CLAIMS = {"sub": "1", "aud": "trainyard", "exp": LATER}
             {"userinfo_endpoint": 5},
             "in its configuration is not an address",
         ),
-        ("token", "access_token", "its answer with the tokens is not a JSON object"),
+        ("token", "access_token", "its token response is not a JSON object"),
         ("token", {"error": "invalid_client"}, "it answered 400 (invalid_client) when asked for"),
         (
             "token",

@@ -62,7 +62,7 @@ def test_more_than_one_agreed_to_are_not_touched(
     data = of_all("q=sweep", len(sweep) - 1)
     answer = client.post("/workloads/bulk/", data, headers=headers)
     assert answer.status_code == (200 if headers else 400), "htmx swaps no error"
-    assert "60 workloads match by now, not 59" in answer.content.decode()
+    assert "Of 60 workloads that match by now, 59 were asked about" in answer.content.decode()
     assert {phase(one.pk) for one in sweep} == {Phase.RUNNING}
 
 
@@ -79,7 +79,8 @@ def test_there_is_a_largest_number_of_all_that_match(
     client: Client, sweep: list[Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(actions, "MOST_COUNTED", 20)
-    assert count(client, "") == 21
+    told = client.get("/workloads/matching/").json()
+    assert told == {"refusal": "More than 20 workloads match. Add a filter first."}
     page = client.post("/workloads/bulk/", of_all("", 60)).content.decode()
     assert "More than 20 workloads match" in page
     assert {phase(one.pk) for one in sweep} == {Phase.RUNNING}
@@ -134,3 +135,13 @@ def test_the_table_names_what_all_are(client: Client, sweep: list[Workload]) -> 
     assert "Select all" not in client.get("/workloads/?q=sweep-1").content.decode().replace(
         "Select all rows on this page", ""
     ), "they are all on this page"
+
+
+def test_filters_with_unfit_text_are_refused(client: Client, workload: Workload) -> None:
+    assert client.post("/workloads/bulk/", of_all("q=%00", 1)).status_code == 400
+    assert phase(workload.pk) == Phase.RUNNING
+
+
+def test_an_answer_has_room_in_the_header_of_a_proxy(client: Client, sweep: list[Workload]) -> None:
+    answer = client.post("/workloads/bulk/", of_all("q=sweep", 60), headers=HTMX)
+    assert len(answer["HX-Trigger"]) < 3_000

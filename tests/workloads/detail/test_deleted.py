@@ -138,9 +138,10 @@ def test_whoever_deletes_is_told_what_becomes_of_the_logs(
     client: Client, workload: Workload, settings: Settings, days: int, words: str
 ) -> None:
     settings.RETENTION_DAYS = days
-    for page in (f"{workload.pk}/delete/", f"{workload.pk}/menu/", ""):
+    pages = {f"{workload.pk}/delete/": "Its", f"{workload.pk}/menu/": "Its", "": "Their"}
+    for page, whose in pages.items():
         shown = client.get(f"/workloads/{page}").content.decode()
-        assert f"Its logs, metrics and events {words}" in shown
+        assert f"{whose} logs, metrics and events {words}" in shown
 
 
 def test_only_a_deleted_workload_can_be_deleted_for_good(

@@ -92,3 +92,24 @@ def test_a_stop_before_it_was_whole_keeps_the_start(workload: Workload) -> None:
     start = workload.created_at + 20 * SECOND
     after = ended(Workload.objects.get(), Phase.STOPPED, start, start)
     assert after.started_at == start
+
+
+@pytest.mark.parametrize(
+    ("reason", "then", "running"),
+    [(Reason.NONE, Reason.RESTARTING, 30), (Reason.RESTARTING, Reason.NONE, 0)],
+)
+def test_a_reason_that_changes_takes_no_time_back(
+    workload: Workload, reason: Reason, then: Reason, running: int
+) -> None:
+    """Between two attempts nothing runs: what came before that counts, and what comes after."""
+    since = workload.created_at
+    Workload.objects.update(
+        phase=Phase.DEGRADED, reason=reason, phase_updated_at=since, running_seconds=0
+    )
+    workload = Workload.objects.get()
+    at, message = since + 30 * SECOND, "Two ranks of three run."
+    seen = Observation(workload.pk, workload.run, 9, Phase.DEGRADED, at, 0, then, message)
+    reconcile.apply(workload, seen)
+    after = Workload.objects.get()
+    assert (after.reason, after.running_seconds) == (then, running)
+    assert after.phase_updated_at == at

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import F
 
-from spec.phases import ASKED_TO_RUN, ENDED, GATHERING, TERMINAL, WAITING, Phase, works
+from spec.phases import ASKED_TO_RUN, ENDED, GATHERING, TERMINAL, WAITING, Phase, counts_as_running
 from workloads.models.history.foreseen import first_wait
 
 if TYPE_CHECKING:
     from workloads.models.workload import Workload
 
 #: Nobody has seen the gang of this run whole yet.
-BEFORE = ASKED_TO_RUN | GATHERING
+NOT_YET_WHOLE = ASKED_TO_RUN | GATHERING
 
 
 def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
@@ -25,14 +25,14 @@ def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[s
     changes: dict[str, Any] = {}
     spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)
     began, ran = None, 0.0
-    if to in ENDED and (origin in BEFORE or workload.started_at is None):
+    if to in ENDED and (origin in NOT_YET_WHOLE or workload.started_at is None):
         began, whole = _began(workload, now)
-        if began and whole and origin in BEFORE:
+        if began and whole and origin in NOT_YET_WHOLE:
             ran = min((now - began).total_seconds(), spent)
     if origin in WAITING:
         changes["pending_seconds"] = waited = F("pending_seconds") + spent - ran
         changes |= first_wait(to, workload.run, waited, workload.ranks.all())
-    if at_work := spent if works(origin, workload.reason) else ran:
+    if at_work := spent if counts_as_running(origin, workload.reason) else ran:
         changes["running_seconds"] = F("running_seconds") + at_work
     if workload.started_at is None and (to is Phase.RUNNING or began):
         changes["started_at"] = now if to is Phase.RUNNING else began
@@ -41,6 +41,17 @@ def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[s
         lives = timedelta(seconds=workload.auto_deletion_seconds)
         changes["auto_delete_at"] = now + lives
     return changes
+
+
+def of_another_reason(workload: Workload, reason: str, now: datetime) -> dict[str, Any]:
+    """Columns where the reason of a phase changes: the phase counts anew where that starts or ends
+    its counting as running."""
+    phase, counted = Phase(workload.phase), counts_as_running(workload.phase, workload.reason)
+    if counted == counts_as_running(phase, reason):
+        return {}
+    spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)
+    ran = {"running_seconds": F("running_seconds") + spent} if counted else {}
+    return {"phase_updated_at": now, **ran}
 
 
 def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:

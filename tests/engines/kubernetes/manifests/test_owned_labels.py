@@ -1,10 +1,12 @@
-"""Labels and annotations that operators and schedulers own are refused."""
+"""Labels and annotations that operators and schedulers own are refused, and of older workloads left
+out."""
 
 from dataclasses import replace
 
 import pytest
 
 from engines.base import Launch
+from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.manifests.unsupported import complaints
 from spec.formats import documents
 from spec.problems.errors import place_of
@@ -66,3 +68,13 @@ def test_all_others_are_free() -> None:
     names = ("app", "example.com/queue", "sidecar.istio.io/inject", "kueue.x-k8s.io/queue-name")
     own = ("gpu-type", "gpu-fractions", "runair/team", "my-trainyard.io/x", "priorityclassname")
     assert not list(complaints(labelled(*names, *own)))
+
+
+def test_a_workload_from_before_they_were_refused_runs_without_them() -> None:
+    launch = labelled("team", "training.kubeflow.org/job-role", "kai.scheduler/queue")
+    *_, written = manifests(launch, prefix="runai-")
+    pods = [it["template"]["metadata"] for it in written["spec"]["pytorchReplicaSpecs"].values()]
+    assert [it["labels"]["team"] for it in pods] == ["1", "1"]
+    for labels in (it["labels"] for it in pods):
+        assert "training.kubeflow.org/job-role" not in labels
+        assert labels.get("kai.scheduler/queue") != "1"

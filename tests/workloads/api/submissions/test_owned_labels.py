@@ -35,6 +35,7 @@ def test_a_request_with_one_is_refused_by_its_field(call: Caller, project: Proje
 
 def test_of_a_manifest_those_of_a_trainyard_are_left_out(call: Caller, project: Project) -> None:
     labels = {"trainyard.io/workload": "x", OWNED: "x", "team": "a"}
+    labels |= {"kai.scheduler/queue": "other", "kai.scheduler/preemptibility": "preemptible"}
     manifest: Any = deepcopy(MANIFEST)
     template = manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]
     template["metadata"] = {"labels": labels}
@@ -42,6 +43,8 @@ def test_of_a_manifest_those_of_a_trainyard_are_left_out(call: Caller, project: 
     status, answer = call("POST", "/workloads/manifests", {"metadata": place, "manifest": manifest})
     assert (status, WHY in str(answer)) == (400, True)
     del labels[OWNED]
-    status, _ = call("POST", "/workloads/manifests", {"metadata": place, "manifest": manifest})
-    assert status == 202
-    assert [it.name for it in Workload.objects.get().spec.worker.labels] == ["team"]
+    status, answer = call("POST", "/workloads/manifests", {"metadata": place, "manifest": manifest})
+    assert status == 202, answer
+    spec = Workload.objects.get().spec
+    assert [it.name for it in spec.worker.labels] == ["team"]
+    assert spec.preemptibility == "preemptible"
