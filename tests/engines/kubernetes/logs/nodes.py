@@ -71,6 +71,7 @@ class Nodes:
         self.log, self.block, self.newest = LINE, 65_536, b""
         self.before: bytes | None = None
         self.answers: list[Answer] = []
+        self.has_ended = False
         self.away: set[str] = set()
         self.asked: list[str] = []
         self.most: dict[str, int] = {}
@@ -95,8 +96,15 @@ class Nodes:
                 self.slow.wait(10)
                 raise EngineUnavailable("dial tcp: no route to host")
         log = self._log(query)
-        self.answers.append(Answer(log, follows="follow" in query, block=self.block))
+        follows = "follow" in query and not self.has_ended
+        self.answers.append(Answer(log, follows=follows, block=self.block))
         return self.answers[-1]
+
+    def end(self) -> None:
+        """End the container: no answer, whenever it began, stays open any longer."""
+        self.has_ended = True
+        for answer in self.answers:
+            answer.shutdown()
 
     def text(self, path: str, *, limitBytes: int, sinceTime: str = "", **query: object) -> bytes:
         log = self._log(query) if "previous" in query else self.newest or self.log

@@ -189,7 +189,7 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
         wait_for(lambda: follower._whole_at)
     ended = ago(-60) if end == "of the kubelet" else "2026-01-01T00:00:03Z"
     streams.on_change(uid, nodes.snapshot("up", 1, ended=ended))
-    nodes.answers[0].shutdown()
+    nodes.end()
     told += collected(streams, uid, cursors)
     assert told == b"one\n" + (b"" if end == "of the container" else ROTATED) + b"two\n"
 
