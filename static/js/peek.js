@@ -9,7 +9,7 @@ const drawer = document.getElementById("drawer");
 const asked = (name) => new URLSearchParams(location.search).get(name) ?? "";
 const rest = () => location.search.slice(1).split("&").filter((pair) => pair && !OWN.test(pair));
 const head = () => drawer.querySelector("[data-sel]");
-let opening = false;
+let opening = ""; // the id of the workload that was asked for, until it stands there
 let waiting = 0; // steps asked for while a drawer opens: they follow it
 
 // Of the table alone, or with a workload beside it.
@@ -20,7 +20,7 @@ function address(sel = "", tab = "") {
 }
 
 function open(sel, tab) {
-  opening = true;
+  opening = sel;
   const path = `${location.pathname}${sel}/${!tab || tab === "overview" ? "" : `${tab}/`}`;
   return htmx.ajax("GET", path, { target: "#drawer", swap: "innerHTML" });
 }
@@ -60,13 +60,13 @@ function mark() {
 // The drawer says what it shows: the address follows, with an entry of its own for the first.
 document.body.addEventListener("htmx:afterSettle", (event) => {
   if (!drawer.contains(event.target) || !head()) return; // its target may be what was replaced
-  opening = false;
   const here = address(head().dataset.sel, drawer.querySelector("#workload-panel").dataset.tab);
   if (!asked("sel")) history.pushState({ peek: true }, "", here);
   else if (here !== location.pathname + location.search) history.replaceState(history.state, "", here);
   mark();
+  if (opening && opening !== head().dataset.sel) return; // one from before, or a part of it
   const by = waiting;
-  waiting = 0;
+  [opening, waiting] = ["", 0];
   if (by) step(by);
 });
 dialog.addEventListener("close", () => {
@@ -78,7 +78,7 @@ dialog.addEventListener("close", () => {
 });
 document.body.addEventListener("htmx:afterRequest", (event) => {
   if (event.detail.target !== drawer || event.detail.successful) return;
-  [opening, waiting] = [false, 0];
+  [opening, waiting] = ["", 0];
   if (!dialog.open && asked("sel")) history.replaceState(history.state, "", address());
 });
 
