@@ -15,6 +15,7 @@ from accounts.models import User
 from core.broker.enqueue import tell
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory
+from tests.waiting import wait_for
 from workloads import live
 from workloads.history import events
 from workloads.live import BEAT, PageWatch
@@ -158,7 +159,7 @@ def test_a_live_stream_lets_go_of_the_broker_when_the_page_leaves(
         reading.cancel()  # what the server does when the page leaves
         with pytest.raises(asyncio.CancelledError):
             await reading
-        assert not valkey.pubsub_numpat()
+        await asyncio.to_thread(wait_for, lambda: not valkey.pubsub_numpat())
 
     async_to_sync(scenario)()
 
