@@ -1,9 +1,10 @@
 """The peer of the trainer: a DDP script as short as one would write it by hand, for torchrun.
 
-It trains the same network on the same digits, with batches of the same size. It prints how many
-samples per second all ranks together took after the first epoch.
+It trains the same network on the same digits, with batches of the same size, and on GPUs where
+there are some. It prints how many samples per second all ranks together took after the first epoch.
 """
 
+import os
 import sys
 import time
 
@@ -16,11 +17,14 @@ from trainer.data.digits import load
 from trainer.model import ConvNet
 
 epochs, batch_size = int(sys.argv[1]), int(sys.argv[2])
-dist.init_process_group("gloo")
+gpus = torch.cuda.is_available()
+device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpus else torch.device("cpu")
+dist.init_process_group("nccl" if gpus else "gloo", device_id=device if gpus else None)
 rank, ranks = dist.get_rank(), dist.get_world_size()
 torch.manual_seed(1)
-train = load(None, 1).train
-model = DistributedDataParallel(ConvNet(*train.inputs.shape[1:]))
+train = load(None, 1).train.to(device)
+network = ConvNet(*train.inputs.shape[1:]).to(device)
+model = DistributedDataParallel(network, device_ids=[device] if gpus else None)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
 started = 0.0
 for epoch in range(epochs):
@@ -33,6 +37,8 @@ for epoch in range(epochs):
         loss = nn.functional.cross_entropy(model(train.inputs[part]), train.labels[part])
         torch.autograd.backward(loss)
         optimizer.step()
+if gpus:
+    torch.cuda.synchronize()
 if rank == 0:
     print((epochs - 1) * len(train) / (time.monotonic() - started))
 dist.destroy_process_group()

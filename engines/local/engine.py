@@ -1,10 +1,10 @@
 """The local engine: gangs are processes of this machine, each with its own supervisor."""
 
 import socket
+import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 
 import psutil
@@ -43,6 +43,7 @@ from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
+FRESH = 5.0  # seconds for which what was seen of this machine holds
 FULL = "The disk of the local engine is full. The workload starts when there is space."
 
 
@@ -85,14 +86,19 @@ class LocalEngine:
         self.home, self._images = home.resolve(), images
         self._virtual_gpus, self._restart_delay = virtual_gpus, restart_delay
         self._paths = paths
+        self._looked: tuple[float, tuple[NodeInfo, tuple[Finding, ...]]] | None = None
 
-    @cached_property
+    @property
     def _node(self) -> NodeInfo:
-        return machine.node(self._virtual_gpus)
+        return self._look()[0]
 
-    @cached_property
-    def _planner(self) -> planner.Planner:
-        return planner.Planner(self._images, self._node, self._restart_delay, self._paths)
+    def _look(self) -> tuple[NodeInfo, tuple[Finding, ...]]:
+        """This machine, and what is wrong with it, as of ``FRESH`` seconds ago at most: a driver
+        may come up late, and a device may be lost."""
+        at = time.monotonic()
+        if self._looked is None or at - self._looked[0] > FRESH:
+            self._looked = at, machine.look(self._virtual_gpus)
+        return self._looked[1]
 
     def capabilities(self) -> Capabilities:
         """The rendezvous is ours; the framework itself comes with the command's interpreter."""
@@ -103,14 +109,16 @@ class LocalEngine:
         return (self._node,)
 
     def check(self) -> tuple[Finding, ...]:
-        return ()  # nothing to check: what a workload lacks is reported at its submission
+        """Only GPUs can lack: what else a workload needs is reported at its submission."""
+        return self._look()[1]
 
     def keep_queues(self, wanted: Wanted) -> None:
         """There are no queues here: Trainyard decides who may start."""
 
     def plan(self, launch: Launch) -> GangPlan:
         """The plan for the supervisor. ``EngineRefused`` says what cannot be provided."""
-        return self._planner.plan(launch)
+        node = self._node
+        return planner.Planner(self._images, node, self._restart_delay, self._paths).plan(launch)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return render(self.plan(launch), self._folder(launch.handle))

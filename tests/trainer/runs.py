@@ -16,6 +16,7 @@ from tests.waiting import wait_for
 ROOT = Path(__file__).resolve().parents[2]
 DEADLINE = 180.0  # seconds; each run here takes under 15 on two idle cores
 LAUNCHERS = ("PET_", "TORCHELASTIC_", "SLURM_", "OMPI_", "MASTER_", "LOCAL_")
+DEVICES = ""  # that runs see; none, where not a test is about GPUs
 SHORT = ("--epochs", "3", "--batch-size", "256", "--lr", "0.05", "--log-interval", "4")
 
 
@@ -67,7 +68,7 @@ def base_env(**more: str) -> dict[str, str]:
         if not name.startswith(LAUNCHERS) and name not in names
     }
     # One thread each, because threads that wait for each other are very slow on a busy machine.
-    fixed = {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
+    fixed = {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": DEVICES, "OMP_NUM_THREADS": "1"}
     return clean | fixed | more
 
 

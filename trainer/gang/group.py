@@ -126,6 +126,8 @@ def _device(identity: Identity, config: Config) -> torch.device:
     number = identity.local_rank if config.gpu is None else config.gpu
     device = torch.device("cuda", number % torch.cuda.device_count())
     torch.cuda.set_device(device)
+    # Some of cuDNN's convolutions add in any order, and a resumed training would differ.
+    torch.backends.cudnn.deterministic = True
     return device
 
 

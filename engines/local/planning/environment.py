@@ -63,7 +63,9 @@ def environment(
         **rank.variables,
         **rank.secrets,
         **rendezvous_of(plan).variables(plan, rank, ports),
-        # The devices that admission assigned; an empty value hides all of them.
+        # The devices that admission assigned; an empty value hides all of them. Left alone,
+        # CUDA counts the fastest first, unlike the driver and its tools.
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
         MARKER: str(folder),
     }

@@ -32,6 +32,11 @@ class RankPlan:
     def name(self) -> str:
         return f"{self.role}-{self.index}"
 
+    @property
+    def shares_gpus(self) -> bool:
+        """Whether it has parts of its devices, and others may have the rest."""
+        return self.gpu_request < len(self.visible_gpus)
+
 
 @dataclass(frozen=True)
 class GangPlan:

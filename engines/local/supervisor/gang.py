@@ -14,6 +14,7 @@ from engines.local.records.state import RankRecord, Record, now
 from engines.local.supervisor import setup
 from engines.local.supervisor.spawning import Process, spawn
 from engines.local.system import cgroups, exit, marks, ports, processes
+from engines.local.system.gauge import Gauge
 from engines.local.volumes import view
 from engines.shared.starts import start_of
 from spec.phases import RankPhase, Reason
@@ -58,6 +59,7 @@ class Gang:
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
+        self.gauge = Gauge(index for rank in plan.ranks for index in rank.visible_gpus)
         self._ports = ExitStack()
         self._setup: Path | None = None
         self._since: float | None = None  # when all ranks had started
@@ -79,6 +81,7 @@ class Gang:
                 self.close()
                 raise SpawnError(record, error) from error
         self._since = time.monotonic()
+        self.gauge.open()
 
     def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
         """Start the first process of one rank, with its log, volumes and limits, and record it."""
@@ -164,8 +167,9 @@ class Gang:
             _settle(member)
 
     def close(self) -> None:
-        """Clean up: kill processes that left their group, remove control groups, and
-        release ports."""
+        """Clean up: stop measuring, kill processes that left their group, remove control groups,
+        and release ports."""
+        self.gauge.close()
         if self.members:
             processes.sweep(self.folder.path)
         for member in self.members:

@@ -76,22 +76,25 @@ class Tending:
             self._written = clock  # the first only sets the clock: CPU usage needs two
         elif clock - self._written >= EVERY:
             self._written = clock
-            self._write(samples)
+            at = now()
+            self._write([self._line(members[it], at, sample) for it, sample in samples.items()])
 
-    def _write(self, samples: dict[int, ProcessSample]) -> None:
+    def _line(self, member: Member, at: str, sample: ProcessSample) -> Json:
+        plan = member.plan
+        gpus = self.gang.gauge.usage(plan.visible_gpus, sample.pids, shares=plan.shares_gpus)
+        return {
+            "rank": plan.rank,
+            "attempt": self.gang.record.attempt,
+            "at": at,
+            "cpu": sample.cpu,
+            "memory": sample.memory,
+            "gpu": gpus.utilization,
+            "gpu_memory": gpus.memory,
+        }
+
+    def _write(self, lines: list[Json]) -> None:
         """Append a sample of each rank to the file of usage. If the disk is full, they are
         dropped."""
-        at, attempt = now(), self.gang.record.attempt
-        lines: list[Json] = [
-            {
-                "rank": rank,
-                "attempt": attempt,
-                "at": at,
-                "cpu": sample.cpu,
-                "memory": sample.memory,
-            }
-            for rank, sample in samples.items()
-        ]
         try:
             sampling.append(self.folder.usage(self.plan.run), lines)
         except OSError as error:  # full disk: the training matters more than samples

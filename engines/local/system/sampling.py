@@ -24,6 +24,7 @@ class ProcessSample:
 
     cpu: float
     memory: int
+    pids: frozenset[int] = frozenset()
 
 
 @dataclass
@@ -51,7 +52,8 @@ class Sampler:
         spent = sum(max(time - before.get(pid, 0.0), 0.0) for pid, time in times.items())
         passed = at - self._at.get(rank, at)
         self._times[rank], self._at[rank] = times, at
-        return ProcessSample(round(spent / passed, 3) if passed > 0 else 0.0, memory)
+        cores = round(spent / passed, 3) if passed > 0 else 0.0
+        return ProcessSample(cores, memory, frozenset(times))
 
 
 def private_memory(folder: Path, rank: int, pid: int) -> int:

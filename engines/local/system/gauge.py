@@ -1,0 +1,124 @@
+"""Measures what ranks use of their GPUs, once a second beside the supervisor."""
+
+import logging
+import time
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event, Thread
+
+from engines.local.system import nvidia
+from engines.local.system.nvidia import DriverError, Reading
+
+logger = logging.getLogger(__name__)
+
+EVERY = 1.0  # seconds between readings
+STALE = 5.0  # seconds after which a reading says nothing about now
+#: The first namespace of process numbers. In another one the driver's numbers may mean others.
+OUTERMOST = "pid:[4026531836]"
+
+
+@dataclass(frozen=True)
+class GpuUsage:
+    """``utilization`` in percent, the mean of a rank's devices; ``memory`` in bytes, their sum.
+    ``None`` is what could not be measured."""
+
+    utilization: float | None = None
+    memory: int | None = None
+
+
+class Gauge(Thread):
+    """Reads devices in a thread of its own: a driver in trouble may not answer for minutes, in
+    which ranks still have to be tended. Where there is no driver it says so once and ends."""
+
+    def __init__(self, devices: Iterable[int]) -> None:
+        super().__init__(name="gauge", daemon=True)
+        self.devices = sorted(set(devices))
+        self._readings: dict[int, Reading] = {}
+        self._at = 0.0
+        self._over = Event()
+        self._lost: set[int] = set()
+
+    def open(self) -> None:
+        """Begin, if there are devices to measure."""
+        if self.devices:
+            self.start()
+
+    def run(self) -> None:
+        try:
+            with nvidia.driver() as nvml:
+                while not self._over.is_set():
+                    readings = {index: self._read(nvml, index) for index in self.devices}
+                    self._readings, self._at = readings, time.monotonic()
+                    self._over.wait(EVERY)
+        except DriverError as error:
+            logger.warning("The use of GPUs is not measured: %s", error)
+
+    def _read(self, nvml: object, index: int) -> Reading:
+        try:
+            reading = nvidia.read(nvml, index)
+        except DriverError as error:
+            if index not in self._lost:
+                logger.warning("The use of GPU %d is not measured: %s", index, error)
+            self._lost.add(index)
+            return Reading()
+        if index in self._lost:
+            logger.warning("The use of GPU %d is measured again", index)
+        self._lost.discard(index)
+        return reading
+
+    def close(self) -> None:
+        """End the thread, unless the driver holds it."""
+        self._over.set()
+        if self.is_alive():
+            self.join(EVERY)
+
+    def usage(self, devices: Iterable[int], pids: Collection[int], *, shares: bool) -> GpuUsage:
+        """What a rank with these processes uses now of its devices: all that happens on its own
+        ones, as tools for whole machines count it, and of those that it ``shares`` with others what
+        its processes do, where the driver tells them apart."""
+        if time.monotonic() - self._at > STALE:
+            return GpuUsage()
+        readings = [self._readings.get(index, Reading()) for index in devices]
+        readings = [_part(it, pids) if shares else _whole(it, pids) for it in readings]
+        rates = [it.utilization for it in readings if it.utilization is not None]
+        held = [it.memory for it in readings if it.memory is not None]
+        return GpuUsage(
+            round(sum(rates) / len(rates), 1) if rates else None,
+            sum(held) if held and len(held) == len(readings) else None,
+        )
+
+
+def _whole(reading: Reading, pids: Collection[int]) -> Reading:
+    """A device with one user. Where it has no memory of its own, the user's processes tell."""
+    if reading.memory is not None:
+        return reading
+    return replace(reading, memory=_part(reading, pids).memory)
+
+
+def _part(reading: Reading, pids: Collection[int]) -> Reading:
+    """What these processes do of all that happens on a device."""
+    shares, held = reading.shares, reading.held
+    sure = tells_processes() or any(pid in pids for pid in held or ())
+    if not sure:
+        return Reading()
+    own = None if held is None else [it for pid, it in held.items() if pid in pids]
+    return Reading(
+        None if shares is None else sum(share for pid, share in shares.items() if pid in pids),
+        None if own is None else total(own),
+    )
+
+
+def total(amounts: Iterable[int | None]) -> int | None:
+    """The sum; ``None`` if one of them is not known."""
+    amounts = list(amounts)
+    known = [amount for amount in amounts if amount is not None]
+    return sum(known) if len(known) == len(amounts) else None
+
+
+def tells_processes() -> bool:
+    """Whether the driver's process numbers are those of this process."""
+    try:
+        return str(Path("/proc/self/ns/pid").readlink()) == OUTERMOST
+    except OSError:
+        return False

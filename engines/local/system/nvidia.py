@@ -1,0 +1,164 @@
+"""NVIDIA's GPUs, as their driver describes them through its library, NVML."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import psutil
+
+from engines.findings import Finding, Level
+from engines.nodes import Gpu
+
+AREA = "GPUs"  # of findings
+PATIENCE = 20.0  # seconds for an answer: a driver in trouble may not give one for minutes
+LATELY = 2.0  # seconds of which the driver is asked what processes did
+PCI = Path("/sys/bus/pci/devices")
+VENDOR = "0x10de"
+IN_MIG_MODE = (
+    "It is in MIG mode, of which this machine makes no use. Turn MIG off (nvidia-smi -i {} -mig 0)."
+)
+REPAIR = "Check that nvidia-smi works on this machine."
+
+
+class DriverError(Exception):
+    """The driver does not answer. The message has its own words."""
+
+
+class NoDriver(DriverError):
+    """There is no driver on this machine, or nothing for it to drive."""
+
+
+@dataclass(frozen=True)
+class Devices:
+    """The GPUs that can be used, and what is wrong with the others or with their driver."""
+
+    gpus: tuple[Gpu, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a device does: ``utilization`` in percent, ``memory`` in use in bytes, and both of each
+    process by its number: ``shares``, and ``held``. ``None`` is what the driver does not tell; a
+    process without a share did nothing."""
+
+    utilization: float | None = None
+    memory: int | None = None
+    shares: Mapping[int, float] | None = None
+    held: Mapping[int, int | None] | None = None
+
+
+@contextmanager
+def driver() -> Iterator[Any]:
+    """The library, ready to be asked while the block runs. Raises ``DriverError``."""
+    import pynvml  # large, and only needed where there are GPUs
+
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        missing = error.value == pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
+        idle = error.value == pynvml.NVML_ERROR_DRIVER_NOT_LOADED and not has_card()
+        raise (NoDriver if missing or idle else DriverError)(str(error)) from error
+    try:
+        yield pynvml
+    finally:
+        with suppress(pynvml.NVMLError):
+            pynvml.nvmlShutdown()
+
+
+def has_card() -> bool:
+    """Whether a device of NVIDIA is plugged in, with or without a driver."""
+    for vendor in PCI.glob("*/vendor"):
+        with suppress(OSError):
+            if vendor.read_text().strip() == VENDOR:
+                return True
+    return False
+
+
+def devices() -> Devices:
+    """All devices of this machine. None where there is no driver; a finding where it fails."""
+    answers: list[Devices] = []
+    thread = Thread(target=lambda: answers.append(_devices()), name="GPUs", daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return answers[0] if answers else _failed(f"no answer within {PATIENCE:.0f} seconds")
+
+
+def _devices() -> Devices:
+    try:
+        with driver() as nvml:
+            found = [_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+    except NoDriver:
+        return Devices()
+    except DriverError as error:
+        return _failed(str(error))
+    return Devices(
+        tuple(it for it in found if isinstance(it, Gpu)),
+        tuple(it for it in found if isinstance(it, Finding)),
+    )
+
+
+def _failed(said: str) -> Devices:
+    text = f"The driver does not answer: {said}. {REPAIR}"
+    return Devices(findings=(Finding(AREA, "NVIDIA driver", Level.ISSUE, text),))
+
+
+def _device(nvml: Any, index: int) -> Gpu | Finding:
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        if any(_told(nvml, nvml.nvmlDeviceGetMigMode, handle) or ()):
+            text = IN_MIG_MODE.format(index)
+            return Finding(AREA, f"GPU {index}", Level.WARNING, text)
+        memory = _told(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
+        # One without memory of its own shares the machine's.
+        size = memory.total if memory else psutil.virtual_memory().total
+        return Gpu(index, nvml.nvmlDeviceGetName(handle), size)
+    except nvml.NVMLError as error:
+        return Finding(AREA, f"GPU {index}", Level.ISSUE, f"It cannot be used: {error}. {REPAIR}")
+
+
+def read(nvml: Any, index: int) -> Reading:
+    """What a device does now. ``DriverError`` if it cannot be reached."""
+    try:
+        handle = nvml.nvmlDeviceGetHandleByIndex(index)
+        rates = _told(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+        memory = _told(nvml, nvml.nvmlDeviceGetMemoryInfo, handle, nvml.nvmlMemory_v2)
+        users = _told(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
+        shares = _shares(nvml, handle)
+    except nvml.NVMLError as error:
+        raise DriverError(str(error)) from error
+    return Reading(
+        float(rates.gpu) if rates else None,
+        memory.used if memory else None,
+        shares,
+        None if users is None else {user.pid: user.usedGpuMemory for user in users},
+    )
+
+
+def _shares(nvml: Any, handle: Any) -> dict[int, float] | None:
+    """The part of the device's time that each process had lately, in percent."""
+    since = int((time.time() - LATELY) * 1e6)
+    try:
+        samples = _told(nvml, nvml.nvmlDeviceGetProcessUtilization, handle, since)
+    except nvml.NVMLError as error:
+        if error.value in (nvml.NVML_SUCCESS, nvml.NVML_ERROR_NOT_FOUND):  # nobody did anything
+            return {}
+        raise
+    # Of several samples of a process the newest counts.
+    newest = sorted(samples or (), key=lambda sample: sample.timeStamp)
+    return None if samples is None else {it.pid: float(it.smUtil) for it in newest}
+
+
+def _told(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:
+    """What the driver answers; ``None`` if this device or this driver cannot tell."""
+    untold = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+    try:
+        return ask(*about)
+    except nvml.NVMLError as error:
+        if error.value in untold:
+            return None
+        raise

@@ -1,0 +1,156 @@
+"""What ranks use of their GPUs."""
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pynvml
+import pytest
+
+from engines.base import Launch, UsageSample
+from engines.local.system import gauge
+from engines.local.system.gauge import Gauge, GpuUsage
+from spec.parts.compute import Compute, GpuRequestType
+from tests.engines.local.conftest import LocalRig
+from tests.engines.local.gangs import tended
+from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
+from tests.waiting import wait_for
+
+OURS, OTHERS = 11, 12
+MEASURED = "the first reading"
+
+
+@pytest.fixture(autouse=True)
+def _one_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gauge, "tells_processes", lambda: True)
+
+
+@contextmanager
+def measuring(*devices: int) -> Iterator[Gauge]:
+    measure = Gauge(devices)
+    measure.open()
+    try:
+        wait_for(lambda: measure._readings, message=MEASURED)
+        yield measure
+    finally:
+        measure.close()
+
+
+def used(measure: Gauge, *devices: int, shares: bool = False) -> GpuUsage:
+    return measure.usage(devices, {OURS}, shares=shares)
+
+
+def test_several_devices_are_a_mean_and_a_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    devices = FakeDevice(busy=90, used=3 * GIB), FakeDevice(busy=60, used=2 * GIB), FakeDevice()
+    driver = FakeDriver(*devices).install(monkeypatch)
+    with measuring(0, 1) as measure:
+        assert used(measure, 0, 1) == GpuUsage(75.0, 5 * GIB)
+    assert driver.open == 0
+
+
+def test_a_part_of_a_device_is_what_its_own_processes_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[int, int | None] = {OURS: GIB, OTHERS: 4 * GIB}
+    device = FakeDevice(busy=90, used=6 * GIB, held=held, shares={OURS: 20, OTHERS: 70})
+    FakeDriver(device).install(monkeypatch)
+    with measuring(0) as measure:
+        assert used(measure, 0, shares=True) == GpuUsage(20.0, GIB)
+        assert used(measure, 0) == GpuUsage(90.0, 6 * GIB)
+        assert measure.usage([0], {99}, shares=True) == GpuUsage(0.0, 0)
+
+
+def test_processes_that_cannot_be_told_apart_are_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gauge, "tells_processes", lambda: False)
+    device = FakeDevice(held={OTHERS: GIB}, shares={OTHERS: 70})
+    FakeDriver(device).install(monkeypatch)
+    with measuring(0) as measure:
+        assert used(measure, 0, shares=True) == GpuUsage()
+
+
+def test_memory_that_the_driver_keeps_to_itself_is_not_measured(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    FakeDriver(FakeDevice(held={OURS: None}, shares=None)).install(monkeypatch)
+    with measuring(0) as measure:
+        assert used(measure, 0, shares=True) == GpuUsage()
+
+
+def test_a_device_with_the_machines_memory_is_measured_by_its_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    FakeDriver(FakeDevice(total=None, busy=30, held={OURS: GIB})).install(monkeypatch)
+    with measuring(0) as measure:
+        assert used(measure, 0) == GpuUsage(30.0, GIB)
+
+
+def test_a_lost_device_is_told_once_and_the_others_are_measured(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    lost = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST)
+    FakeDriver(FakeDevice(busy=40), lost).install(monkeypatch)
+    monkeypatch.setattr(gauge, "EVERY", 0.001)
+    with caplog.at_level(logging.WARNING), measuring(0, 1) as measure:
+        first = measure._at
+        wait_for(lambda: measure._at > first, message="another reading")
+        assert used(measure, 0, 1) == GpuUsage(40.0, None)
+        said = [it for it in caplog.messages if "GPU 1 is not measured" in it]
+        assert len(said) == 1
+        lost.error = None
+        wait_for(lambda: "The use of GPU 1 is measured again" in caplog.messages)
+
+
+def test_an_old_reading_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeDriver(FakeDevice()).install(monkeypatch)
+    with measuring(0) as measure:
+        monkeypatch.setattr(gauge, "STALE", -1.0)
+        assert used(measure, 0) == GpuUsage()
+
+
+def test_without_a_driver_it_says_so_once_and_ends(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    FakeDriver().install(monkeypatch).error = pynvml.NVML_ERROR_LIBRARY_NOT_FOUND
+    measure = Gauge([0])
+    with caplog.at_level(logging.WARNING):
+        measure.open()
+        measure.join(10)
+    assert not measure.is_alive()
+    assert len(caplog.messages) == 1
+    assert used(measure, 0) == GpuUsage()
+
+
+def with_gpu(launched: Launch, portion: float) -> Launch:
+    """The launch, whose worker has the first device or a part of it."""
+    part = {"gpu_request_type": GpuRequestType.PORTION, "gpu_portion_request": portion}
+    compute = Compute(gpu_devices_request=1, **part if portion < 1 else {})
+    worker = launched.spec.worker.model_copy(update={"compute": compute})
+    spec = launched.spec.model_copy(update={"worker": worker})
+    return replace(launched, spec=spec, gpus={1: (0,)})
+
+
+@pytest.mark.parametrize(("portion", "expected"), [(1.0, (90.0, 6 * GIB)), (0.5, (20.0, GIB))])
+def test_samples_of_ranks_have_what_they_use_of_their_gpus(
+    rig: LocalRig,
+    monkeypatch: pytest.MonkeyPatch,
+    portion: float,
+    expected: tuple[float, int],
+) -> None:
+    device = FakeDevice(busy=90, used=6 * GIB)
+    FakeDriver(device).install(monkeypatch)
+    launched = with_gpu(rig.endless(), portion)
+    with tended(rig, launched) as (gang, tending):
+        pid = next(it.process.pid for it in gang.running if it.plan.rank == 1)
+        device.held, device.shares = {pid: GIB, OTHERS: GIB}, {pid: 20, OTHERS: 70}
+
+        def measured() -> list[UsageSample]:
+            tending.tick()
+            samples = rig.engine.usage(launched.handle, run=1, after=None)
+            return [it for it in samples if (it.gpu, it.gpu_memory) == expected]
+
+        found = wait_for(measured, 30, "a sample with GPUs")
+        others = [it for it in rig.engine.usage(launched.handle, run=1, after=None) if not it.rank]
+    assert {it.rank for it in found} == {1}
+    assert {(it.gpu, it.gpu_memory) for it in others} == {(None, None)}
+    assert not gang.gauge.is_alive()

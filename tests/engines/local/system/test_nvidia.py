@@ -1,0 +1,94 @@
+"""Which GPUs of this machine can be used."""
+
+import threading
+from pathlib import Path
+
+import psutil
+import pynvml
+import pytest
+
+from engines.findings import Level
+from engines.local.system import nvidia
+from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
+
+
+def test_devices_are_those_of_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = FakeDriver(FakeDevice(), FakeDevice("NVIDIA L4", 24 * GIB)).install(monkeypatch)
+    found = nvidia.devices()
+    assert [(it.index, it.model, it.memory) for it in found.gpus] == [
+        (0, "NVIDIA H100 80GB HBM3", 80 * GIB),
+        (1, "NVIDIA L4", 24 * GIB),
+    ]
+    assert found.findings == ()
+    assert driver.open == 0  # nothing keeps the driver awake
+
+
+def test_a_device_without_memory_of_its_own_has_the_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    FakeDriver(FakeDevice("NVIDIA GB10", total=None, mig=None)).install(monkeypatch)
+    (gpu,) = nvidia.devices().gpus
+    assert gpu.memory == psutil.virtual_memory().total
+
+
+def test_a_lost_device_and_one_in_mig_mode_are_named_and_the_others_keep_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lost = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST)
+    FakeDriver(FakeDevice(), lost, FakeDevice(mig=1), FakeDevice()).install(monkeypatch)
+    found = nvidia.devices()
+    assert [gpu.index for gpu in found.gpus] == [0, 3]
+    named = {it.name: (it.level, it.text) for it in found.findings}
+    assert named["GPU 1"][0] is Level.ISSUE
+    assert "GPU is lost" in named["GPU 1"][1]
+    assert named["GPU 2"][0] is Level.WARNING
+    assert "nvidia-smi -i 2 -mig 0" in named["GPU 2"][1]
+
+
+def test_a_driver_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    driver = FakeDriver(FakeDevice()).install(monkeypatch)
+    driver.error = pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH
+    found = nvidia.devices()
+    assert found.gpus == ()
+    (finding,) = found.findings
+    assert (finding.name, finding.level) == ("NVIDIA driver", Level.ISSUE)
+    assert "version mismatch" in finding.text
+
+
+@pytest.mark.parametrize("vendor", ["0x10de", "0x8086"])
+def test_a_library_without_a_driver_is_a_fault_only_where_there_is_a_card(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vendor: str
+) -> None:
+    (tmp_path / "0000:01:00.0").mkdir()
+    (tmp_path / "0000:01:00.0" / "vendor").write_text(f"{vendor}\n")
+    monkeypatch.setattr(nvidia, "PCI", tmp_path)
+    FakeDriver().install(monkeypatch).error = pynvml.NVML_ERROR_DRIVER_NOT_LOADED
+    assert bool(nvidia.devices().findings) == (vendor == nvidia.VENDOR)
+
+
+def test_a_driver_that_does_not_answer_keeps_nobody_waiting(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = FakeDriver(FakeDevice()).install(monkeypatch)
+    driver.hangs = threading.Event()
+    monkeypatch.setattr(nvidia, "PATIENCE", 0.05)
+    try:
+        (finding,) = nvidia.devices().findings
+        assert "no answer within" in finding.text
+    finally:
+        driver.hangs.set()
+
+
+def test_what_a_process_does_is_told_by_its_newest_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = FakeDevice(used=3 * GIB, busy=70, held={11: GIB, 12: None}, shares={11: 40})
+    FakeDriver(device).install(monkeypatch)
+    with nvidia.driver() as nvml:
+        reading = nvidia.read(nvml, 0)
+    assert reading == nvidia.Reading(70.0, 3 * GIB, {11: 40.0}, {11: GIB, 12: None})
+
+
+def test_what_a_device_does_not_tell_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    FakeDriver(FakeDevice(total=None, busy=None, shares=None)).install(monkeypatch)
+    with nvidia.driver() as nvml:
+        reading = nvidia.read(nvml, 0)
+    assert reading == nvidia.Reading(None, None, None, {})
