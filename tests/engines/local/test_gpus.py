@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from engines.base import Launch, UsageSample
-from engines.local.system import gauge, nvidia
+from engines.local.system import gauge, nvidia, processes
 from spec.kind import WorkloadKind
 from spec.parts.compute import Compute, GpuRequestType
 from spec.phases import Phase
@@ -65,7 +65,7 @@ def busy(rig: LocalRig, launched: Launch, mib: int) -> UsageSample:
     return wait_for(measured, 60, "a sample of a busy GPU")[-1]
 
 
-def users() -> set[int]:
+def on_the_gpu() -> set[int]:
     with nvidia.driver() as nvml:
         return set(nvidia.read(nvml, 0).held or ())
 
@@ -98,10 +98,11 @@ def test_what_a_rank_uses_of_its_gpu_is_measured_and_freed_by_a_stop(rig: LocalR
     sample = busy(rig, launched, 2048)
     assert 0 < (sample.gpu or 0) <= 100
     assert 2048 * MIB < (sample.gpu_memory or 0) < nvidia.devices().gpus[0].memory
-    before = users()
+    own = {it.pid for it in processes.marked(rig.folder(launched).path)}
+    assert own & on_the_gpu() or not gauge.tells_processes()
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
-    wait_for(lambda: users() < before or not users(), 15, "the memory to be free")
+    wait_for(lambda: not own & on_the_gpu(), 15, "the memory to be free")
 
 
 def test_parts_of_a_gpu_are_measured_apart(rig: LocalRig) -> None:

@@ -123,7 +123,13 @@ def test_ranks_of_xgboost_and_jax_get_their_variables(rig: LocalRig) -> None:
 
 
 def test_variables_of_the_user_win_but_for_the_rendezvous(rig: LocalRig) -> None:
-    given = {"RANK": "9", "NODE_NAME": "mine", "OMP_NUM_THREADS": "2", "CUDA_VISIBLE_DEVICES": "0"}
+    given = {
+        "RANK": "9",
+        "NODE_NAME": "mine",
+        "OMP_NUM_THREADS": "2",
+        "CUDA_DEVICE_ORDER": "FASTEST_FIRST",
+        "CUDA_VISIBLE_DEVICES": "0",
+    }
     worker = Replica(
         image="any",
         command=rig.python(PRINT).spec.worker.command,
@@ -134,6 +140,7 @@ def test_variables_of_the_user_win_but_for_the_rendezvous(rig: LocalRig) -> None
         "RANK": "1",
         "NODE_NAME": "mine",
         "OMP_NUM_THREADS": "2",
+        "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES": "",
     }
 
