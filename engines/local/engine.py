@@ -43,7 +43,8 @@ from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
-FRESH = 5.0  # seconds for which what was seen of this machine holds
+FRESH = 5.0  # seconds for which what was seen of this machine holds, at least
+SPARING = 50  # times the seconds that the look took: waking idle GPUs up may take some
 FULL = "The disk of the local engine is full. The workload starts when there is space."
 
 
@@ -93,11 +94,13 @@ class LocalEngine:
         return self._look()[0]
 
     def _look(self) -> tuple[NodeInfo, tuple[Finding, ...]]:
-        """This machine, and what is wrong with it, as of ``FRESH`` seconds ago at most: a driver
-        may come up late, and a device may be lost."""
+        """This machine, and what is wrong with it, as of a moment ago: a driver may come up late,
+        and a device may be lost."""
         at = time.monotonic()
-        if self._looked is None or at - self._looked[0] > FRESH:
-            self._looked = at, machine.look(self._virtual_gpus)
+        if self._looked is None or at >= self._looked[0]:
+            machine_now = machine.look(self._virtual_gpus)
+            now = time.monotonic()
+            self._looked = now + max(FRESH, (now - at) * SPARING), machine_now
         return self._looked[1]
 
     def capabilities(self) -> Capabilities:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     monkeypatch.setattr(engine, "FRESH", 0.0)
+    monkeypatch.setattr(engine, "SPARING", 0)
     monkeypatch.setattr(connections, "_engines", {})
     return FakeDriver(FakeDevice(), FakeDevice("NVIDIA L4", 24 * GIB)).install(monkeypatch)
 

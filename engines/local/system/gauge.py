@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Event, Thread
 
 from engines.local.system import nvidia
-from engines.local.system.nvidia import DriverError, Reading
+from engines.local.system.nvidia import DriverError, GpuReading
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ class Gauge(Thread):
     def __init__(self, devices: Iterable[int]) -> None:
         super().__init__(name="gauge", daemon=True)
         self.devices = sorted(set(devices))
-        self._readings: dict[int, Reading] = {}
+        self._readings: dict[int, GpuReading] = {}
         self._at = 0.0
         self._over = Event()
         self._lost: set[int] = set()
@@ -54,14 +54,14 @@ class Gauge(Thread):
         except DriverError as error:
             logger.warning("The use of GPUs is not measured: %s", error)
 
-    def _read(self, nvml: object, index: int) -> Reading:
+    def _read(self, nvml: object, index: int) -> GpuReading:
         try:
             reading = nvidia.read(nvml, index)
         except DriverError as error:
             if index not in self._lost:
                 logger.warning("The use of GPU %d is not measured: %s", index, error)
             self._lost.add(index)
-            return Reading()
+            return GpuReading()
         if index in self._lost:
             logger.warning("The use of GPU %d is measured again", index)
         self._lost.discard(index)
@@ -79,7 +79,7 @@ class Gauge(Thread):
         its processes do, where the driver tells them apart."""
         if time.monotonic() - self._at > STALE:
             return GpuUsage()
-        readings = [self._readings.get(index, Reading()) for index in devices]
+        readings = [self._readings.get(index, GpuReading()) for index in devices]
         readings = [_part(it, pids) if shares else _whole(it, pids) for it in readings]
         rates = [it.utilization for it in readings if it.utilization is not None]
         held = [it.memory for it in readings if it.memory is not None]
@@ -89,31 +89,31 @@ class Gauge(Thread):
         )
 
 
-def _whole(reading: Reading, pids: Collection[int]) -> Reading:
+def _whole(reading: GpuReading, pids: Collection[int]) -> GpuReading:
     """A device with one user. Where it has no memory of its own, the user's processes tell."""
     if reading.memory is not None:
         return reading
     return replace(reading, memory=_part(reading, pids).memory)
 
 
-def _part(reading: Reading, pids: Collection[int]) -> Reading:
+def _part(reading: GpuReading, pids: Collection[int]) -> GpuReading:
     """What these processes do of all that happens on a device."""
     shares, held = reading.shares, reading.held
     sure = tells_processes() or any(pid in pids for pid in held or ())
     if not sure:
-        return Reading()
+        return GpuReading()
     own = None if held is None else [it for pid, it in held.items() if pid in pids]
-    return Reading(
+    return GpuReading(
         None if shares is None else sum(share for pid, share in shares.items() if pid in pids),
         None if own is None else total(own),
     )
 
 
 def total(amounts: Iterable[int | None]) -> int | None:
-    """The sum; ``None`` if one of them is not known."""
+    """The sum; ``None`` if one of them is not measured."""
     amounts = list(amounts)
-    known = [amount for amount in amounts if amount is not None]
-    return sum(known) if len(known) == len(amounts) else None
+    measured = [amount for amount in amounts if amount is not None]
+    return sum(measured) if len(measured) == len(amounts) else None
 
 
 def tells_processes() -> bool:

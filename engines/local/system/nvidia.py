@@ -41,7 +41,7 @@ class Devices:
 
 
 @dataclass(frozen=True)
-class Reading:
+class GpuReading:
     """What a device does: ``utilization`` in percent, ``memory`` in use in bytes, and both of each
     process by its number: ``shares``, and ``held``. ``None`` is what the driver does not tell; a
     process without a share did nothing."""
@@ -65,6 +65,8 @@ def driver() -> Iterator[Any]:
         raise (NoDriver if missing or idle else DriverError)(str(error)) from error
     try:
         yield pynvml
+    except pynvml.NVMLError as error:
+        raise DriverError(str(error)) from error
     finally:
         with suppress(pynvml.NVMLError):
             pynvml.nvmlShutdown()
@@ -91,14 +93,14 @@ def devices() -> Devices:
 def _devices() -> Devices:
     try:
         with driver() as nvml:
-            found = [_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+            answered = [_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
     except NoDriver:
         return Devices()
     except DriverError as error:
         return _failed(str(error))
     return Devices(
-        tuple(it for it in found if isinstance(it, Gpu)),
-        tuple(it for it in found if isinstance(it, Finding)),
+        tuple(it for it in answered if isinstance(it, Gpu)),
+        tuple(it for it in answered if isinstance(it, Finding)),
     )
 
 
@@ -121,7 +123,7 @@ def _device(nvml: Any, index: int) -> Gpu | Finding:
         return Finding(AREA, f"GPU {index}", Level.ISSUE, f"It cannot be used: {error}. {REPAIR}")
 
 
-def read(nvml: Any, index: int) -> Reading:
+def read(nvml: Any, index: int) -> GpuReading:
     """What a device does now. ``DriverError`` if it cannot be reached."""
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
@@ -131,7 +133,7 @@ def read(nvml: Any, index: int) -> Reading:
         shares = _shares(nvml, handle)
     except nvml.NVMLError as error:
         raise DriverError(str(error)) from error
-    return Reading(
+    return GpuReading(
         float(rates.gpu) if rates else None,
         memory.used if memory else None,
         shares,
@@ -158,6 +160,8 @@ def _told(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:
     untold = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
     try:
         return ask(*about)
+    except nvml.NVMLLibraryMismatchError:  # the driver is years older than the library
+        return None
     except nvml.NVMLError as error:
         if error.value in untold:
             return None

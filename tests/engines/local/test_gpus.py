@@ -93,7 +93,7 @@ def test_a_rank_without_a_gpu_sees_none(rig: LocalRig) -> None:
     assert {(it.gpu, it.gpu_memory) for it in samples(rig, launched)} <= {(None, None)}
 
 
-def test_what_a_rank_uses_of_its_gpu_is_measured_and_freed_by_a_stop(rig: LocalRig) -> None:
+def test_the_use_of_a_gpu_is_measured_and_a_stop_frees_it(rig: LocalRig) -> None:
     launched = rig.submit(alone(rig, BUSY % 2048, 0))
     sample = busy(rig, launched, 2048)
     assert 0 < (sample.gpu or 0) <= 100

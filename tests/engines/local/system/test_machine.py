@@ -38,6 +38,7 @@ def test_a_driver_that_comes_up_later_is_noticed(
     driver = FakeDriver(FakeDevice()).install(monkeypatch)
     driver.error = pynvml.NVML_ERROR_UNKNOWN
     monkeypatch.setattr(engine, "FRESH", 0.0)
+    monkeypatch.setattr(engine, "SPARING", 0)
     ours = LocalEngine(tmp_path, images={}, virtual_gpus=4)
     assert ours.nodes()[0].gpus == ()
     driver.error = None

@@ -9,7 +9,7 @@ import pytest
 
 from engines.findings import Level
 from engines.local.system import nvidia
-from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
+from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver, supported
 
 
 def test_devices_are_those_of_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,6 +55,16 @@ def test_a_driver_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> No
     assert "version mismatch" in finding.text
 
 
+def test_a_driver_that_fails_while_it_is_asked_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetCount", lambda: supported(None))
+    (finding,) = nvidia.devices().findings
+    assert "Not Supported" in finding.text
+    assert driver.open == 0
+
+
 @pytest.mark.parametrize("vendor", ["0x10de", "0x8086"])
 def test_a_library_without_a_driver_is_a_fault_only_where_there_is_a_card(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vendor: str
@@ -79,16 +89,27 @@ def test_a_driver_that_does_not_answer_keeps_nobody_waiting(
         driver.hangs.set()
 
 
-def test_what_a_process_does_is_told_by_its_newest_sample(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_newest_sample_tells_the_share_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     device = FakeDevice(used=3 * GIB, busy=70, held={11: GIB, 12: None}, shares={11: 40})
     FakeDriver(device).install(monkeypatch)
     with nvidia.driver() as nvml:
         reading = nvidia.read(nvml, 0)
-    assert reading == nvidia.Reading(70.0, 3 * GIB, {11: 40.0}, {11: GIB, 12: None})
+    assert reading == nvidia.GpuReading(70.0, 3 * GIB, {11: 40.0}, {11: GIB, 12: None})
 
 
-def test_what_a_device_does_not_tell_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_old_driver_leaves_out_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(device: FakeDevice) -> None:
+        raise pynvml.NVMLLibraryMismatchError("this driver is too old")
+
+    FakeDriver(FakeDevice(busy=7)).install(monkeypatch)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetComputeRunningProcesses", unknown)
+    with nvidia.driver() as nvml:
+        reading = nvidia.read(nvml, 0)
+    assert (reading.utilization, reading.held) == (7.0, None)
+
+
+def test_a_device_leaves_out_what_it_does_not_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeDriver(FakeDevice(total=None, busy=None, shares=None)).install(monkeypatch)
     with nvidia.driver() as nvml:
         reading = nvidia.read(nvml, 0)
-    assert reading == nvidia.Reading(None, None, None, {})
+    assert reading == nvidia.GpuReading(None, None, None, {})
