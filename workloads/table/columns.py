@@ -20,6 +20,7 @@ from workloads.models.choices import architectures
 GB = 1000**3
 EXACT = 1e15  # whole numbers below have all their digits
 PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
+NAME_CELL = '<td class="named" data-label="{}">{}</td>'
 
 
 class ColumnKind(Enum):
@@ -68,7 +69,7 @@ class Column:
         most columns, no name and the complete cell."""
         if self.cell:
             return self.cell, self.label
-        frame = NUMBER_CELL if self.numeric else PLAIN_CELL
+        frame = CELLS.get(self.kind, PLAIN_CELL)
         return "", format_html(frame, self.label, text or "–")
 
     @property
@@ -122,6 +123,7 @@ def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 PHASES = _of((p.value, p.value) for p in Phase)
 FRAMEWORKS = _of((f.value, f.label) for f in Framework)
 ARCHITECTURES = _of(architectures())
+CELLS = {ColumnKind.NUMBER: NUMBER_CELL, ColumnKind.TEXT: NAME_CELL}
 FAILURES = _of(sorted((one.id, one.label) for one in CLASSES))
 T, C, N, D = ColumnKind.TEXT, ColumnKind.CHOICE, ColumnKind.NUMBER, ColumnKind.DATE
 

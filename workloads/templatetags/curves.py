@@ -20,7 +20,8 @@ def curve(points: Points) -> SafeString | str:
     if not line:
         return ""
     return format_html(
-        '<svg class="curve" width="{0}" height="{1}" viewBox="0 0 {0} {1}" aria-hidden="true">'
+        '<svg class="curve" width="{0}" height="{1}" viewBox="0 0 {0} {1}" '
+        'preserveAspectRatio="none" aria-hidden="true">'
         '<polyline points="{2}"/></svg>',
         WIDTH,
         HEIGHT,
