@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any
+from itertools import chain
+from typing import Any, Literal, get_args
 
 from ninja import Query, Router
 
@@ -11,7 +12,7 @@ from accounts.access import AccessRole
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import TENANT, Closed, Count, Pages, Wire, not_found
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
 from core.rest.rows import SortedIfAsked, WholeListing, matching, ordered
 
 router = Router(tags=["Access"], by_alias=True)
@@ -36,16 +37,22 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 KINDS = {"cluster": "clusters", "department": "departments", "project": "projects"}
+#: Run:ai's. Here people have roles in the tenant and in projects.
+ScopeType = Literal["system", "tenant", "cluster", "department", "project"]
+SCOPE_TYPES: tuple[str, ...] = get_args(ScopeType)
 OF_A_ROLE: Fields = {
     "id": ("id", NUMBER),
     "name": ("name", TEXT),
     "createdAt": ("created_at", DATE),
 }
-OF_A_PERMISSION: Fields = {"resourceType": ("resource_type", TEXT), "groupId": ("group_id", TEXT)}
+OF_A_PERMISSION: Fields = {
+    "resourceType": ("resource_type", one_of(chain(*(words for _, words in RESOURCES.values())))),
+    "groupId": ("group_id", one_of(group for group, _ in RESOURCES.values())),
+}
 OF_A_RULE: Fields = {
     "roleId": ("role_id", NUMBER),
-    "roleName": ("role_name", TEXT),
-    "scopeType": ("scope_type", TEXT),
+    "roleName": ("role_name", one_of(role.label for role in access.ROLES)),
+    "scopeType": ("scope_type", one_of(SCOPE_TYPES)),
     "scopeId": ("scope_id", TEXT),
     "scopeName": ("scope_name", TEXT),
     "clusterId": ("cluster_id", ID),

@@ -28,7 +28,7 @@ from core.rest.api import (
     not_found,
     refused_for,
 )
-from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, one_of, order
 
 router = Router(tags=["Access"])
 
@@ -37,7 +37,7 @@ NOT_CHANGED = "The password cannot be changed."
 FIELDS: Fields = {
     "username": ("username", TEXT),
     "email": ("email", TEXT),
-    "role": ("role", TEXT),
+    "role": ("role", one_of(role.name for role in access.ROLES)),
     "lastLogin": ("last_login", DATE),
     "createdAt": ("date_joined", DATE),
 }

@@ -18,17 +18,18 @@ from clusters.api.schemas import (
     secret_of,
     wire_of,
 )
-from clusters.models import Cluster, ConnectionTest
+from clusters.kinds import KINDS
+from clusters.models import Cluster, ConnectionTest, State
 from core.rest.api import judged, not_found
-from core.rest.filters import DATE, ID, TEXT, Fields, Filtered, narrow, order
+from core.rest.filters import DATE, ID, TEXT, Fields, Filtered, narrow, one_of, order
 from core.rest.rows import PagesIfAsked, SortedIfAsked
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {
     "uuid": ("pk", ID),
     "name": ("name", TEXT),
-    "kind": ("kind", TEXT),
-    "state": ("state", TEXT),
+    "kind": ("kind", one_of(KINDS)),
+    "state": ("state", one_of(State.values)),
     "createdAt": ("created_at", DATE),
     "checkedAt": ("checked_at", DATE),
 }

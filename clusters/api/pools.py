@@ -14,18 +14,19 @@ from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
 from core.rest.api import TENANT, Closed, Count, Wire, judged, not_found, words
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
 from core.rest.rows import PagesIfAsked, SortedIfAsked, matching, ordered
 
 router = Router(tags=["Nodes"])
 
 CANNOT = "The node pool cannot be saved."
+PHASES = ("Ready", "Empty", "Unschedulable")
 FIELDS: Fields = {
     "name": ("name", TEXT),
     "clusterId": ("cluster_id", ID),
     "labelKey": ("label_key", TEXT),
     "labelValue": ("label_value", TEXT),
-    "phase": ("phase", TEXT),
+    "phase": ("phase", one_of(PHASES)),
     "nodes": ("nodes", NUMBER),
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
@@ -47,7 +48,7 @@ class PoolOut(Wire):
     over_provisioning_ratio: int = 1
     created_by: str = ""
     updated_by: str = ""
-    phase: Annotated[str, words("Ready", "Empty", "Unschedulable")]
+    phase: Annotated[str, words(*PHASES)]
     nodes: int
     allocatable: Amounts
     allocated: Amounts

@@ -130,6 +130,11 @@ def _among(words: Mapping[str, str], operator: str, text: str) -> tuple[str, lis
     return NOT_AMONG if operator == "!@" else AMONG, passing
 
 
+def one_of(words: Iterable[str]) -> dict[str, str]:
+    """The type of a column that has one of these words. Any other word in a filter is refused."""
+    return {str(word): str(word) for word in words}
+
+
 def conditions(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
     """Parse filters. ``ApiError`` 400 names one that cannot be read."""
     for text in chain.from_iterable(map(JOINED.split, filters)):
@@ -173,7 +178,9 @@ def _field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[st
 def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
     if isinstance(kind, Mapping):
         if text not in kind:
-            raise _wrong(whole, f"{text!r} is not one of {', '.join(kind)}", "options")
+            raise _wrong(
+                whole, f"{text!r} is not one of {', '.join(filter(None, kind))}", "options"
+            )
         return kind[text]
     try:
         return READERS[kind](text)

@@ -19,12 +19,14 @@ from core.rest.filters import (
     Sorted,
     conditions,
     narrow,
+    one_of,
     order,
     sorting,
 )
 from core.rest.rows import matching, ordered
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
+from notifications.webhooks.events import TEST, TYPES
 from notifications.webhooks.schemas import (
     DeliveryDetail,
     DeliveryList,
@@ -52,9 +54,9 @@ FIELDS: Fields = {
 }
 OF_DELIVERIES: Fields = {
     "id": ("pk", ID),
-    "type": ("type", TEXT),
+    "type": ("type", one_of((*TYPES, TEST))),
     "subject": ("subject", TEXT),
-    "state": ("state", {name: name for name in DeliveryState.values}),
+    "state": ("state", one_of(DeliveryState.values)),
     "statusCode": ("status_code", NUMBER),
     "createdAt": ("created_at", DATE),
     "sentAt": ("sent_at", DATE),

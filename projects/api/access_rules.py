@@ -2,20 +2,20 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Literal
+from typing import Literal, get_args
 from uuid import UUID
 
 from django.db.models import Q
 from ninja import Field, Query, Router, Status
 
 from accounts import access
-from accounts.api.roles import OF_A_RULE
+from accounts.api.roles import OF_A_RULE, ScopeType
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
 from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
-from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, one_of
 from core.rest.rows import SortedIfAsked, matching, ordered
 from core.web.query import whole_number
 from projects.api.grants import (
@@ -34,10 +34,13 @@ from projects.api.grants import (
 
 router = Router(tags=["Access"], by_alias=True)
 MOST_AT_ONCE = 100
+#: Run:ai's. Here only users have roles.
+SubjectType = Literal["user", "app", "service-account", "group"]
+SUBJECT_TYPES: tuple[str, ...] = get_args(SubjectType)
 FIELDS: Fields = {
     "id": ("id", NUMBER),
     "subjectId": ("subject_id", TEXT),
-    "subjectType": ("subject_type", TEXT),
+    "subjectType": ("subject_type", one_of(SUBJECT_TYPES)),
     **OF_A_RULE,
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
@@ -113,9 +116,9 @@ class AccessRulesDeleted(Wire):
 
 
 class RuleNarrowing(Filtered):
-    subject_type: str = ""
+    subject_type: SubjectType | Literal[""] = ""
     subject_id_filter: str = Field("", description="A part of the user's name")
-    scope_type: str = ""
+    scope_type: ScopeType | Literal[""] = ""
     scope_id: str = ""
     cluster_id: UUID | None = None
     role_id: int | None = None

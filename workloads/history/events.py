@@ -11,6 +11,7 @@ from core.broker.stream import News
 from core.database.inserts import insert, insert_values
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
+from workloads.models.choices import EventSource
 
 EVERY_CHANNEL = "project:*"
 #: The task that sends notifications of phase changes, which it reads from the events.
@@ -85,7 +86,9 @@ def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:
     announce(workload)
 
 
-def note(workload: Workload, message: str, *, source: str, reason: Reason = Reason.NONE) -> None:
+def note(
+    workload: Workload, message: str, *, source: EventSource, reason: Reason = Reason.NONE
+) -> None:
     """Write an event about something that happened, without a change of phase."""
     insert([Event(workload=workload, message=message, source=source, reason=reason)])
     announce(workload)

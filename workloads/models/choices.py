@@ -1,5 +1,7 @@
 """Choices of the workload models' fields, as functions (see ``core.database.choices``)."""
 
+from typing import Literal, get_args
+
 from django.db import models
 
 from core.database.choices import Choices, values_of
@@ -16,6 +18,11 @@ class Source(models.TextChoices):
     FORM = "form", "Form"
     API = "api", "API"
     CLI = "cli", "CLI"
+
+
+#: Where an event without an actor comes from.
+EventSource = Literal["trainyard", "engine", "cluster", "training"]
+EVENT_SOURCES: tuple[str, ...] = get_args(EventSource)
 
 
 def sources() -> Choices:

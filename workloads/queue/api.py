@@ -9,7 +9,7 @@ from ninja import Query, Router
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
 from core.rest.api import Pages, Wire, words
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, order
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, one_of, order
 from core.rest.rows import SortedIfAsked
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
@@ -18,7 +18,7 @@ from workloads.scheduling.order.records import DecisionKind
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {
     "at": ("at", DATE),
-    "decision": ("kind", TEXT),
+    "decision": ("kind", one_of(DecisionKind)),
     "why": ("why", TEXT),
     "projectId": ("workload__project_id", NUMBER),
     "workloadId": ("workload_id", ID),

@@ -9,8 +9,9 @@ from clusters.models import Cluster
 from engines.base import ClusterEvent
 from workloads.history import events
 from workloads.models import Event, Workload
+from workloads.models.choices import EventSource
 
-SOURCE = "cluster"
+SOURCE: EventSource = "cluster"
 MOST = 300  # events kept of one workload; the oldest go first
 
 Key = tuple[UUID, str]

@@ -5,10 +5,12 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from core.rest import filters
-from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames
+from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames, one_of
 from spec.framework import Framework
 from spec.kind import WorkloadKind
-from spec.phases import Phase
+from spec.parts.scheduling import PriorityClass
+from spec.phases import Phase, Reason
+from workloads.diagnosis import BY_ID
 from workloads.models import WorkloadQuerySet
 
 #: Phases of Run:ai that no workload of Trainyard is in. Programs may filter by them nevertheless.
@@ -17,9 +19,9 @@ FIELDS: filters.Fields = {
     "id": ("id", ID),
     "name": ("name", TEXT),
     "type": ("kind", {kind.traits.type: kind.value for kind in WorkloadKind}),
-    "phase": ("phase", {word: word for word in (*map(str, Phase), *PHASES_OF_RUNAI)}),
-    "phaseReason": ("reason", TEXT),
-    "failureClass": ("failure_class", TEXT),
+    "phase": ("phase", one_of((*Phase, *PHASES_OF_RUNAI))),
+    "phaseReason": ("reason", one_of(Reason)),
+    "failureClass": ("failure_class", one_of(("", *BY_ID))),
     "projectId": ("project_id", NUMBER),
     "projectName": ("project__name", TEXT),
     "departmentId": ("project__department_id", NUMBER),
@@ -28,11 +30,11 @@ FIELDS: filters.Fields = {
     "clusterName": ("cluster__name", TEXT),
     "nodePool": ("spec_json__nodePools", ListOfNames),
     "category": ("spec_json__category", TEXT),
-    "priorityClassName": ("spec_json__priorityClass", TEXT),
+    "priorityClassName": ("spec_json__priorityClass", one_of(PriorityClass)),
     "template": ("template__name", TEXT),
     "deletedAt": ("deleted_at", DATE),
     "submittedBy": ("created_by__username", TEXT),
-    "distributedFramework": ("framework", {str(word): str(word) for word in Framework}),
+    "distributedFramework": ("framework", one_of(Framework)),
     "images": ("image", TEXT),
     "createdAt": ("created_at", DATE),
     "completedAt": ("completed_at", DATE),

@@ -11,10 +11,11 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest import correlation, filters
 from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
-from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, order
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, one_of, order
 from core.rest.rows import SortedIfAsked
 from projects.models import Project
-from spec.phases import RankPhase
+from spec.phases import Phase, RankPhase, Reason
+from spec.workload import Role
 from workloads import services
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
@@ -23,23 +24,24 @@ from workloads.api.reads.why import with_cause
 from workloads.api.schemas import WorkloadOut
 from workloads.api.submissions.distributed import find, find_kept
 from workloads.models import Event, Rank, Workload, WorkloadQuerySet
+from workloads.models.choices import EVENT_SOURCES
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
 OF_AN_EVENT: Fields = {
     "createdAt": ("at", DATE),
-    "phase": ("phase", TEXT),
-    "reason": ("reason", TEXT),
+    "phase": ("phase", one_of(("", *Phase))),
+    "reason": ("reason", one_of(Reason)),
     "message": ("message", TEXT),
-    "source": ("source", TEXT),
+    "source": ("source", one_of(EVENT_SOURCES)),
     "actor": ("actor__username", TEXT),
 }
 OF_A_POD: Fields = {
     "rank": ("rank", NUMBER),
-    "role": ("role", TEXT),
+    "role": ("role", one_of(Role)),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", {str(word): str(word) for word in RankPhase}),
-    "reason": ("reason", TEXT),
+    "k8sPhase": ("phase", one_of(RankPhase)),
+    "reason": ("reason", one_of(Reason)),
     "restarts": ("restarts", NUMBER),
     "exitCode": ("exit_code", NUMBER),
     "startedAt": ("started_at", DATE),

@@ -10,7 +10,18 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import Count, Pages, Wire
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.filters import (
+    DATE,
+    ID,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    Sorted,
+    narrow,
+    one_of,
+    order,
+)
 from spec.phases import RankPhase
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads.listing import EventsOfOne, PodList
@@ -25,7 +36,7 @@ FIELDS: Fields = {
     "projectId": ("workload__project_id", NUMBER),
     "clusterId": ("workload__cluster_id", ID),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", {str(word): str(word) for word in RankPhase}),
+    "k8sPhase": ("phase", one_of(RankPhase)),
     "createdAt": ("workload__created_at", DATE),
     "completedAt": ("finished_at", DATE),
 }

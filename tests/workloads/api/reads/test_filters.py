@@ -35,6 +35,7 @@ def three(project: Project) -> list[Workload]:
             name="gamma",
             failed=True,
             gpus=3,
+            failure_class="disk-full",
             spec_json=documents.dump(workload_spec().model_copy(update=GAMMA)),
         ),
     ]
@@ -77,6 +78,12 @@ FILTERS = [
     ("category!=Build", ["alpha", "beta"]),
     ("category=@buil", ["gamma"]),
     ("priorityClassName==high", ["gamma"]),
+    ("priorityClassName=^hi", ["gamma"]),
+    ("failureClass==disk-full", ["gamma"]),
+    ("failureClass!=", ["gamma"]),
+    ("failureClass==", ["alpha", "beta"]),
+    ("failureClass=^disk", ["gamma"]),
+    ("phaseReason!@Quota", ["alpha", "beta", "gamma"]),
 ]
 
 
@@ -131,6 +138,9 @@ def test_filters_add_up_and_search_looks_everywhere(call: Caller, three: list[Wo
         "filterBy=id==here",
         "filterBy=phase==Finished",
         "filterBy=type!=Pod",
+        "filterBy=failureClass==nonsense",
+        "filterBy=phaseReason==nonsense",
+        "filterBy=priorityClassName!=nonsense",
         "filterBy=distributedFramework==Torch",
         "filterBy=nodePool>=a",
         "filterBy=departmentId==research",
@@ -143,3 +153,10 @@ def test_a_filter_that_cannot_be_read_says_so(call: Caller, query: str) -> None:
     status, answer = call("GET", f"/workloads?{query}")
     assert status == 400
     assert query.split("=", 1)[1].split("=")[0] in answer["message"]
+
+
+def test_a_word_that_does_not_exist_is_refused_with_those_that_do(call: Caller) -> None:
+    status, answer = call("GET", "/workloads?filterBy=failureClass==nonsense")
+    assert status == 400
+    assert "'nonsense' is not one of " in answer["message"]
+    assert "cuda-out-of-memory" in answer["message"]
