@@ -28,6 +28,12 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
+        # all that is searched, so that a search reads no more than the index
+        indexes = [
+            models.Index(
+                fields=["at", "by_name", "verb", "target_kind", "target_name"], name="audit_search"
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.by_name or 'Trainyard'}: {self.verb} {self.target_kind} {self.target_name}"

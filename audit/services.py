@@ -14,6 +14,7 @@ from django.contrib.auth.models import AbstractUser
 from django.db.models import DateTimeField, JSONField, Model
 
 from audit.models import AuditEntry
+from audit.words import Verb
 from core.database.fields import EncryptedTextField
 from core.database.inserts import insert_values
 
@@ -33,7 +34,7 @@ NOTHING: tuple[object, ...] = (None, "", [], {})
 
 def record(
     by: AbstractUser | None,
-    verb: str,
+    verb: Verb,
     target: Model,
     *,
     before: Facts | None = None,
@@ -46,7 +47,7 @@ def record(
 
 def record_each(
     by: AbstractUser | None,
-    verb: str,
+    verb: Verb,
     targets: Iterable[Model],
     *,
     before: Facts | None = None,

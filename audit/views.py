@@ -1,19 +1,24 @@
 """The page of the audit log. Its URL is in ``accounts/urls.py``, which also checks the permission,
 because accounts use this package and not the other way round."""
 
-from django.core.paginator import Paginator
 from django.http import HttpResponse
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from audit.changes import changes
-from audit.models import AuditEntry
+from audit.search import AuditFilter, part_of
+from audit.words import KINDS, VERBS
 from core.web.http import HtmxRequest, render_partial
 
-ENTRIES_A_PAGE = 50
+OLDER = "older"  # the part of the page that a search continues in
 
 
 @require_safe
 def listing(request: HtmxRequest) -> HttpResponse:
-    page = Paginator(AuditEntry.objects.all(), ENTRIES_A_PAGE).get_page(request.GET.get("page"))
-    rows = [(entry, list(changes(entry))) for entry in page]
-    return render_partial(request, "audit/entries.html", "rows", {"page": page, "rows": rows})
+    chosen = AuditFilter.of(request.GET)
+    part = part_of(chosen)
+    rows = [(entry, list(changes(entry))) for entry in part.entries]
+    context = {"chosen": chosen, "part": part, "rows": rows, "verbs": VERBS, "kinds": KINDS}
+    if request.htmx.target == OLDER:
+        return render(request, "audit/_entries.html", context)
+    return render_partial(request, "audit/entries.html", "rows", context)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import Case, QuerySet, Value, When
 from django.http import HttpResponse, JsonResponse
 from ninja import Field, Query, Router, Schema
 from ninja.responses import NinjaJSONEncoder
@@ -12,8 +12,10 @@ from ninja.responses import NinjaJSONEncoder
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from audit.models import AuditEntry
+from audit.search import matches
+from audit.words import ACTIONS, COMMAND_LINE, KINDS, UPDATE, VERBS
 from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, unreadable
-from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, one_of, order
 from core.rest.measures import Moment
 from core.web.sheets import line_writer
 
@@ -22,18 +24,19 @@ router = Router(tags=["Access"])
 FIELDS: Fields = {
     "timestamp": ("at", DATE),
     "subject": ("by_name", TEXT),
-    "verb": ("verb", TEXT),
-    "entity_type": ("target_kind", TEXT),
+    "action": ("action", one_of((*ACTIONS.values(), UPDATE))),
+    "verb": ("verb", one_of(VERBS)),
+    "entity_type": ("target_kind", one_of(KINDS)),
     "entity_name": ("target_name", TEXT),
     "entity_id": ("target_id", TEXT),
 }
 MOST_IN_A_FILE = 20_000
 HEAD = ("timestamp", "subject", "action", "verb", "entity_type", "entity_name", "entity_id")
-COMMAND_LINE = "Command line"
-#: Run:ai's action for each of our verbs. All other verbs are an update.
-ACTIONS = {it.replace("-", " "): it for it in ("create", "delete", "sign-in", "sign-out")}
-ACTIONS |= {"reset password": "reset-password"}
-UPDATE = "update"
+#: Run:ai's action of each entry, as a column.
+ACTION = Case(
+    *(When(verb=verb, then=Value(action)) for verb, action in ACTIONS.items()),
+    default=Value(UPDATE),
+)
 
 
 class AuditLogOut(Schema):
@@ -82,8 +85,8 @@ class AuditLogList(Schema):
 
 
 class AuditTime(Filtered):
-    """Entries from ``start`` until before ``end``. ``search`` looks in the names of the user and of
-    the object."""
+    """Entries from ``start`` until before ``end``. ``search`` looks in the name of the user, the
+    verb, and the type and the name of the object."""
 
     start: Moment
     end: Moment
@@ -92,9 +95,8 @@ class AuditTime(Filtered):
         if self.end <= self.start:
             raise unreadable([Issue(field="end", details="must be later than start")])
         between = AuditEntry.objects.filter(at__gte=self.start, at__lt=self.end)
-        rows, text = narrow(between, self.filter_by, FIELDS), self.search
-        named = Q(by_name__icontains=text) | Q(target_name__icontains=text)
-        return rows.filter(named) if text else rows
+        rows = narrow(between.annotate(action=ACTION), self.filter_by, FIELDS)
+        return rows.filter(matches(self.search)) if self.search else rows
 
 
 class AuditListing(AuditTime, Sorted):

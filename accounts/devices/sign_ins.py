@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts import tokens
 from accounts.models import AccessKey, DeviceAnswer, DeviceSignIn, User
 from audit import services as audit
+from audit.words import Verb
 
 LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, which make words, and no digits, which look like them
 HALF = 4
@@ -59,7 +60,7 @@ def deny(sign_in: DeviceSignIn, *, by: User) -> None:
     _answer(sign_in, DeviceAnswer.DENIED, "deny", by)
 
 
-def _answer(sign_in: DeviceSignIn, answer: DeviceAnswer, verb: str, by: User) -> None:
+def _answer(sign_in: DeviceSignIn, answer: DeviceAnswer, verb: Verb, by: User) -> None:
     now = timezone.now()
     with transaction.atomic():
         rows = DeviceSignIn.objects.filter(

@@ -9,6 +9,8 @@ import pytest
 from accounts import tokens
 from accounts.models import User
 from audit.models import AuditEntry
+from audit.words import KINDS
+from audit.words import VERBS as VERB_WORDS
 from clusters import services as clusters
 from tests.audit.verbs import SECRET, VERBS, Scene
 from tests.factories import UserFactory
@@ -103,6 +105,8 @@ def test_each_verb_writes_an_audit_entry_of_who_did_it(name: str, scene: Scene) 
     assert f"{entry.verb} {entry.target_kind}" == words
     assert entry.by_name == ("" if name in BY_NOBODY else "boss")
     assert entry.target_name
+    assert entry.verb in VERB_WORDS
+    assert entry.target_kind in KINDS
 
 
 def test_no_audit_entry_keeps_a_secret(scene: Scene) -> None:

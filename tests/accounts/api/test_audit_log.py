@@ -41,6 +41,25 @@ def test_the_audit_log_is_filtered_and_comes_as_a_file(boss: User) -> None:
     assert len(Caller(boss)("GET", f"/audit/log/file?{TIME}")[1]) == 2
 
 
+def test_the_audit_log_is_searched_by_user_verb_and_object(boss: User) -> None:
+    def verbs(asked: str) -> list[str]:
+        page = Caller(boss)("GET", f"/audit/log?{TIME}&{asked}")[1]
+        return [it["verb"] for it in page["audit_logs"]]
+
+    assert verbs("search=BOSS") == ["reset password", "deactivate"]
+    assert verbs("search=activ") == ["deactivate"]
+    assert verbs("search=ada") == ["reset password", "deactivate"]
+    assert verbs("search=grace") == []
+    assert verbs("filterBy=action==reset-password") == ["reset password"]
+    assert verbs("filterBy=action==update") == ["deactivate"]
+    assert verbs("filterBy=entity_type!=user") == []
+
+
+def test_the_file_of_the_audit_log_follows_search_and_filters(boss: User) -> None:
+    file = Caller(boss)("GET", f"/audit/log/file?{TIME}&search=ada&filterBy=action==update")[1]
+    assert [it["verb"] for it in file] == ["deactivate"]
+
+
 def test_times_of_any_zone_are_taken_as_far_as_there_are_years(boss: User) -> None:
     """PostgreSQL itself takes no offset of 16 hours."""
     until = "end=2999-01-01T00:00:00-21:48"
