@@ -157,7 +157,11 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
 ]
 ACCOUNT_ADAPTER = "accounts.adapter.AccountAdapter"
-ACCOUNT_RATE_LIMITS = {"device_sign_in": "20/m/ip", "device_code": "10/5m/user"}
+ACCOUNT_RATE_LIMITS = {
+    "device_sign_in": "20/m/ip",
+    "device_code": "10/5m/user",
+    "refresh_token": "10/m/ip",
+}
 ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "password1*", "password2*"]
 ACCOUNT_EMAIL_VERIFICATION = "none"

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from allauth.account.adapter import get_adapter
+from allauth.core.ratelimit import consume
 from asgiref.sync import sync_to_async
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
@@ -51,6 +52,8 @@ class ApiRequest(HttpRequest):
     user: User
 
 
+REFRESH_RETRY_SECONDS = 60
+TOO_MANY_REFRESHES = "Too many wrong refresh tokens were sent from this address."
 RETRY_SECONDS = 300  # as long as wrong credentials count, for one name from one address
 GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
 
@@ -106,8 +109,7 @@ TRY = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
 
 def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
     if body.grant_type == "refresh_token":
-        renewed = tokens.renew(body.refresh_token)
-        return renewed[1] if renewed else None
+        return _renewed(request, body.refresh_token)
     adapter = get_adapter(request)  # it counts failures, as for the sign-in page
     try:
         if body.grant_type == "password":
@@ -117,6 +119,16 @@ def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
     except ValidationError as limited:
         raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
     return _signed_in(key.user, key) if key else None
+
+
+def _renewed(request: HttpRequest, refresh: str) -> Granted | None:
+    """Wrong tokens are counted by address, and not as failed sign-ins. Right ones are never
+    refused, so a program with an old token locks out nobody else at its address."""
+    if renewed := tokens.renew(refresh):
+        return renewed[1]
+    if not consume(request, action="refresh_token"):
+        raise ApiError(429, TOO_MANY_REFRESHES, retry_after=REFRESH_RETRY_SECONDS)
+    return None
 
 
 def _signed_in(user: User, key: AccessKey | None = None) -> Granted:
