@@ -20,17 +20,19 @@ METHODS = "token_endpoint_auth_methods_supported"
 
 TOKENS, USER_INFO, KEYS = "token response", "user info", "keys"
 CONFIGURATION = "configuration"
+USER_INFO_ENDPOINT = "userinfo_endpoint"
+NO_ADDRESS = ""  # of user info that a provider does not have
 
 
 @dataclass(frozen=True)
 class ProviderAnswer:
     """What allauth reads of an answer: that of ``requests``, once it is judged."""
 
-    document: dict[str, Any]
+    document: dict[str, Any] | None
     status_code: int = 200
     headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
 
-    def json(self) -> dict[str, Any]:
+    def json(self) -> dict[str, Any] | None:
         return self.document
 
     def raise_for_status(self) -> None:
@@ -39,12 +41,14 @@ class ProviderAnswer:
 
 class Configuration(dict[str, Any]):
     """What the provider says of itself. An address is judged where it is needed: many have some
-    that Trainyard does not use."""
+    that Trainyard does not use. Some have no user info, as their ID tokens say everything."""
 
     url = ""
 
     def __getitem__(self, name: str) -> Any:
         value = self.get(name)
+        if value in (None, "") and name == USER_INFO_ENDPOINT:
+            return NO_ADDRESS
         if value in (None, ""):
             raise failed(f"its {CONFIGURATION} has no {name}", self.url)
         if not (isinstance(value, str) and (name == "issuer" or _is_address(value))):
@@ -56,6 +60,8 @@ def asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Provide
     """Ask the provider with ``ask`` of a session of ``requests``. A page says what is wrong, as
     allauth asks in places where nothing else does."""
     what = _subject(method, url, how)
+    if what == USER_INFO and url == NO_ADDRESS:
+        return ProviderAnswer(None)
     try:
         with ask(method, url, stream=True, **how) as answer:
             content = _content(answer, what)

@@ -51,6 +51,17 @@ def merged(userinfo: Claims, id_token: Claims) -> Claims:
     return {**kept, **userinfo}
 
 
+def judge_alone(id_token: Mapping[str, Any]) -> None:
+    """Judge an ID token that nothing else says anything beside, as there is no user info."""
+    if not id_token:
+        raise OddAnswer(
+            "its configuration has no userinfo_endpoint, and its token response has no id_token"
+        )
+    for name in ("sub", "exp"):
+        if id_token.get(name) is None:
+            raise OddAnswer(f"its ID token has no {name}")
+
+
 def judge_tokens(answer: Mapping[str, Any]) -> dict[str, str]:
     """The tokens that are needed. Whether they can be renewed, and until when they are valid, does
     not matter: they are used once, at once."""

@@ -3,7 +3,15 @@
 import httpx
 import pytest
 
-from tests.accounts.oidc.provider import LATER, TOKENS, Provider, asked, sign_in, token_of
+from tests.accounts.oidc.provider import (
+    LATER,
+    LEFT_OUT,
+    TOKENS,
+    Provider,
+    asked,
+    sign_in,
+    token_of,
+)
 from tests.product import Trainyard
 
 pytestmark = pytest.mark.faults  # it starts a product of its own
@@ -67,6 +75,43 @@ def test_an_id_token_fills_in_what_the_user_info_leaves_out(
     row = f"User.objects.filter(username='{name}').values_list('email', 'user_groups__name').get()"
     group = userinfo.get("groups", ["speech"])
     assert asked(trainyard, row) == str((f"{name}@example.org", *group))  # type: ignore[misc]
+
+
+def test_an_id_token_is_enough_where_there_is_no_user_info(
+    trainyard: Trainyard, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims = {"sub": "21", "aud": "trainyard", "exp": LATER, "preferred_username": "lin"}
+    claims |= {"groups": ["robots"], "email": "lin@example.org"}
+    monkeypatch.setattr(Provider, "configuration", {"userinfo_endpoint": LEFT_OUT})
+    monkeypatch.setattr(Provider, "token", {**TOKENS, "id_token": claims})
+    answer = sign_in(browser)
+    assert answer.status_code == 200, answer.text
+    row = "User.objects.filter(username='lin').values_list('email', 'user_groups__name').get()"
+    assert asked(trainyard, row) == str(("lin@example.org", "robots"))
+
+
+@pytest.mark.parametrize(
+    ("token", "words"),
+    [
+        (LEFT_OUT, "has no userinfo_endpoint, and its token response has no id_token"),
+        ({"sub": "22", "aud": "trainyard"}, "its ID token has no exp"),
+        ({"aud": "trainyard", "exp": LATER}, "its ID token has no sub"),
+        ({"sub": "22", "aud": "trainyard", "exp": 1}, "not valid: Signature has expired"),
+        ({"sub": "22", "aud": "another", "exp": LATER}, "its ID token is not valid"),
+        ({"sub": "22", "exp": LATER}, "its ID token is not valid"),
+        ({"sub": "22", "aud": "trainyard", "exp": LATER, "iss": "https://b/"}, "is not valid"),
+    ],
+)
+def test_an_id_token_that_says_too_little_or_is_not_valid_lets_nobody_in(
+    browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, token: object, words: str
+) -> None:
+    said = TOKENS if token is LEFT_OUT else {**TOKENS, "id_token": token}
+    monkeypatch.setattr(Provider, "configuration", {"userinfo_endpoint": LEFT_OUT})
+    monkeypatch.setattr(Provider, "token", said)
+    answer = sign_in(browser)
+    assert answer.status_code == 502
+    assert words in answer.text
+    assert browser.get("/workloads/").url.path == "/accounts/login/"
 
 
 def test_a_provider_that_does_not_answer_is_told_of(
