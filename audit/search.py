@@ -21,9 +21,10 @@ OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
 
 def matches(text: str) -> Q:
     """Entries with ``text`` in who did it, what was done, or to what."""
-    found = Q(by_name__icontains=text) | Q(verb__icontains=text)
-    found |= Q(target_kind__icontains=text) | Q(target_name__icontains=text)
-    return found | Q(by_name="") if text.casefold() in COMMAND_LINE.casefold() else found
+    by_whom, what = Q(by_name__icontains=text), Q(verb__icontains=text)
+    if text.casefold() in COMMAND_LINE.casefold():
+        by_whom |= Q(by_name="")
+    return by_whom | what | Q(target_kind__icontains=text) | Q(target_name__icontains=text)
 
 
 @dataclass(frozen=True)
