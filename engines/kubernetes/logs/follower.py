@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from math import inf
 from threading import Condition
 from uuid import UUID
@@ -24,8 +24,7 @@ from engines.logs import Log, LogChunk
 BLOCK_BYTES = 64 * 1024
 SETTLING = 1.0  # seconds that a log may still grow after its container has ended
 ODD = 4  # answers in a row with a kubelet's message until they count as complete
-#: After this many bytes and then seconds of silence the log is requested again, because a kubelet
-#: may have missed a rotation.
+#: Bytes, then seconds of silence, after which a log is requested again: a rotation may be missed.
 RENEW = (5 * 1024**2, 2.0)
 PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first, and at most
 
@@ -33,11 +32,10 @@ PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first,
 @dataclass
 class Follower:
     """A log and its buffer. ``_over``: when its container ended, on the monotonic clock; ``_gone``:
-    when its pod was deleted. ``_restarts`` counts the container's restarts; ``log.start`` is the
-    start this log belongs to.
+    when its pod was deleted. ``log.start`` is the start of the container this log belongs to.
 
-    Everything changes under ``lock``, which all logs of a cluster share. Callers of a method or
-    property hold it, except for ``serve``, which waits for the cluster and takes it as needed.
+    Callers hold ``lock``, which all logs of a cluster share, except for ``serve``, which waits for
+    the cluster and takes it as needed.
     """
 
     workload_id: UUID
@@ -46,13 +44,13 @@ class Follower:
     container: str
     lock: Condition
     ahead: Ahead
-    _restarts: int = 0
+    late: str = ""  # why no output comes, once that was reported
+    _restarts: int = 0  # starts of the container that are over
     _over: float = 0.0
     _gone: float = 0.0
     _leaving: bool = False
     _wanted: bool = False  # somebody said where to start
     _ended: bool = False  # all output was read
-    _late: str = ""
     _due: float = 0.0  # monotonic time, as the next ones
     _opened: float = 0.0
     _heard: float = 0.0  # when data last came; infinite while it is processed
@@ -80,11 +78,6 @@ class Follower:
     def is_gone_for(self, seconds: float) -> bool:
         """Whether its pod has been gone for so long."""
         return self._gone > 0 and time.monotonic() - self._gone > seconds
-
-    @property
-    def is_late(self) -> bool:
-        """Whether it was already reported why no output comes."""
-        return bool(self._late)
 
     @property
     def is_over(self) -> bool:
@@ -117,15 +110,14 @@ class Follower:
         return str(self.pod["spec"].get("nodeName", ""))
 
     def on_change(self, pod: PodView | None) -> bool:
-        """Take in the state of its pod, ``None`` if it is gone; ``True`` if it needs a stream
-        sooner."""
+        """Take in its pod, ``None`` if that is gone; ``True`` if it needs a stream sooner."""
         before = self._over, self._leaving
         if pod is None:
             self._gone = self._gone or time.monotonic()
             self._over = self._over or self._gone
         else:
             self.pod, self._leaving = pod.manifest, pod.is_leaving
-            if self._is_restarted(pod.restarts) and not self._reader.is_verified:
+            if self._is_restarted() and not self._reader.is_verified:
                 self.cut()  # the stream may be the next start's, and silent for long
             if not pod.is_running:
                 self._over = self._over or time.monotonic()
@@ -139,16 +131,16 @@ class Follower:
         not asked."""
         if not self.is_read_from(cursor):
             self._wanted, self._ended = True, False
-            self._taken, self._due, self._late = cursor, 0.0, self._late or away
+            self._taken, self._due, self.late = cursor, 0.0, self.late or away
             self._pieces.clear()
             self._reader, self._whole_at, self._is_read = Reader(LogCursor.of(cursor)), 0.0, False
             self.cut()
-            return LogChunk(cursor=cursor, late=self._late, awaited=not self._late)
+            return LogChunk(cursor=cursor, late=self.late, awaited=not self.late)
         data, place = self._pieces.take(limit)
         self._taken = place or self._taken
         self.lock.notify_all()
         ended = self._ended and not self._pieces
-        late = "" if ended else self._late
+        late = "" if ended else self.late
         return LogChunk(data, self._taken, ended, late, awaited=not (ended or late))
 
     def is_read_from(self, cursor: str) -> bool:
@@ -157,7 +149,7 @@ class Follower:
 
     def retry(self) -> None:
         """Try again soon, because its node seems to be back."""
-        self._late, self._due = "", 0.0
+        self.late, self._due = "", 0.0
 
     def forget(self) -> None:
         """Stop: nobody wants the log any more."""
@@ -167,8 +159,8 @@ class Follower:
 
     def delay(self, why: str) -> bool:
         """Report why no output comes; ``False`` if nobody waits, or it was said already."""
-        waits = self._wanted and not (self._ended or self._opened or self._late)
-        self._late = why if waits else self._late
+        waits = self._wanted and not (self._ended or self._opened or self.late)
+        self.late = why if waits else self.late
         return waits
 
     def cut(self) -> None:
@@ -207,7 +199,7 @@ class Follower:
                 raise
         except Denied as refusal:
             with self.lock:
-                self._late = str(refusal)
+                self.late = str(refusal)
         except EngineRefused:  # deleted with its pod or by its node, or not there yet
             with self.lock:
                 if self._over:
@@ -226,8 +218,9 @@ class Follower:
         pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
         return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
 
-    def _is_restarted(self, restarts: int) -> bool:
-        """Whether the container was restarted again. The API may lag behind."""
+    def _is_restarted(self, restarts: int = 0) -> bool:
+        """Whether the container was restarted again. The API may lag behind ``restarts``."""
+        restarts = max(restarts, starts.restarts(self.pod, self.container))
         is_news, self._restarts = restarts > self._restarts, max(restarts, self._restarts)
         if self.log.start < self._restarts:
             self._over = self._over or time.monotonic()
@@ -242,13 +235,13 @@ class Follower:
         with self.lock:
             self.pod = latest_pod or self.pod  # which existed a moment ago
             source = replace(source, pod=self.pod)
-            self._is_restarted(starts.restarts(self.pod, self.container))
+            self._is_restarted()
             if self._restarts > self.log.start + 1:
                 raise NotFound("It was restarted twice.")
             if source.previous != (self.log.start < self._restarts):
                 self._halted = True
                 return False
-            self._response, self._brought, self._late = response, 0, ""
+            self._response, self._brought, self.late = response, 0, ""
             self._opened = self._heard = time.monotonic()
             ended = starts.end(source.pod, self.container, self.log.start)
             had_all = asked is None and rotation.was_last(self._whole_at, ended)
@@ -256,10 +249,17 @@ class Follower:
                 had_all=had_all,
                 beginning=starts.beginning(source, self.log.start),
                 followed=rotation.Followed(source.newest, asked) if asked else None,
-                verify=partial(starts.check, source, self.log.start),
+                verify=starts.Answer(source, self.log.start, reader.cursor, self._hold).check,
             )
             self._whole_at = 0.0
             return True
+
+    def _hold(self, seconds: float) -> None:
+        """Leave the answer unread for so long, which is not part of its turn."""
+        with self.lock:
+            if self.lock.wait_for(lambda: self._halted, seconds):
+                raise EngineUnavailable("The stream was cut.")
+            self._opened = time.monotonic()
 
     def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
         with answered():
@@ -297,4 +297,4 @@ class Follower:
         with self.lock:
             if self._is_current(reader):
                 self._put(reader, reader.flush(ended, is_gone=is_gone))
-                self._ended, self._late = True, ""
+                self._ended, self.late = True, ""

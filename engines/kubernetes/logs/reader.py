@@ -81,9 +81,9 @@ class Reader:
 
     def verify(self, first: bytes = b"") -> None:
         """Call the check of :meth:`connect`, once for each answer."""
-        verify, self._verify = self._verify, None
-        if verify is not None:
-            verify(first)
+        if self._verify is not None:
+            self._verify(first)  # may take long
+            self._verify = None
 
     @property
     def has_all(self) -> bool:

@@ -45,6 +45,11 @@ class LogSource:
         time is sent, because the node would read its file up to there."""
         return self._first(FIRST)
 
+    def last(self) -> bytes:
+        """The timestamp of the last line that the node has; empty if it does not answer."""
+        line = rotation.STAMPS.match(self._first(FIRST, tailLines=1))
+        return line[1] if line else b""
+
     def first_before(self) -> bytes | None:
         """The timestamp of the first line of the previous start; ``None`` if there was none.
         ``EngineUnavailable`` if the node does not answer."""
@@ -53,15 +58,15 @@ class LogSource:
         except EngineRefused:
             return None
 
-    def _first(self, limit: int) -> bytes:
+    def _first(self, limit: int, **query: int) -> bytes:
         try:
-            return self._text(limit, previous=self.previous)
+            return self._text(limit, previous=self.previous, **query)
         except EngineError:
             return b""
 
-    def _text(self, limit: int, *, previous: bool) -> bytes:
-        query = self._query(previous=previous)
-        return self.api.text(f"{self._path}/log", **query, limitBytes=limit)
+    def _text(self, limit: int, *, previous: bool, **query: int) -> bytes:
+        asked = self._query(previous=previous)
+        return self.api.text(f"{self._path}/log", **asked, **query, limitBytes=limit)
 
     @property
     def _path(self) -> str:

@@ -217,7 +217,7 @@ class LogStreams:
     def _is_away(self, follower: Follower, why: str) -> None:
         with self._lock:
             self._away.fails(follower.node, why)
-            if follower.is_late:
+            if follower.late:
                 return  # all that wait for this node know it already
             for other in self._all():
                 if other.node == follower.node and other.delay(why):

@@ -106,11 +106,19 @@ class Nodes:
         for answer in self.answers:
             answer.shutdown()
 
-    def text(self, path: str, *, limitBytes: int, sinceTime: str = "", **query: object) -> bytes:
+    def text(
+        self,
+        path: str,
+        *,
+        limitBytes: int,
+        sinceTime: str = "",
+        tailLines: int = 0,
+        **query: object,
+    ) -> bytes:
         log = self._log(query) if "previous" in query else self.newest or self.log
         self.questions += 1
         self.answers_questions.wait(10)
-        lines = log.splitlines(keepends=True)
+        lines = log.splitlines(keepends=True)[-tailLines:]
         text = b"".join(one for one in lines if one[:19] >= sinceTime[:19].encode())
         return text[:limitBytes]
 
@@ -133,10 +141,19 @@ class Nodes:
                 self._busy[node] -= 1
 
     def snapshot(
-        self, node: str, count: int, *, ended: str = "", restarts: int = 0, last: str = ""
+        self,
+        node: str,
+        count: int,
+        *,
+        ended: str = "",
+        code: int = 0,
+        restarts: int = 0,
+        last: str = "",
+        waits: bool = False,
     ) -> Snapshot:
         """Return the snapshot of a gang whose pods all run on one node, or ran there until they
-        ``ended``. If they were restarted, the start before ended at ``last``."""
+        ``ended`` with an exit ``code``, after which they are restarted unless it is 0. If they were
+        restarted, the start before ended at ``last``. ``waits``: for the next start."""
         label = {WORKLOAD: str(uuid4())}
         job = {
             "metadata": {
@@ -153,14 +170,15 @@ class Nodes:
         for index in range(count):
             pod = self._pod(f"{node}-{index}", node, index, label)
             if ended:
-                pod["status"]["phase"] = "Succeeded"
+                pod["status"]["phase"] = "Running" if code else "Succeeded"
                 end = {
-                    "terminated": {"startedAt": self.started, "finishedAt": ended, "exitCode": 0}
+                    "terminated": {"startedAt": self.started, "finishedAt": ended, "exitCode": code}
                 }
                 pod["status"]["containerStatuses"][0]["state"] = end
             status = pod["status"]["containerStatuses"][0]
             status["restartCount"] = restarts
             status["lastState"] = {"terminated": {"finishedAt": last}} if last else {}
+            status["state"] = {"waiting": {}} if waits else status["state"]
             snapshot.take_pod("ADDED", pod)
         return snapshot
 
@@ -179,7 +197,7 @@ class Nodes:
                 "creationTimestamp": AT,
                 "resourceVersion": "2",
             },
-            "spec": {"nodeName": node},
+            "spec": {"nodeName": node, "restartPolicy": "OnFailure"},
             "status": {"phase": "Running", "containerStatuses": [running]},
         }
         return self.pods[name]

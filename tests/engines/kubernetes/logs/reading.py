@@ -1,11 +1,27 @@
 """Plays a collector that reads the output of one container, start by start. No cluster is
 needed."""
 
+from typing import Any
 from uuid import uuid4
 
 from engines.logs import Log
 from tests.engines.kubernetes.logs.nodes import Nodes, read, streams_of
 from tests.waiting import wait_for
+
+
+def line(seconds: int, text: bytes) -> bytes:
+    return b"2026-01-01T00:00:%02d.500000000Z %s\n" % (seconds, text)
+
+
+def at(seconds: int) -> str:
+    return f"2026-01-01T00:00:{seconds:02d}Z"
+
+
+def goes_on(nodes: Nodes, *, before: bytes | None, log: bytes) -> None:
+    """The node starts the container once more, and keeps the log ``before`` that or not."""
+    nodes.before, nodes.log = before, log
+    for answer in nodes.answers:
+        answer.shutdown()
 
 
 class Reading:
@@ -17,9 +33,9 @@ class Reading:
         self.ended: set[int] = set()
         self._cursors: dict[Log, str] = {}
 
-    def hears(self, *, ended: str = "", restarts: int = 0, last: str = "") -> None:
-        """Let the API report the pod, in this state."""
-        snapshot = self.nodes.snapshot("up", 1, ended=ended, restarts=restarts, last=last)
+    def hears(self, **state: Any) -> None:
+        """Let the API report the pod, in a state of ``Nodes.snapshot``."""
+        snapshot = self.nodes.snapshot("up", 1, **state)
         self.streams.on_change(self.uid, snapshot)
 
     def take(self) -> bool:

@@ -8,33 +8,11 @@ from typing import Any
 import pytest
 
 from engines.base import EngineUnavailable
-from engines.kubernetes.logs import follower, starts
+from engines.kubernetes.logs import starts
 from engines.kubernetes.logs.rotation import GONE, ROTATED
-from tests.engines.kubernetes.logs.nodes import AT, Nodes
-from tests.engines.kubernetes.logs.reading import Reading
+from tests.engines.kubernetes.logs.nodes import AT
+from tests.engines.kubernetes.logs.reading import Reading, at, goes_on, line
 from tests.waiting import wait_for
-
-
-def line(seconds: int, text: bytes) -> bytes:
-    return b"2026-01-01T00:00:%02d.500000000Z %s\n" % (seconds, text)
-
-
-def at(seconds: int) -> str:
-    return f"2026-01-01T00:00:{seconds:02d}Z"
-
-
-@pytest.fixture
-def reading(monkeypatch: pytest.MonkeyPatch) -> Reading:
-    monkeypatch.setattr(follower, "SETTLING", 0.05)
-    monkeypatch.setattr(follower, "PAUSE", (0.05, 0.1))
-    return Reading(Nodes())
-
-
-def goes_on(nodes: Nodes, *, before: bytes, log: bytes) -> None:
-    """The node starts the container once more."""
-    nodes.before, nodes.log = before, log
-    for answer in nodes.answers:
-        answer.shutdown()
 
 
 def test_output_of_the_next_start_is_not_of_the_last_while_the_api_is_behind(
