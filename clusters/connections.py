@@ -44,8 +44,10 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
 def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
     """Everything the engine would refuse at submission, as far as that is known without asking the
     cluster."""
+    if cluster.refusal:
+        yield Problem(("cluster",), f"{cluster.name} takes no workloads now. {cluster.refusal}")
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
-    return cluster.definition.complaints(cluster, launch)
+    yield from cluster.definition.complaints(cluster, launch)
 
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:

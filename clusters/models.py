@@ -17,7 +17,7 @@ from clusters.stored import capabilities_of, findings_of, gpus_of
 from core.database.choices import Choices
 from core.database.fields import EncryptedTextField, SaidJSON, SaidText
 from engines.base import Capabilities
-from engines.findings import Finding
+from engines.findings import Finding, refusal_of
 from engines.nodes import Gpu
 from spec.formats.stored import fault_of
 
@@ -131,6 +131,11 @@ class Cluster(models.Model):
     def findings(self) -> tuple[Finding, ...]:
         """The findings of the last check."""
         return findings_of(self.findings_json)
+
+    @property
+    def refusal(self) -> str:
+        """Why nothing may be submitted to it, as of the last check; empty if it may."""
+        return refusal_of(self.findings)
 
     @property
     def settings_fault(self) -> str:

@@ -1,7 +1,7 @@
 """What can be done with clusters: add, change and delete them, and check what they offer."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from typing import Any
 
@@ -16,13 +16,14 @@ from clusters import health
 from clusters.connections import engine_for
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.local import LOCAL
-from clusters.models import Cluster, Connection, State
+from clusters.models import Cluster, Connection, ConnectionTest, State
 from clusters.nodes import store
 from core.broker import enqueue
+from core.database.fields import Unreadable
 from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
-from engines.findings import Finding, Level
+from engines.findings import Finding, Level, refusal_of
 from engines.queues import Wanted
 
 QUOTAS = "Quotas"  # area of findings about queues
@@ -47,6 +48,8 @@ def add_at_once(
         cluster = _new(kind, name, settings, secret)
         audit.record(None, "create", cluster, after=_facts(cluster))
         _ask(cluster)
+        if cluster.refusal:
+            raise EngineRefused(cluster.refusal)
     return cluster
 
 
@@ -65,6 +68,7 @@ def create(
     access.require(by, "clusters.create")
     with _one_name():
         cluster = _new(kind, name, settings, secret)
+        _refuse_as_tested(cluster, secret)
         audit.record(by, "create", cluster, after=_facts(cluster))
         ask(cluster)
     return cluster
@@ -108,6 +112,7 @@ def update(
             changed += ["connection_version", *LOOKED_AT]
             ask(cluster)
         if secret is not None:
+            _refuse_as_tested(cluster, secret)
             _keep_connection(cluster, secret)
         cluster.save(update_fields=changed)
         audit.record(by, "update", cluster, before=was, after=_facts(cluster))
@@ -132,11 +137,26 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
 
     def keep_what_projects_need() -> None:
         changed = [key for key in kind.fixed if settings[key] != before[key]]
-        is_new = cluster._state.adding
-        if changed and not (is_new or fault) and cluster.projects.exists():
+        is_free = cluster._state.adding or fault or cluster.refusal  # then it has no namespaces
+        if changed and not is_free and cluster.projects.exists():
             raise ValidationError({key: kind.fixed[key] for key in changed})
 
     judge_all(take_settings, keep_what_projects_need, cluster.full_clean)
+
+
+def _refuse_as_tested(cluster: Cluster, secret: ConnectionSecret) -> None:
+    """``ValidationError`` if this very connection was refused when it was last tested."""
+    key = cluster.definition.exclusive
+    if not key:
+        return
+    same = {"kind": cluster.kind, f"settings_json__{key}": cluster.settings_json[key]}
+    tests = ConnectionTest.objects.filter(**same, answered_at__isnull=False)
+    for test in tests.order_by("-created_at").defer("secret_json"):
+        with suppress(Unreadable):  # since SECRET_KEY changed
+            if test.secret == secret:
+                if refusal := refusal_of(test.findings):
+                    raise ValidationError({key: refusal})
+                return
 
 
 @contextmanager
@@ -228,7 +248,7 @@ def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
             raise
         _note(cluster, state, message, findings)
         return
-    if capabilities.quotas:
+    if capabilities.quotas and not refusal_of(findings):
         findings += _kept(cluster, engine, queues)
     findings += tuple(finding for finding in cluster.findings if finding.area == WORKLOADS)
     state, message = health.verdict(findings)

@@ -1,5 +1,6 @@
 """Findings of a check of a cluster: what is there, what is missing, and what to do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,6 +12,7 @@ class Level(StrEnum):
     WARNING = "warning"  # something is missing that not everybody needs
     ISSUE = "issue"  # something does not work properly
     MISSING = "missing"  # something is missing without which nothing runs
+    REFUSED = "refused"  # Trainyard must not use the cluster, and submits nothing to it
 
 
 #: Areas of findings: connection, permissions, and metering of usage. The finding ``SIGNED_IN`` in
@@ -27,3 +29,8 @@ class Finding:
     name: str
     level: Level
     text: str = ""
+
+
+def refusal_of(findings: Iterable[Finding]) -> str:
+    """Why Trainyard must not use the cluster; empty if it may."""
+    return next((finding.text for finding in findings if finding.level is Level.REFUSED), "")

@@ -105,8 +105,8 @@ class TestIn(ConnectingIn):
 
 
 class FindingOut(Wire):
-    """``level`` is ok, warning (optional), issue (not working well) or missing (nothing runs
-    without it)."""
+    """``level`` is ok, warning (optional), issue (not working well), missing (nothing runs without
+    it) or refused (nothing may be submitted)."""
 
     area: str
     name: str

@@ -86,7 +86,8 @@ class ClusterKind:
     ``lacks`` says by section of the wizard why it is useless on such clusters, and ``withholds``
     why a field, or a part of a list's items, is. ``names`` are the node types and topologies that a
     cluster has, as far as known. ``reached_by`` are settings whose change needs a new connection;
-    ``fixed`` are settings that cannot change while the cluster has projects, with the reason.
+    ``fixed`` are settings that cannot change while the cluster has projects, with the reason, and
+    ``exclusive`` is the one that only one Trainyard may use on a cluster.
     """
 
     slug: str
@@ -105,6 +106,7 @@ class ClusterKind:
     command: CommandOptions | None = None  # options of ``manage.py add_cluster``
     reached_by: frozenset[str] = frozenset()
     fixed: Mapping[str, str] = field(default_factory=dict)
+    exclusive: str = ""
     names_are_fixed: bool = False  # project names cannot change once they have workloads
     permanent: str = ""  # why such a cluster cannot be deleted
     server: str = "Cluster"  # what a connection test checks first

@@ -16,14 +16,19 @@ from clusters.models import Cluster, ConnectionTest
 from clusters.views.pages import tabs_of
 from core.web.http import render_partial
 from core.web.query import search_text
-from engines.findings import CONNECTION, Finding, Level
+from engines.findings import CONNECTION, Finding, Level, refusal_of
 
 TONES = {
     Level.OK: ("success", "OK"),
     Level.WARNING: ("warning", "Warning"),
     Level.ISSUE: ("danger", "Issue"),
     Level.MISSING: ("danger", "Missing"),
+    Level.REFUSED: ("danger", "Refused"),
 }
+
+
+STOPS = {Level.MISSING, Level.REFUSED}  # nothing runs
+BAD = STOPS | {Level.ISSUE}
 
 
 def findings_context(kind: ClusterKind, findings: Sequence[Finding]) -> dict[str, Any]:
@@ -31,11 +36,12 @@ def findings_context(kind: ClusterKind, findings: Sequence[Finding]) -> dict[str
     areas: dict[str, list[tuple[Finding, str, str]]] = {}
     for finding in findings:
         areas.setdefault(finding.area, []).append((finding, *TONES[finding.level]))
-    bad = sum(f.level in {Level.MISSING, Level.ISSUE} for f in findings)
+    bad = sum(f.level in BAD for f in findings)
     return {
         "areas": list(areas.items()),
         "bad": bad,
-        "issues": bad and not any(f.level is Level.MISSING for f in findings),
+        "refused": refusal_of(findings),
+        "issues": bad and not any(f.level in STOPS for f in findings),
         "away": bad and all(one.area == CONNECTION for one in findings),
         "warnings": sum(f.level is Level.WARNING for f in findings),
         "kind": kind,

@@ -23,6 +23,7 @@ from engines.kubernetes.client.exec import PodSession
 from engines.kubernetes.client.portforward import forward
 from engines.kubernetes.cluster import checks, discovery, queues
 from engines.kubernetes.cluster.nodes import Inventory
+from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind, is_suspended, suspension
@@ -76,7 +77,8 @@ class KubernetesEngine:
         self._streams = LogStreams(api, streams=log_streams, on_end=self._wake)
         self._inventory = Inventory(api, self._pods)
         self._now = Lookup(api, prefix)
-        self._submitter = Submitter(api, self._now, self._manifests)
+        guard = PrefixGuard(api, prefix, installation)
+        self._submitter = Submitter(api, self._now, self._manifests, guard)
         self._watcher: Watcher | None = None
         self._memory = Memory()
 

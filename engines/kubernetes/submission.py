@@ -8,6 +8,7 @@ from dataclasses import replace
 from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manifest
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
+from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB, JobKind, job_for
 from engines.kubernetes.labels import RUN, run_of
 from engines.kubernetes.manifests import refused_fields
@@ -19,10 +20,17 @@ GOING = "The job of the run before is being deleted."
 
 
 class Submitter:
-    """``render`` makes the objects of a launch: the namespace first, the job last."""
+    """``render`` makes the objects of a launch: the namespace first, the job last. ``guard`` says
+    whether the namespaces' prefix is ours to use."""
 
-    def __init__(self, api: Api, now: Lookup, render: Callable[[Launch], list[Manifest]]) -> None:
-        self._api, self._now, self._render = api, now, render
+    def __init__(
+        self,
+        api: Api,
+        now: Lookup,
+        render: Callable[[Launch], list[Manifest]],
+        guard: PrefixGuard,
+    ) -> None:
+        self._api, self._now, self._render, self._guard = api, now, render, guard
         self._claimed = set[str]()
 
     def submit(self, launch: Launch) -> None:
@@ -32,6 +40,7 @@ class Submitter:
         name = space["metadata"]["name"]
         path = kind.path(name, job["metadata"]["name"])
         if name not in self._claimed:
+            self._guard.check()
             objects.claim_namespace(self._api, space)
             self._claimed.add(name)
         if launch.run == 1 and not others and self._create(launch, kind, space, job):

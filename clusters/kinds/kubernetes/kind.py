@@ -130,6 +130,7 @@ KUBERNETES = ClusterKind(
     command=CommandOptions(command.arguments, command.read),
     reached_by=frozenset({"namespace_prefix", "prometheus_url"}),
     fixed={"namespace_prefix": KEPT_PREFIX},
+    exclusive="namespace_prefix",
     names_are_fixed=True,  # of namespaces and queues, and jobs are found there by that name alone
     server="API server",
     rights=Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"),

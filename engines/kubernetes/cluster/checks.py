@@ -10,12 +10,11 @@ from engines.kubernetes.client.api import Api, Denied
 from engines.kubernetes.client.outage import STRANGE
 from engines.kubernetes.cluster import discovery
 from engines.kubernetes.cluster.nodes import Inventory
+from engines.kubernetes.cluster.prefix import prefix_use
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
 from engines.kubernetes.cluster.reviews import refused
 from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS
-from engines.kubernetes.labels import INSTALLATION, PROJECT, is_of_another
-from engines.kubernetes.names import namespace_of
-from engines.kubernetes.objects import NAMESPACES, taken
+from engines.kubernetes.objects import taken
 from spec.framework import Framework
 
 OLDEST = (1, 20)
@@ -23,7 +22,7 @@ REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
-FRAMEWORKS = "Frameworks"
+FRAMEWORKS, PREFIX = "Frameworks", "Namespace prefix"
 SCHEDULING, STORAGE, NODES = "Scheduling", "Storage", "Nodes"
 
 
@@ -83,17 +82,13 @@ def _server(api: Api, version: Manifest) -> Iterator[Finding]:
 def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
     """Whether another Trainyard uses the same namespace names on this cluster."""
     try:
-        spaces = list(api.everything(NAMESPACES, labelSelector=f"{PROJECT},{INSTALLATION}"))
+        use = prefix_use(api, prefix, installation)
     except EngineRefused:
         return  # said under permissions
-    others = (space["metadata"] for space in spaces if is_of_another(space, installation))
-    names = [
-        meta["name"]
-        for meta in others
-        if meta["name"] == namespace_of(meta["labels"][PROJECT], prefix)
-    ]
-    if names:
-        yield Finding(CONNECTION, "Namespace prefix", Level.MISSING, taken(names))
+    if use.refusal:
+        yield Finding(CONNECTION, PREFIX, Level.REFUSED, use.refusal)
+    elif use.others:
+        yield Finding(CONNECTION, PREFIX, Level.MISSING, taken(use.names))
 
 
 def identity(api: Api) -> str:

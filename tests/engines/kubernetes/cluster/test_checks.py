@@ -192,7 +192,9 @@ def space(name: str, project: str, installation: str) -> dict[str, Any]:
     return {"metadata": {"name": name, "labels": {PROJECT: project, INSTALLATION: installation}}}
 
 
-def test_a_prefix_that_another_trainyard_uses_is_told_with_what_to_do(server: Answering) -> None:
+def test_a_prefix_that_only_another_trainyard_uses_is_refused(
+    server: Answering,
+) -> None:
     spaces = [
         space("trainyard-vision", "vision", "theirs"),
         space("trainyard-mine", "mine", "mine"),
@@ -211,6 +213,16 @@ def test_a_prefix_that_another_trainyard_uses_is_told_with_what_to_do(server: An
     assert taken
     assert taken.level is Level.MISSING
     assert "trainyard-vision belongs to another Trainyard" in taken.text
+    server.answers[NAMESPACES] = {"items": spaces[::2], "metadata": {}}
+    refused = prefix()
+    assert refused
+    assert refused.level is Level.REFUSED
+    assert "trainyard- is in use on this cluster by another Trainyard" in refused.text
+    assert "mark theirs: trainyard-vision." in refused.text
+    assert f"-l '{INSTALLATION} in (theirs)' {INSTALLATION}-" in refused.text
+    del spaces[1]["metadata"]["labels"][INSTALLATION]  # by us, before there were marks
+    server.answers[NAMESPACES] = {"items": spaces, "metadata": {}}
+    assert prefix() == taken
 
 
 def test_a_connection_test_asks_only_new_servers_for_a_self_subject_review(
