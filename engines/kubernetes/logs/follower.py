@@ -249,7 +249,7 @@ class Follower:
                 had_all=had_all,
                 beginning=starts.beginning(source, self.log.start),
                 followed=rotation.Followed(source.newest, asked) if asked else None,
-                verify=starts.Answer(source, self.log.start, reader.cursor, self._hold).check,
+                verify=starts.LogAnswer(source, self.log.start, reader.cursor, self._hold).check,
             )
             self._whole_at = 0.0
             return True

@@ -37,7 +37,7 @@ class Superseded(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class LogAnswer:
     """An answer that has to be of this ``start``. ``cursor``: up to where that start was read.
     ``wait`` lets some seconds pass, and raises ``EngineUnavailable`` if the answer is no longer
     wanted. ``opened``: when the node answered, on the monotonic clock."""

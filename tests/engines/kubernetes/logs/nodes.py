@@ -171,10 +171,8 @@ class Nodes:
             pod = self._pod(f"{node}-{index}", node, index, label)
             if ended:
                 pod["status"]["phase"] = "Running" if code else "Succeeded"
-                end = {
-                    "terminated": {"startedAt": self.started, "finishedAt": ended, "exitCode": code}
-                }
-                pod["status"]["containerStatuses"][0]["state"] = end
+                end = {"startedAt": self.started, "finishedAt": ended, "exitCode": code}
+                pod["status"]["containerStatuses"][0]["state"] = {"terminated": end}
             status = pod["status"]["containerStatuses"][0]
             status["restartCount"] = restarts
             status["lastState"] = {"terminated": {"finishedAt": last}} if last else {}

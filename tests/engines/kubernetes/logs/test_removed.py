@@ -63,7 +63,7 @@ def test_a_log_that_was_cut_and_then_removed_says_so(patient: Reading) -> None:
     assert patient.texts[0] == b"one\n" + GONE
 
 
-def test_what_a_program_writes_after_the_node_was_asked_is_of_the_current_start(
+def test_output_that_a_program_adds_later_is_of_the_current_start(
     patient: Reading,
 ) -> None:
     """A log was rotated while nobody followed it."""
