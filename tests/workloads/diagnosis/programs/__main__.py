@@ -1,13 +1,9 @@
-"""Runs the programs and writes their tails to the corpus: ``ENVIRONMENT [PART]``.
+"""Writes the tails of outputs to the corpus: ``FILE``, which ``outputs.py`` has written."""
 
-``ENVIRONMENT`` is a virtual environment with what the programs import (``requirements.txt``).
-``PART`` is a part of a program's file and title, such as ``"network tls"``, and selects programs.
-"""
-
+import json
 import os
 import sys
 from collections import defaultdict
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import django
@@ -15,32 +11,31 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup()
 
-from tests.workloads.diagnosis.programs.machine import prepare, tail_of  # noqa: E402
 from tests.workloads.diagnosis.programs.program import Program, programs  # noqa: E402
 from tests.workloads.diagnosis.tails import PRODUCED, tails  # noqa: E402
+from workloads.diagnosis.record import TAIL_BYTES, TAIL_LINES  # noqa: E402
+from workloads.logs.text import shown  # noqa: E402
 
 
-def main(environment: Path, part: str = "") -> None:
-    prepare()
-    every = list(programs())
+def main(file: Path) -> None:
+    outputs = [json.loads(line) for line in file.read_text().splitlines()]
+    lines = {one["title"]: tail_of(one["text"]) for one in outputs}
     kept = {tail.name: tail for tail in tails() if tail.is_produced}
-    asked = [one for one in every if part in f"{one.file} {one.title}"]
-    with ThreadPoolExecutor(2) as pool:
-        lines = dict(
-            zip(
-                [one.title for one in asked],
-                pool.map(lambda one: tail_of(one, environment), asked),
-                strict=True,
-            )
-        )
     files: dict[str, list[str]] = defaultdict(list)
-    for one in every:
+    for one in programs():
         if one.title in lines:
             files[one.file].append(_text(one, lines[one.title]))
         elif one.title in kept:
             files[one.file].append(_text(one, list(kept[one.title].lines)))
     for name, texts in files.items():
         (PRODUCED / f"{name}.txt").write_text("".join(texts))
+
+
+def tail_of(output: str) -> list[str]:
+    """The last lines of an output as the record of a failed rank has them."""
+    data = output.encode()[-TAIL_BYTES:]
+    lines = data.decode(errors="replace").rstrip("\n").split("\n")
+    return [shown(line.encode()).rstrip() for line in lines[-TAIL_LINES:]]
 
 
 def _text(program: Program, lines: list[str]) -> str:
@@ -54,4 +49,4 @@ def _text(program: Program, lines: list[str]) -> str:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), *sys.argv[2:])
+    main(Path(sys.argv[1]))

@@ -24,6 +24,19 @@ class Program:
     def title(self) -> str:
         return f"{self.classes} | {self.name}"
 
+    @property
+    def needs_gpu(self) -> bool:
+        return self.file.startswith("gpu_")
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it takes the memory of the whole GPU, so that nothing else may run on it."""
+        return self.file == "gpu_memory"
+
+    @property
+    def limit_s(self) -> float:
+        return 60 if self.needs_gpu else 240
+
     def write(self, folder: Path) -> None:
         """Write the program's files to a folder."""
         for name, text in self.files.items():
