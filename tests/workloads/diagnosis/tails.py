@@ -1,5 +1,6 @@
 """Reads the tails of the corpus from their files."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,6 +9,7 @@ PRODUCED = FOLDER / "produced"  # written by running ``programs/``
 HELD_OUT = "held_out"
 ORDINARY = "ordinary"
 NOTHING = "-"
+HEAD = re.compile(r"\n=== (?=[\w/-]+ \| )")  # XLA has lines like "=== Source Location Trace: ==="
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,7 @@ def tails() -> list[Tail]:
 
 
 def _of(path: Path) -> list[Tail]:
-    parts = ("\n" + path.read_text()).split("\n=== ")[1:]
+    parts = HEAD.split("\n" + path.read_text())[1:]
     return [_tail(path, part) for part in parts]
 
 

@@ -14,6 +14,10 @@ CLASSES = (
         says=(
             r"CUDA out of memory",
             r"(?:CUDA|HIP) error:? \(?out of memory|Cuda failure \d* ?'out of memory'",
+            # cudaGetErrorString says no more than this, with the place that a macro adds.
+            r"(?:GPUassert|\bCUDA\b.{0,40}|\bcuda\w*\W.{0,40}): out of memory"
+            r"|: out of memory\b.{0,80}\.cuh?\b|\.cuh?\b.{0,80}\bout of memory\b",
+            r"Failed to CUDA \w*alloc",
             r"cudaErrorMemoryAllocation|CUDA_ERROR_OUT_OF_MEMORY|hipErrorOutOfMemory",
             r"OutOfMemoryError: (?:HIP|MPS|XPU)|MPS backend out of memory|cupy\S*OutOfMemoryError",
             r"[Nn]o available memory for the cache blocks|larger than the .*\bKV cache\b",
@@ -34,9 +38,14 @@ CLASSES = (
         "indexes out of range, and versions of extensions that do not match torch.",
         says=(
             r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress",
-            r"CUDA error:? (?:misaligned address|unspecified launch failure"
-            r"|an illegal instruction)",
-            r"CUDA_ERROR_LAUNCH_FAILED",
+            # cudaGetErrorString has these words, whatever a program puts before them.
+            r"\bmisaligned address\b|unspecified launch failure"
+            r"|an illegal instruction was encountered|CUDA error:? an illegal instruction",
+            r"CUDA_ERROR_LAUNCH_FAILED|cudaErrorLaunchFailure",
+            r"operation not supported on global/shared address space",
+            r"cudaError(?:MisalignedAddress|InvalidAddressSpace|IllegalInstruction|InvalidPc)\b",
+            r"CUDA_ERROR_(?:MISALIGNED_ADDRESS|INVALID_ADDRESS_SPACE|ILLEGAL_INSTRUCTION)",
+            r"Invalid __(?:global|shared|local)__ (?:read|write|atomic)",
         ),
     ),
     FailureClass(
@@ -49,6 +58,36 @@ CLASSES = (
         says=(
             r"device-side assert triggered|cudaErrorAssert|CUDA_ERROR_ASSERT",
             r"\.cuh?:\d+: .*Assertion `.*` failed",
+        ),
+    ),
+    FailureClass(
+        "kernel-resources",
+        "Kernel too large for the GPU",
+        Fault.PROGRAM,
+        "A kernel needs more shared memory, registers or threads than a block may have on this "
+        "GPU.",
+        "Use smaller blocks, or fewer stages and warps; what was tuned for another type of GPU "
+        "may not fit on this one.",
+        says=(
+            # Not in the middle of a line: so torch.compile names a kernel that it does without.
+            r"^[\w.]*OutOfResources: |^[\w.]+Error: .*out of resource: ",
+            r"too many resources requested for launch|[Ll]aunchOutOfResources"
+            r"|CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
+            r"invalid configuration argument|cudaErrorInvalidConfiguration",
+            r"ptxas error .*uses too much shared data",
+        ),
+    ),
+    FailureClass(
+        "cuda-fork",
+        "CUDA used after a fork",
+        Fault.PROGRAM,
+        "A forked process uses CUDA, which its parent had started before.",
+        "Start processes by spawn or forkserver (multiprocessing_context of the DataLoader), or "
+        "use no GPU before they start and none in data loader workers.",
+        says=(
+            r"Cannot re-initialize CUDA in forked subprocess",
+            r"CUDA error:? \(?initialization error|cudaErrorInitializationError"
+            r"|CUDA_ERROR_NOT_INITIALIZED",
         ),
     ),
     FailureClass(
@@ -114,7 +153,7 @@ CLASSES = (
             r"(?<!cuInit: )CUDA_ERROR_NO_DEVICE|cudaErrorNoDevice|No visible GPU devices"
             r"|[Nn]o GPU (?:was )?found",
             r"torch\.cuda\.is_available\(\) is False",
-            r"Unable to initialize backend '(?:cuda|gpu|rocm)'",
+            r"Unable to initialize backend '(?:cuda|gpu|rocm|tpu)'",
             r"doesn't have NCCL built in|not built with NCCL",
             r"ProcessGroupNCCL is only supported with GPUs",
             r"nvidia-container-cli: (?:initialization|detection) error|[Cc]ould not select device"
@@ -125,7 +164,9 @@ CLASSES = (
             r"|[Uu]nknown backend:? '?(?:cuda|gpu|rocm)",
             r"satisfy (?:explicit )?device specification '\S*GPU",
         ),
-        mentions=(r"without GPU support|CUDA is (?:not available|required)|CUDA not available",),
+        mentions=(
+            r"without GPU support|(?i:cuda) is (?:not available|required)|CUDA not available",
+        ),
     ),
     FailureClass(
         "gpu-index",
@@ -134,7 +175,11 @@ CLASSES = (
         "The program asked for a GPU by a number that this rank does not have.",
         "Use LOCAL_RANK for the number of the GPU, not RANK, and start as many processes in a "
         "pod as it has GPUs.",
-        says=(r"invalid device ordinal|cudaErrorInvalidDevice|Invalid device id",),
+        says=(
+            r"invalid device ordinal|cudaErrorInvalidDevice|Invalid device id",
+            r"CUDA device \d+ but torch\.cuda\.device_count\(\) is \d",
+            r"You requested gpu: \[|But your machine only has: \[",
+        ),
     ),
     FailureClass(
         "duplicate-gpu",
@@ -157,6 +202,8 @@ CLASSES = (
             r"\b(?:cuFFT|cuBLAS|cuDNN|cuSOLVER|rocBLAS|MIOpen) [Ee]rror: "
             r"|DNN library initialization failed",
         ),
+        # What a kernel did before, or the memory that is full, may be why.
+        gives_way=(r"_STATUS_(?:INTERNAL_ERROR|EXECUTION_FAILED|NOT_INITIALIZED|MAPPING_ERROR)",),
     ),
     FailureClass(
         "dataloader-killed",

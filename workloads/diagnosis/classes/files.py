@@ -200,7 +200,7 @@ CLASSES = (
             r"|could not (?:access|find) (?:or execute )?an? executable",
             r"failed to (?:run|execute) (?:command )?.*: No such file|: required file not found",
             r"(?:command|execute) '\S+'(?: failed)?: No such file|execve\(\): .*: No such file"
-            r"|Ninja is required to load",
+            r"|Ninja is required to load|Failed to find C compiler",
         ),
         codes=frozenset({127}),
         reasons=frozenset({Reason.COMMAND_NOT_FOUND}),

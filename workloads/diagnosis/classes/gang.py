@@ -11,7 +11,8 @@ CLASSES = (
         "Set NCCL_DEBUG=INFO and look at the first line with WARN; check NCCL_SOCKET_IFNAME, the "
         "network between the nodes, InfiniBand, and that all ranks use the same image.",
         says=(
-            r"no socket interface found|NCCL WARN (?!.*(?:Missing|deprecated|NUMA))",
+            r"no socket interface found|\bInvalid NCCL_[A-Z_]+",
+            r"NCCL WARN (?!.*(?:Missing|deprecated|NUMA))",
             r"NCCL error.*(?:unhandled system error|internal error|unhandled cuda error"
             r"|invalid usage)",
             r"^\W*(?:\[rank\d+\]:)?\s*nccl(?:System|Internal|UnhandledCuda|InvalidUsage)Error",
@@ -189,6 +190,7 @@ CLASSES = (
             r"|Some NCCL operations have failed or timed out",
             r"[Mm]onitored ?[Bb]arrier.*(?:failed|timed? ?out|did not)"
             r"|failed to pass monitoredBarrier",
+            r"\bProcess ?Group \w+ timed out after",
             r"Stalled (?:ranks|tensors|ops)|[Oo]ne or more tensors were submitted to be reduced",
             r"(?:ran for|heartbeat).*(?:before timing out|monitor timed out)|HeartbeatMonitor",
         ),

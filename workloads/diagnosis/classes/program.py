@@ -62,7 +62,7 @@ CODE = (
             r"error: (?:unrecognized arguments|argument -|the following arguments)"
             r"|^(?:Error: )?(?:No such (?:option|command)|Missing (?:option|argument)"
             r"|Invalid value for)\b",
-            r"(?:unrecognized|unknown|invalid|illegal) (?:option|flag|argument)s?\b[: ]"
+            r"(?:unrecognized|unknown|invalid|illegal) (?:option|flag|argument)s?\b(?::| (?!\())"
             r"|[Uu]nknown command[- ]line flag",
             r"Could not consume arg|FATAL Flags|UnrecognizedFlagError"
             r"|not used by the HfArgumentParser",
@@ -77,7 +77,7 @@ CODE = (
         says=(
             r"(?:hydra|omegaconf)\.errors\.\w+|Could not override|is not in struct",
             r"[Cc]annot find (?:primary )?config\b|Missing mandatory value",
-            r"keys? are not used by",
+            r"keys? are not used by|[Uu]nknown flags? in \w+_FLAGS\b",
             r"yaml\.(?:scanner|parser|constructor)\.\w+|mapping values are not allowed here",
             r"pydantic\S*ValidationError|\b\d+ validation errors? for [A-Z_]"
             r"|jsonschema\S*ValidationError",

@@ -12,14 +12,18 @@ CLASSES = (
         "tensors there.",
         says=(
             r"[Ee]xpected all tensors to be on the same device|at least two devices",
-            r"is not on the expected device",
+            r"is not on the expected device|Expected a '\w+' device type for",
+            r"should be an? .*\bCPU\b.* tensor, but got .*cuda|only dense CPU tensors",
+            r"No backend type associated with device type"
+            r"|Implicit conversion to a NumPy array is not allowed",
             r"Input type \(torch\.cuda\.\w+\) and (?:weight|bias) type \(torch\.(?!cuda)\w+\)",
             r"Input type \(torch\.(?!cuda)\w+\) and (?:weight|bias) type \(torch\.cuda\.\w+\)",
             r"Expected (?:object of )?(?:device type|tensor .* to be on).* (?:cuda|cpu)"
             r"|must be on the same device",
-            r"Incompatible devices for jitted computation",
+            r"Incompatible devices for jitted computation|cannot be accessed from Triton",
             r"can't convert (?:cuda|mps)\S* device type tensor to numpy",
         ),
+        mentions=(r"(?:\bnot|should be\b.*) (?:at|on) the same device\b",),
     ),
     FailureClass(
         "dtype-mismatch",
@@ -37,6 +41,8 @@ CLASSES = (
             r"cannot compute \w+ as input #\d+.*was expected to be a \w+ tensor but is a",
             r"requires (?:arguments|operands) to have (?:compatible|the same) (?:types|dtypes)",
             r"Input type \(.+\) and (?:weight|bias) type \(.+\) should be the same",
+            r"requires? .*\bdtypes? (?:to )?(?:match|be the same|agree)\b",
+            r"tensor data ?type is not supported|Attempting to unscale FP16 gradients",
             r"with (?:a|two) bool tensors? is not supported|could not infer output dtype",
             r"Cannot cast (?:ufunc|array data|scalar)|Found dtype \w+ but expected|UFuncTypeError",
         ),
@@ -72,6 +78,8 @@ CLASSES = (
             r"[Ss]hape mismatch|[Bb]oolean index did not match|Matrix size-incompatible",
             r"should be of (?:size|shape) .*but (?:is|got)|Expected target size .* got"
             r"|[Ss]hape of the .*attn_mask is .* but should be|to sum exactly to \d+"
+            r"|Split sizes do(?:es)?n't match|tensor size must be equal to"
+            r"|to be divisible by \d+ but got .*shape"
             r"|features and .* tokens do not match",
             r"is expecting \d+ features as input|must be of the same length"
             r"|Length of \w+ .*(?:differs|does not match|doesn't match)",
@@ -129,7 +137,8 @@ CLASSES = (
             r"backward through the graph a second time|modified by an inplace operation",
             r"does not require grad and does not have a grad_fn|grad can be implicitly created",
             r"leaf Variable that requires grad|No gradients provided for any variable",
-            r"numpy\(\) on Tensor that requires grad",
+            r"numpy\(\) on Tensor that requires grad"
+            r"|RNN backward can only be called in training mode",
         ),
     ),
 )

@@ -2,8 +2,11 @@
 
 import json
 import os
+import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
+from itertools import groupby
 from pathlib import Path
 
 import django
@@ -16,10 +19,12 @@ from tests.workloads.diagnosis.tails import PRODUCED, tails  # noqa: E402
 from workloads.diagnosis.record import TAIL_BYTES, TAIL_LINES  # noqa: E402
 from workloads.logs.text import shown  # noqa: E402
 
+ALIKE = 3  # lines kept of each end of many
+
 
 def main(file: Path) -> None:
     outputs = [json.loads(line) for line in file.read_text().splitlines()]
-    lines = {one["title"]: tail_of(one["text"]) for one in outputs}
+    lines = {one["title"]: shortened(tail_of(one["text"])) for one in outputs}
     kept = {tail.name: tail for tail in tails() if tail.is_produced}
     files: dict[str, list[str]] = defaultdict(list)
     for one in programs():
@@ -27,7 +32,8 @@ def main(file: Path) -> None:
             files[one.file].append(_text(one, lines[one.title]))
         elif one.title in kept:
             files[one.file].append(_text(one, list(kept[one.title].lines)))
-    for name, texts in files.items():
+    changed = {one.file for one in programs() if one.title in lines}
+    for name, texts in ((name, files[name]) for name in changed):
         (PRODUCED / f"{name}.txt").write_text("".join(texts))
 
 
@@ -36,6 +42,18 @@ def tail_of(output: str) -> list[str]:
     data = output.encode()[-TAIL_BYTES:]
     lines = data.decode(errors="replace").rstrip("\n").split("\n")
     return [shown(line.encode()).rstrip() for line in lines[-TAIL_LINES:]]
+
+
+def shortened(lines: Iterable[str]) -> list[str]:
+    """The first and the last three of lines in a row that differ in numbers only.
+
+    A kernel prints one for each of its threads."""
+    runs = [list(run) for _, run in groupby(lines, key=lambda line: re.sub(r"\d+", "0", line))]
+    return [
+        line
+        for run in runs
+        for line in (run if len(run) <= 2 * ALIKE else run[:ALIKE] + run[-ALIKE:])
+    ]
 
 
 def _text(program: Program, lines: list[str]) -> str:
