@@ -39,12 +39,14 @@ def launch(workload_id: UUID) -> None:
     send("workloads.launch", workload_id, SUBMIT)
 
 
-def stop(workload_id: UUID) -> None:
-    send("workloads.stop", workload_id, SUBMIT)
+def stop(*workload_ids: UUID) -> None:
+    for workload_id in workload_ids:
+        send("workloads.stop", workload_id, SUBMIT)
 
 
-def delete(workload_id: UUID) -> None:
-    send("workloads.delete", workload_id, SUBMIT)
+def delete(*workload_ids: UUID) -> None:
+    for workload_id in workload_ids:
+        send("workloads.delete", workload_id, SUBMIT)
 
 
 def admit(cluster_id: UUID) -> None:

@@ -2,9 +2,11 @@
 task."""
 
 import uuid
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
@@ -25,13 +27,14 @@ from spec.formats.stored import mapping
 from spec.phases import Phase, Reason
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, logs, submission
-from workloads.history import events
+from workloads.history import events, moves
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
 from workloads.scheduling.quota import hold_quota, starts_at_once
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
+TOGETHER = 100  # workloads in one transaction
 
 
 class NotPossible(Exception):
@@ -88,23 +91,55 @@ def _say_all(planned: Plan, error: Exception, by: User) -> None:
 
 
 def _hold(workload: Workload) -> None:
-    """Lock the row until the transaction ends, and reload it.
-
-    A verb is then judged by the present phase, not by the one that the page showed.
-    """
+    """Lock the row until the transaction ends, and reload it: a verb is then judged by the present
+    phase, not by the one that the page showed."""
     workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
+
+
+Refusals = dict[uuid.UUID, NotPossible | PermissionDenied]
 
 
 def stop(workload: Workload, *, by: User) -> None:
     """Ask every rank to end; the workload can run again later. ``NotPossible`` if nothing runs."""
-    access.require(by, "workloads.update", *workload.project.scope_keys)
-    with transaction.atomic():
-        _hold(workload)
-        if not workload.move(Phase.STOPPING, reason=Reason.STOPPED_BY_USER):
-            raise NotPossible(f"{workload.name} is {workload.phase}; there is nothing to stop.")
-        events.phase(workload, actor=by, verb="stop")
-        audit.record(by, "stop", workload)
-        enqueue.stop(workload.pk)
+    for refusal in stop_all([workload], by=by).values():
+        raise refusal
+
+
+def stop_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
+    """Stop many; each is stopped or refused on its own. Returns why, by id, for those refused."""
+    allowed, refused = _allowed(workloads, "workloads.update", by)
+    for some in _in_turn(allowed):
+        with transaction.atomic():
+            why = Reason.STOPPED_BY_USER
+            moved = moves.move_all(some, Phase.STOPPING, reason=why, by=by, verb="stop")
+            enqueue.stop(*(it.pk for it in moved))
+        refused |= {
+            it.pk: NotPossible(f"{it.name} is {it.phase}; there is nothing to stop.")
+            for it in some
+            if it not in moved
+        }
+    return refused
+
+
+def _allowed(
+    workloads: Iterable[Workload], action: str, by: User | None
+) -> tuple[list[Workload], Refusals]:
+    """Each workload for which ``by`` may do it, once, and why not for the others."""
+    allowed: dict[uuid.UUID, Workload] = {}
+    refused: Refusals = {}
+    for workload in workloads:
+        try:
+            if by:
+                access.require(by, action, *workload.project.scope_keys)
+            allowed[workload.pk] = workload
+        except PermissionDenied as problem:
+            refused[workload.pk] = problem
+    return [*allowed.values()], refused
+
+
+def _in_turn(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
+    """Some at a time for one transaction, because it keeps other writers waiting."""
+    return [workloads[at : at + TOGETHER] for at in range(0, len(workloads), TOGETHER)]
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
@@ -142,18 +177,34 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         enqueue.submit(workload)
 
 
+def resume_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
+    """Run many; each starts or is refused on its own. Returns why, by id, for those refused."""
+    refused: Refusals = {}
+    for workload in workloads:
+        try:
+            resume(workload, by=by)
+        except (NotPossible, PermissionDenied) as problem:
+            refused[workload.pk] = problem
+    return refused
+
+
 def delete(workload: Workload, *, by: User | None, reason: Reason = Reason.DELETED_BY_USER) -> None:
     """Kill what runs and remove everything of it on the cluster. Asking twice is fine. ``by`` is
     ``None`` for an auto-deletion."""
-    if by:
-        access.require(by, "workloads.delete", *workload.project.scope_keys)
-    with transaction.atomic():
-        _hold(workload)
-        if workload.move(Phase.DELETING, reason=reason):  # else it is already being deleted
-            events.phase(workload, actor=by, verb="delete")
-            if by:
-                audit.record(by, "delete", workload)
-            enqueue.delete(workload.pk)
+    for refusal in delete_all([workload], by=by, reason=reason).values():
+        raise refusal
+
+
+def delete_all(
+    workloads: Sequence[Workload], *, by: User | None, reason: Reason = Reason.DELETED_BY_USER
+) -> Refusals:
+    """Delete many; each is deleted or refused on its own. Returns why, by id, for those refused."""
+    allowed, refused = _allowed(workloads, "workloads.delete", by)
+    for some in _in_turn(allowed):
+        with transaction.atomic():
+            moved = moves.move_all(some, Phase.DELETING, reason=reason, by=by, verb="delete")
+            enqueue.delete(*(it.pk for it in moved))  # others are already being deleted
+    return refused
 
 
 def purge(workload: Workload, *, by: User) -> None:

@@ -166,6 +166,18 @@ VERBS: Verbs = (
             "stop workload",
             lambda s: workloads.stop(s.workload(running=True), by=s.boss),
         ),
+        "workloads.services.stop_all": (
+            "stop workload",
+            lambda s: workloads.stop_all([s.workload(running=True)], by=s.boss),
+        ),
+        "workloads.services.resume_all": (
+            "run workload",
+            lambda s: workloads.resume_all([s.workload(stopped=True)], by=s.boss),
+        ),
+        "workloads.services.delete_all": (
+            "delete workload",
+            lambda s: workloads.delete_all([s.workload(running=True)], by=s.boss),
+        ),
         "workloads.services.resume": (
             "run workload",
             lambda s: workloads.resume(s.workload(stopped=True), by=s.boss),

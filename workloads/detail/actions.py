@@ -1,12 +1,12 @@
 """Actions on workloads from the pages: on one, or on several at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest, PermissionDenied
+from django.core.exceptions import BadRequest
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
@@ -37,21 +37,21 @@ class Verb:
 
     name: str
     label: str
-    act: Callable[[Workload, User], None]
+    act_on: Callable[[Sequence[Workload], User], services.Refusals]
     promise: str
     done: str
 
 
-def _stop(workload: Workload, user: User) -> None:
-    services.stop(workload, by=user)
+def _stop(workloads: Sequence[Workload], user: User) -> services.Refusals:
+    return services.stop_all(workloads, by=user)
 
 
-def _run(workload: Workload, user: User) -> None:
-    services.resume(workload, by=user)
+def _run(workloads: Sequence[Workload], user: User) -> services.Refusals:
+    return services.resume_all(workloads, by=user)
 
 
-def _delete(workload: Workload, user: User) -> None:
-    services.delete(workload, by=user)
+def _delete(workloads: Sequence[Workload], user: User) -> services.Refusals:
+    return services.delete_all(workloads, by=user)
 
 
 VERBS = {
@@ -153,7 +153,8 @@ def _one(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     if request.method != "POST":
         return render(request, "workloads/confirm.html", context)
     try:
-        verb.act(workload, request.user)
+        for refusal in verb.act_on([workload], request.user).values():
+            raise refusal
     except NotPossible as problem:
         if request.htmx:
             messages.warning(request, str(problem))
@@ -201,7 +202,8 @@ def bulk(request: Request) -> HttpResponse:
     wanted, refusal = _chosen(request.POST, request.user)
     if refusal:
         return _refused(request, verb, refusal)
-    outcomes = [(workload, _try(workload, verb, request.user)) for workload in wanted]
+    refused = verb.act_on(wanted, request.user)
+    outcomes = [(workload, str(refused.get(workload.pk, ""))) for workload in wanted]
     outcomes.sort(key=lambda outcome: not outcome[1])  # first what needs somebody's attention
     failed = sum(bool(problem) for _, problem in outcomes)
     done = len(outcomes) - failed
@@ -250,12 +252,3 @@ def _refused(request: Request, verb: Verb, refusal: str) -> HttpResponse:
     context = {"verb": verb, "refusal": refusal}
     status = 200 if request.htmx else 400  # htmx swaps no other
     return render_partial(request, "workloads/bulk.html", "outcome", context, status=status)
-
-
-def _try(workload: Workload, verb: Verb, user: User) -> str:
-    """Apply the action, and return the problem or an empty text."""
-    try:
-        verb.act(workload, user)
-    except (NotPossible, PermissionDenied) as problem:
-        return str(problem)
-    return ""

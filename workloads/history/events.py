@@ -6,7 +6,7 @@ from django.db import transaction
 
 from accounts.models import User
 from core.broker import stream
-from core.broker.enqueue import PERIODIC, Look, send_once
+from core.broker.enqueue import PERIODIC, Look, send_once, tell
 from core.broker.stream import News
 from core.database.inserts import insert, insert_values
 from spec.phases import ENDED, Phase, Reason
@@ -78,6 +78,26 @@ def phase(
     insert([event])
     send_once(NOTIFY, None, PERIODIC)
     tell(workload)
+
+
+def phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> None:
+    """The same for many workloads: one insert, and one message for each project's pages."""
+    insert(
+        Event(
+            workload=it,
+            phase=it.phase,
+            verb=verb,
+            reason=Reason(it.reason),
+            message=it.message,
+            actor=actor,
+        )
+        for it in workloads
+    )
+    projects: dict[int, list[str]] = {}
+    for it in workloads:
+        projects.setdefault(it.project_id, []).append(f"w-{it.pk}")
+    for project, names in projects.items():
+        tell(News(channel(project), names), TO_NOTIFY)
 
 
 def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:

@@ -7,11 +7,11 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.test import Client
 
+from accounts import access
 from accounts.models import User
 from projects.models import Project
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from workloads import services
 from workloads.detail import actions
 from workloads.models import Workload
 
@@ -103,14 +103,17 @@ def test_deleted_ones_are_among_no_selection(client: Client, workload: Workload)
 def test_each_workload_has_its_own_right(
     client: Client, sweep: list[Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forbidden, stop = sweep[7].pk, services.stop
+    forbidden, allowed = sweep[7].pk, access.require
+    elsewhere = WorkloadFactory(name="elsewhere").project
+    Workload.objects.filter(pk=forbidden).update(project=elsewhere)
+    elsewhere.members.add(*sweep[0].project.members.all())
 
-    def guarded(workload: Workload, *, by: User) -> None:
-        if workload.pk == forbidden:
+    def guarded(user: User, action: str, *scopes: str) -> None:
+        if elsewhere.scope_keys[0] in scopes:
             raise PermissionDenied("You need the permission workloads.update for this.")
-        stop(workload, by=by)
+        allowed(user, action, *scopes)
 
-    monkeypatch.setattr(services, "stop", guarded)
+    monkeypatch.setattr(access, "require", guarded)
     page = client.post("/workloads/bulk/", of_all("q=sweep", 60)).content.decode()
     assert "1 of 60 failed" in page
     assert page.index("workloads.update") < page.index("sweep-0<"), "what failed comes first"

@@ -3,6 +3,7 @@
 from typing import Literal
 from uuid import UUID
 
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpResponse
 from ninja import Field, Query, Router
@@ -10,7 +11,7 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest import correlation, filters
-from core.rest.api import ApiError, Closed, Count, Pages, Parameters, Wire, not_found
+from core.rest.api import Closed, Count, Pages, Parameters, Wire, not_found
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, one_of, order
 from core.rest.rows import SortedIfAsked
 from projects.models import Project
@@ -22,7 +23,7 @@ from workloads.api.reads import runai
 from workloads.api.reads.filters import FIELDS, narrow
 from workloads.api.reads.why import with_cause
 from workloads.api.schemas import WorkloadOut
-from workloads.api.submissions.distributed import find, find_kept
+from workloads.api.submissions.distributed import find_kept
 from workloads.models import Event, Rank, Workload, WorkloadQuerySet
 from workloads.models.choices import EVENT_SOURCES
 from workloads.plan import name_problems
@@ -136,6 +137,13 @@ class Batch(Closed):
     action: Literal["delete", "suspend", "resume"]
 
 
+VERBS = {
+    "delete": services.delete_all,
+    "suspend": services.stop_all,
+    "resume": services.resume_all,
+}
+
+
 class Failure(Wire):
     id: UUID
     code: int
@@ -151,16 +159,22 @@ class BatchResult(Wire):
 @router.post("/batch", response=BatchResult, by_alias=True, operation_id="change_many_workloads")
 def batch(request: ApiRequest, body: Batch) -> BatchResult:
     """One action on many workloads; each succeeds or fails on its own."""
-    verbs = {"delete": services.delete, "suspend": services.stop, "resume": services.resume}
+    rows = Workload.objects.visible_to(request.user).for_list().filter(pk__in=body.ids)
+    present = {row.pk: row for row in rows}
+    refused = VERBS[body.action]([*present.values()], by=request.user)
+    denied = [it for it in refused.values() if isinstance(it, PermissionDenied)]
+    if denied and len(denied) == len(present):
+        raise denied[0]
     result = BatchResult(succeeded=[], failed=[])
-    for workload_id in body.ids:
-        try:
-            verbs[body.action](find(request, workload_id), by=request.user)
-            result.succeeded.append(workload_id)
-        except ApiError as error:
-            result.failed.append(Failure(id=workload_id, code=error.code, message=error.message))
-        except services.NotPossible as error:
-            result.failed.append(Failure(id=workload_id, code=409, message=str(error)))
+    for pk in body.ids:
+        if pk not in present:
+            missing = not_found("The workload")
+            result.failed.append(Failure(id=pk, code=missing.code, message=missing.message))
+        elif pk in refused:
+            code = 409 if isinstance(refused[pk], services.NotPossible) else 403
+            result.failed.append(Failure(id=pk, code=code, message=str(refused[pk])))
+        else:
+            result.succeeded.append(pk)
     return result
 
 

@@ -48,6 +48,16 @@ def test_a_batch_has_a_largest_size(call: Caller) -> None:
     assert call("POST", "/workloads/batch", {"ids": ids, "action": "delete"})[0] == 400
 
 
+def test_a_batch_answers_for_each(call: Caller, project: Project) -> None:
+    ended = WorkloadFactory(project=project, phase="Completed")
+    hidden, runs = WorkloadFactory(running=True), WorkloadFactory(project=project, running=True)
+    ids = [str(it.pk) for it in (ended, hidden, runs)]
+    status, answer = call("POST", "/workloads/batch", {"ids": ids, "action": "suspend"})
+    assert (status, answer["succeeded"]) == (200, [ids[2]])
+    assert [(it["id"], it["code"]) for it in answer["failed"]] == [(ids[0], 409), (ids[1], 404)]
+    assert Workload.objects.get(pk=hidden.pk).phase == "Running"
+
+
 def test_the_time_of_the_present_phase_counts(call: Caller, project: Project) -> None:
     began = timezone.now() - timedelta(minutes=5)
     workload = WorkloadFactory(project=project, running=True, phase_updated_at=began)

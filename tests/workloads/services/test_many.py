@@ -1,0 +1,79 @@
+"""Stopping and deleting many at once: little for each, and each on its own."""
+
+from collections.abc import Callable
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from audit.models import AuditEntry
+from projects.models import Project
+from spec.phases import Phase
+from tests.factories import WorkloadFactory
+from tests.workloads.gangs import now
+from workloads import services
+from workloads.models import Event, Workload
+
+Verb = Callable[..., services.Refusals]
+VERBS: dict[str, tuple[Verb, Phase]] = {
+    "stop": (services.stop_all, Phase.STOPPING),
+    "delete": (services.delete_all, Phase.DELETING),
+}
+
+
+def running(count: int, project: Project) -> list[Workload]:
+    rows: list[Workload] = WorkloadFactory.create_batch(count, project=project, running=True)
+    return rows
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_each_has_its_event_and_its_entry_in_the_audit_log(
+    verb: str, project: Project, member: User
+) -> None:
+    act, to = VERBS[verb]
+    project.members.add(member)
+    rows = running(5, project)
+    assert act([*rows, rows[0]], by=member) == {}, "one that is named twice is taken once"
+    assert {now(it).phase for it in rows} == {to}
+    told = Event.objects.filter(verb=verb, actor=member, phase=to)
+    assert sorted(told.values_list("workload", flat=True)) == sorted(it.pk for it in rows)
+    entries = AuditEntry.objects.filter(verb=verb, by=member)
+    assert sorted(entries.values_list("target_id", flat=True)) == sorted(str(it.pk) for it in rows)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_one_more_costs_one_more_statement(verb: str, project: Project, member: User) -> None:
+    project.members.add(member)
+    few, many = running(2, project), running(40, project)
+    costs = []
+    for rows in (few, many):
+        with CaptureQueriesContext(connection) as asked:
+            VERBS[verb][0](rows, by=member)
+        costs.append(len(asked))
+    assert costs[1] - costs[0] <= len(many) - len(few)
+
+
+def test_others_may_write_between_two_transactions(
+    project: Project, member: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(services, "TOGETHER", 2)
+    project.members.add(member)
+    rows = running(5, project)
+    with CaptureQueriesContext(connection) as asked:
+        services.delete_all(rows, by=member)
+    begun = [it["sql"] for it in asked.captured_queries if it["sql"].startswith("SAVEPOINT")]
+    assert len(begun) == 3, "2, 2 and 1"
+    assert {now(it).phase for it in rows} == {Phase.DELETING}
+
+
+def test_what_changed_meanwhile_is_refused_by_its_name(project: Project, member: User) -> None:
+    project.members.add(member)
+    ended, gone, runs = running(3, project)
+    Workload.objects.filter(pk=ended.pk).update(phase=Phase.COMPLETED)
+    Workload.objects.filter(pk=gone.pk).delete()
+    refused = services.stop_all([ended, gone, runs], by=member)
+    assert set(refused) == {ended.pk, gone.pk}
+    assert str(refused[ended.pk]) == f"{ended.name} is Completed; there is nothing to stop."
+    assert gone.name in str(refused[gone.pk])
+    assert now(runs).phase == Phase.STOPPING
