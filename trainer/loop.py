@@ -1,6 +1,7 @@
 """The training loop. It is the same for every program and on every rank."""
 
 import math
+from functools import lru_cache
 
 import torch
 from torch import nn
@@ -89,16 +90,26 @@ def _step(
     ``batch`` holds the indices of all samples of the step, over all ranks. DDP averages the
     gradients over the ranks. So each rank divides its summed loss by the mean number of samples per
     rank, not by the size of its own share: the averaged gradient is then the mean over the whole
-    batch, even if the shares differ in size.
+    batch, even if the shares differ in size. Backward starts from that factor, and the ballot's
+    from the vote, so that neither adds to what the GPU computes in a step.
     """
     indices = share(batch, this.ranks.rank, this.ranks.world_size)
     labels = samples.labels[indices]
-    scores, vote = this.model(samples.inputs[indices], stopping)
+    scores = this.model(samples.inputs[indices])
     loss = nn.functional.cross_entropy(scores, labels, reduction="sum")
     this.model.zero_grad()
-    torch.autograd.backward(loss * (this.ranks.world_size / len(batch)) + vote)
+    weight = _number(this.ranks.world_size / len(batch), loss.device)
+    vote = _number(float(stopping), loss.device)
+    torch.autograd.backward([loss, this.net.ballot], [weight, vote])
     this.optimizer.step()
     meter.add(loss.detach(), correct(scores.detach(), labels), len(batch))
+
+
+@lru_cache(maxsize=8)
+def _number(value: float, device: torch.device) -> torch.Tensor:
+    """Return a number as autograd takes it. The few of a training are kept: a GPU would have to be
+    told each of them in every step."""
+    return torch.tensor(value, device=device)
 
 
 @torch.no_grad()
@@ -107,7 +118,7 @@ def _test(this: Training, samples: Split) -> None:
     network, ranks = this.network, this.ranks
     network.eval()
     loss, hits = 0.0, 0
-    indices = share(torch.arange(len(samples)), ranks.rank, ranks.world_size)
+    indices = share(torch.arange(len(samples), device=ranks.device), ranks.rank, ranks.world_size)
     for part in torch.split(indices, this.config.test_batch_size):
         labels = samples.labels[part]
         scores = network(samples.inputs[part])

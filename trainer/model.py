@@ -49,9 +49,9 @@ class RowNet(nn.Sequential):
 class StoppableNet(nn.Module):
     """Wraps a network so that its gradients carry a request to stop from one rank to all others.
 
-    The ballot is a parameter that is never trained. Its gradient on each rank is 1 if that rank was
-    asked to stop, and 0 otherwise. DDP averages it over all ranks with the other gradients, so the
-    ranks agree without a message of their own.
+    The ballot is a parameter that is never trained. Its gradient, which the loop gives it, is 1 on
+    each rank that was asked to stop, and 0 on the others. DDP averages it over all ranks with the
+    other gradients, so the ranks agree without a message of their own.
     """
 
     # On a GPU the ballot is read only every so many steps: reading waits for all work before it.
@@ -62,13 +62,10 @@ class StoppableNet(nn.Module):
         self.network = network
         self.ballot = nn.Parameter(torch.zeros(()))
 
-    def forward(self, inputs: torch.Tensor, stopping: bool) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the scores, and this rank's vote.
-
-        The vote is a scalar of value 0. Adding it to the loss sets the ballot's gradient and leaves
-        the loss as it is.
-        """
-        return self.network(inputs), self.ballot * float(stopping)
+    def forward(self, inputs: torch.Tensor) -> torch.Tensor:
+        """Return the scores."""
+        scores: torch.Tensor = self.network(inputs)
+        return scores
 
     def wants_to_stop(self, step: int) -> bool:
         """Whether any rank voted to stop in the step just taken. Every rank gets the same

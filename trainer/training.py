@@ -58,7 +58,7 @@ def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks:
     devices = [ranks.device] if ranks.device.type == "cuda" else None
     return Training(
         config=config,
-        order=Order(samples, config.batch_size, config.seed),
+        order=Order(samples, config.batch_size, config.seed, ranks.device),
         ranks=ranks,
         net=net,
         model=DistributedDataParallel(net, device_ids=devices),

@@ -42,10 +42,11 @@ class Group:
         """The device that a tensor must be on for the backend to send it."""
         return self.device if self.backend == "nccl" else torch.device("cpu")
 
-    def add(self, *values: float) -> list[float]:
+    def add(self, *values: float | torch.Tensor) -> list[float]:
         """Sum each value over all ranks, and return the sums. Every rank must call it; all get the
-        same."""
-        numbers = torch.tensor(values, dtype=torch.float64, device=self._wire)
+        same. Values may be scalars on this rank's device, which are read together at the end."""
+        here = [torch.as_tensor(it, dtype=torch.float64, device=self.device) for it in values]
+        numbers = torch.stack(here).to(self._wire)
         dist.all_reduce(numbers)
         return numbers.tolist()
 

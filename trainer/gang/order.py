@@ -5,6 +5,8 @@ from functools import lru_cache
 
 import torch
 
+CPU = torch.device("cpu")
+
 
 @dataclass(frozen=True)
 class Order:
@@ -14,11 +16,15 @@ class Order:
     The permutation depends only on the seed and the epoch, and the ranks divide each slice among
     themselves. So a training takes the same path with 1 rank or 8, and can be resumed at any step
     with another number of ranks. The last slice of an epoch may be shorter; it is never dropped.
+
+    The numbers of the samples are on ``device``, where the samples are: a GPU would wait for each
+    slice that is copied to it.
     """
 
     samples: int
     batch_size: int
     seed: int
+    device: torch.device = CPU
 
     @property
     def steps_per_epoch(self) -> int:
@@ -33,7 +39,7 @@ class Order:
         """Return the indices of the samples of a step, for all ranks together: int64, at most
         ``batch_size`` of them."""
         first = (step - 1) % self.steps_per_epoch * self.batch_size
-        shuffled = _permutation(self.samples, self.seed + self.epoch(step))
+        shuffled = _permutation(self.samples, self.seed + self.epoch(step), self.device)
         return shuffled[first : first + self.batch_size]
 
     def ends_epoch(self, step: int) -> bool:
@@ -47,7 +53,7 @@ def share(batch: torch.Tensor, rank: int, world_size: int) -> torch.Tensor:
 
 
 @lru_cache(maxsize=2)
-def _permutation(samples: int, seed: int) -> torch.Tensor:
-    """Return a permutation of the samples. Two are cached, because each epoch needs its own many
-    times."""
-    return torch.randperm(samples, generator=torch.Generator().manual_seed(seed))
+def _permutation(samples: int, seed: int, device: torch.device) -> torch.Tensor:
+    """Return a permutation of the samples, the same on every device. Two are cached, because each
+    epoch needs its own many times."""
+    return torch.randperm(samples, generator=torch.Generator().manual_seed(seed)).to(device)

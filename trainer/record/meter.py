@@ -42,7 +42,7 @@ class SampleMeter:
         same step."""
         if self._loss is None or self._correct is None:
             return
-        loss, correct = ranks.add(self._loss.item(), self._correct.item())
+        loss, correct = ranks.add(self._loss, self._correct)
         self.loss += loss
         self.correct += correct
         self._loss = self._correct = None
