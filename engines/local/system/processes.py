@@ -20,9 +20,23 @@ BECOMING_SECONDS = 5.0
 def is_alive(pid: int, started: str) -> bool:
     """Whether this process, and not another with its pid, still runs."""
     try:
-        return is_same(pid, started) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+        return is_same(pid, started) and not has_ended(psutil.Process(pid))
     except psutil.NoSuchProcess:
         return False
+
+
+def has_ended(process: psutil.Process) -> bool:
+    """Whether nothing of a process runs, whoever has yet to ask for its exit code.
+
+    One whose first thread has ended looks like a zombie, while its others run, or still give the
+    memory of a GPU back.
+    """
+    if process.status() != psutil.STATUS_ZOMBIE:
+        return False
+    try:
+        return process.num_threads() <= 1
+    except psutil.ZombieProcess:  # macOS says no more of one
+        return True
 
 
 def signal_group(pid: int, number: signal.Signals) -> None:
@@ -42,8 +56,8 @@ def kill(pid: int, started: str) -> None:
 def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
     """SIGKILL what is left of a workload, or of some of its ranks, until nothing is.
 
-    It repeats, because a process may fork meanwhile; zombies count as gone. ``False`` if something
-    is left after ``patience`` seconds.
+    It repeats, because a process may fork meanwhile, and ends in its own time. ``False`` if
+    something is left after ``patience`` seconds.
     """
     deadline = time.monotonic() + patience
     while left := list(marked(folder) if ranks is None else of_ranks(folder, ranks)):
@@ -73,7 +87,7 @@ def _others() -> Iterator[psutil.Process]:
     me = os.getpid()
     for process in psutil.process_iter():
         with suppress(psutil.Error):
-            if process.pid != me and process.status() != psutil.STATUS_ZOMBIE:
+            if process.pid != me and not has_ended(process):
                 yield process
 
 

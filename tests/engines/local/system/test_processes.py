@@ -1,9 +1,52 @@
 import subprocess
+import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import psutil
+import pytest
 
-from engines.local.system import processes
+from engines.local.system import marks, processes
+from engines.shared.starts import start_of
+from tests.waiting import wait_for
+
+#: Its first thread ends (by exit, which is not exit_group), and the other one runs.
+HEADLESS = """
+import ctypes, os, threading, time
+threading.Thread(target=time.sleep, args=(60,)).start()
+ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+"""
+
+
+@pytest.fixture
+def headless(tmp_path: Path) -> Iterator[psutil.Process]:
+    """A process of the workload in this folder that goes on without its first thread."""
+    mark = marks.number(tmp_path, 0)
+    with subprocess.Popen(
+        [sys.executable, "-c", HEADLESS], preexec_fn=lambda: marks.put_on(mark)
+    ) as started:
+        process = psutil.Process(started.pid)
+        try:
+            wait_for(lambda: process.status() == psutil.STATUS_ZOMBIE)
+            yield process
+        finally:
+            started.kill()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone shows it so")
+class TestWithoutItsFirstThread:
+    """As a process looks while others of its threads give the memory of a GPU back."""
+
+    def test_it_is_alive(self, headless: psutil.Process) -> None:
+        assert processes.is_alive(headless.pid, start_of(headless.pid))
+
+    def test_it_is_swept_until_it_has_ended(self, headless: psutil.Process, tmp_path: Path) -> None:
+        assert [it.pid for it in processes.marked(tmp_path)] == [headless.pid]
+        assert processes.sweep(tmp_path)
+        assert headless.num_threads() == 1
+        assert processes.has_ended(headless)
+        assert not processes.is_alive(headless.pid, start_of(headless.pid))
 
 
 class TestEnviron:
