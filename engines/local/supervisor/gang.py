@@ -59,7 +59,10 @@ class Gang:
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
         self.members: list[Member] = []
-        self.gauge = Gauge(index for rank in plan.ranks for index in rank.visible_gpus)
+        self.gauge = Gauge(
+            (index for rank in plan.ranks for index in rank.visible_gpus),
+            shared=(it for rank in plan.ranks if rank.shares_gpus for it in rank.visible_gpus),
+        )
         self._ports = ExitStack()
         self._setup: Path | None = None
         self._since: float | None = None  # when all ranks had started

@@ -29,11 +29,14 @@ class GpuUsage:
 
 class Gauge(Thread):
     """Reads devices in a thread of its own: a driver in trouble may not answer for minutes, in
-    which ranks still have to be tended. Where there is no driver it says so once and ends."""
+    which ranks still have to be tended. Where there is no driver it says so once and ends.
 
-    def __init__(self, devices: Iterable[int]) -> None:
+    ``shared`` are the devices of which a rank has a part: only their processes are told apart.
+    """
+
+    def __init__(self, devices: Iterable[int], *, shared: Iterable[int] = ()) -> None:
         super().__init__(name="gauge", daemon=True)
-        self.devices = sorted(set(devices))
+        self.devices, self.shared = sorted(set(devices)), frozenset(shared)
         self._readings: dict[int, GpuReading] = {}
         self._at = 0.0
         self._over = Event()
@@ -56,7 +59,7 @@ class Gauge(Thread):
 
     def _read(self, nvml: object, index: int) -> GpuReading:
         try:
-            reading = nvidia.read(nvml, index)
+            reading = nvidia.read(nvml, index, shares=index in self.shared)
         except DriverError as error:
             if index not in self._lost:
                 logger.warning("The use of GPU %d is not measured: %s", index, error)

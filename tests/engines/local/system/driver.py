@@ -39,6 +39,7 @@ class FakeDriver:
         self.error: int | None = None
         self.hangs: threading.Event | None = None
         self.open = 0
+        self.asked_for_shares: list[FakeDevice] = []
 
     def install(self, monkeypatch: pytest.MonkeyPatch) -> "FakeDriver":
         for name in FUNCTIONS:
@@ -81,6 +82,7 @@ class FakeDriver:
         return [SimpleNamespace(pid=pid, usedGpuMemory=held) for pid, held in device.held.items()]
 
     def nvmlDeviceGetProcessUtilization(self, device: FakeDevice, since: int) -> list[Any]:
+        self.asked_for_shares.append(device)
         shares = supported(device.shares)
         if not shares:
             raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)

@@ -1,7 +1,7 @@
 """What ranks use of their GPUs."""
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -27,8 +27,8 @@ def _one_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def measuring(*devices: int) -> Iterator[Gauge]:
-    measure = Gauge(devices)
+def measuring(*devices: int, shared: Collection[int] = (0,)) -> Iterator[Gauge]:
+    measure = Gauge(devices, shared=shared)
     measure.open()
     try:
         wait_for(lambda: measure._readings, message=MEASURED)
@@ -57,6 +57,17 @@ def test_a_part_of_a_device_is_what_its_own_processes_do(monkeypatch: pytest.Mon
         assert used(measure, 0, shares=True) == GpuUsage(20.0, GIB)
         assert used(measure, 0) == GpuUsage(90.0, 6 * GIB)
         assert measure.usage([0], {99}, shares=True) == GpuUsage(0.0, 0)
+
+
+def test_a_device_of_one_rank_is_not_asked_for_the_shares_of_processes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = FakeDriver(FakeDevice(busy=90), FakeDevice(shares={OURS: 5})).install(monkeypatch)
+    with measuring(0, 1, shared=[1]) as measure:
+        assert used(measure, 0).utilization == 90.0
+        assert used(measure, 1, shares=True).utilization == 5.0
+    assert driver.devices[0] not in driver.asked_for_shares
+    assert driver.devices[1] in driver.asked_for_shares
 
 
 def test_processes_that_cannot_be_told_apart_are_not_measured(
