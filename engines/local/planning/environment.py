@@ -53,9 +53,11 @@ def environment(
     work: Path,
     ports: Ports,
     tools: Mapping[str, int | str],
+    gpus: Mapping[int, str] | None = None,
 ) -> Variables:
     """All variables of a rank. ``ports`` are for the rendezvous; ``tools`` maps the tools' ports to
-    those on this machine."""
+    those on this machine, and ``gpus`` the devices to what CUDA calls them, if not by number."""
+    names = gpus or {}
     return {
         **plan.base,
         **defaults(plan, rank, folder=folder, work=work),
@@ -66,7 +68,7 @@ def environment(
         # The devices that admission assigned; an empty value hides all of them. Left alone,
         # CUDA counts the fastest first, unlike the driver and its tools.
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-        "CUDA_VISIBLE_DEVICES": ",".join(map(str, rank.visible_gpus)),
+        "CUDA_VISIBLE_DEVICES": ",".join(names.get(it, str(it)) for it in rank.visible_gpus),
         MARKER: str(folder),
     }
 

@@ -13,7 +13,7 @@ from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.records.state import RankRecord, Record, now
 from engines.local.supervisor import setup
 from engines.local.supervisor.spawning import Process, spawn
-from engines.local.system import cgroups, exit, marks, ports, processes
+from engines.local.system import cgroups, exit, marks, nvidia, ports, processes
 from engines.local.system.gauge import Gauge
 from engines.local.volumes import view
 from engines.shared.starts import start_of
@@ -65,6 +65,7 @@ class Gang:
         )
         self._ports = ExitStack()
         self._setup: Path | None = None
+        self._gpus: dict[int, str] = {}
         self._since: float | None = None  # when all ranks had started
 
     def start(self) -> None:
@@ -76,6 +77,7 @@ class Gang:
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             record.ports = {str(port): next(free) for port in rank.tool_ports}
         self._setup = setup.write(self.folder.setup(self.plan.run), self.plan.setup)
+        self._gpus = nvidia.names(self.gauge.devices)
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             try:
                 self._spawn(rank, record, numbers[:count])
@@ -98,6 +100,7 @@ class Gang:
             work=own,
             ports=numbers,
             tools=record.ports,
+            gpus=self._gpus,
         )
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
         cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)

@@ -1,9 +1,9 @@
 """NVIDIA's GPUs, as their driver describes them through its library, NVML."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -34,10 +34,12 @@ class NoDriver(DriverError):
 
 @dataclass(frozen=True)
 class Devices:
-    """The GPUs that can be used, and what is wrong with the others or with their driver."""
+    """The GPUs that can be used, and what is wrong with the others or with their driver.
+    ``uuids`` are by their numbers."""
 
     gpus: tuple[Gpu, ...] = ()
     findings: tuple[Finding, ...] = ()
+    uuids: Mapping[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,7 @@ def _devices() -> Devices:
     try:
         with driver() as nvml:
             answered = [_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+            uuids = _uuids(nvml, [it.index for it in answered if isinstance(it, Gpu)])
     except NoDriver:
         return Devices()
     except DriverError as error:
@@ -101,7 +104,27 @@ def _devices() -> Devices:
     return Devices(
         tuple(it for it in answered if isinstance(it, Gpu)),
         tuple(it for it in answered if isinstance(it, Finding)),
+        uuids,
     )
+
+
+def _uuids(nvml: Any, indices: Iterable[int]) -> dict[int, str]:
+    uuids = {}
+    for index in indices:
+        with suppress(nvml.NVMLError):  # lost since a moment ago
+            uuids[index] = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(index))
+    return uuids
+
+
+def names(indices: Collection[int]) -> dict[int, str]:
+    """What CUDA calls these devices: their numbers, which some programs expect.
+
+    Where a device is lost or in MIG mode, it may count the others differently from the driver:
+    their UUIDs then.
+    """
+    found = devices() if indices else Devices()
+    safe = found.uuids if found.findings else {}
+    return {index: safe.get(index, str(index)) for index in indices}
 
 
 def _failed(said: str) -> Devices:

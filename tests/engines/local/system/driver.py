@@ -11,7 +11,7 @@ import pytest
 
 GIB = 1024**3
 FUNCTIONS = """nvmlInit nvmlShutdown nvmlDeviceGetCount nvmlDeviceGetHandleByIndex nvmlDeviceGetName
-nvmlDeviceGetMigMode nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates
+nvmlDeviceGetUUID nvmlDeviceGetMigMode nvmlDeviceGetMemoryInfo nvmlDeviceGetUtilizationRates
 nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetProcessUtilization""".split()
 
 
@@ -68,6 +68,9 @@ class FakeDriver:
 
     def nvmlDeviceGetName(self, device: FakeDevice) -> str:
         return device.name
+
+    def nvmlDeviceGetUUID(self, device: FakeDevice) -> str:
+        return f"GPU-{next(i for i, it in enumerate(self.devices) if it is device)}"
 
     def nvmlDeviceGetMigMode(self, device: FakeDevice) -> list[int]:
         return [supported(device.mig), 0]

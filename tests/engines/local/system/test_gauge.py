@@ -5,11 +5,12 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
+import psutil
 import pynvml
 import pytest
 
 from engines.base import Launch, UsageSample
-from engines.local.system import gauge
+from engines.local.system import gauge, processes
 from engines.local.system.gauge import Gauge, GpuUsage
 from spec.parts.compute import Compute, GpuRequestType
 from tests.engines.local.conftest import LocalRig
@@ -165,3 +166,14 @@ def test_samples_of_ranks_have_what_they_use_of_their_gpus(
     assert {it.rank for it in found} == {1}
     assert {(it.gpu, it.gpu_memory) for it in others} == {(None, None)}
     assert not gang.gauge.is_alive()
+
+
+@pytest.mark.parametrize(("lost", "seen"), [(False, "0"), (True, "GPU-0")])
+def test_a_rank_gets_its_device_by_a_name_that_cuda_cannot_mistake(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch, lost: bool, seen: str
+) -> None:
+    other = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST if lost else None)
+    FakeDriver(FakeDevice(), other).install(monkeypatch)
+    with tended(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
+        variables = [processes.environ(psutil.Process(it.process.pid)) for it in gang.members]
+    assert [it["CUDA_VISIBLE_DEVICES"] for it in variables] == ["", seen]

@@ -45,6 +45,18 @@ def test_a_lost_device_and_one_in_mig_mode_are_named_and_the_others_keep_their_n
     assert "nvidia-smi -i 2 -mig 0" in named["GPU 2"][1]
 
 
+def test_devices_are_known_by_number_unless_another_is_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = FakeDriver(FakeDevice(), FakeDevice(), FakeDevice()).install(monkeypatch)
+    assert nvidia.names([0, 2]) == {0: "0", 2: "2"}
+    driver.devices[1].error = pynvml.NVML_ERROR_GPU_IS_LOST
+    assert nvidia.names([0, 2]) == {0: "GPU-0", 2: "GPU-2"}
+    driver.error = pynvml.NVML_ERROR_DRIVER_NOT_LOADED  # it fails for good
+    monkeypatch.setattr(nvidia, "has_card", lambda: True)
+    assert nvidia.names([0, 2]) == {0: "0", 2: "2"}
+
+
 def test_a_driver_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = FakeDriver(FakeDevice()).install(monkeypatch)
     driver.error = pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH
