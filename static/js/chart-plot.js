@@ -1,5 +1,5 @@
 // One chart as it is drawn: lines over steps or time, or a number where there is one only.
-import { range, short, ticks } from "./chart-axes.js";
+import { ASIDE, range, short, TIMES } from "./chart-axes.js";
 import { moment } from "./times.js";
 
 const COLOURS = 8;
@@ -17,14 +17,16 @@ function rankColour(number) {
 
 function options(chart, width, isLog) {
   const axis = { stroke: style("--ty-text-soft"), grid: { stroke: style("--ty-line"), width: 1 }, ticks: { show: false } };
+  const isTime = chart.x === "time";
   return {
     width,
     height: HEIGHT,
+    ...(isTime && { padding: ASIDE }),
     cursor: { sync: { key: chart.x } },
-    scales: { x: { time: chart.x === "time" }, y: isLog ? { distr: 3 } : { range } },
-    axes: [{ ...axis, size: 32, ...(chart.x === "time" && { values: ticks }) }, { ...axis, size: 56, values: (_, ticks) => ticks.map((one) => (one === null ? "" : short(one))) }],
+    scales: { x: { time: isTime }, y: isLog ? { distr: 3 } : { range } },
+    axes: [{ ...axis, size: 32, ...(isTime && TIMES) }, { ...axis, size: 56, values: (_, ticks) => ticks.map((one) => (one === null ? "" : short(one))) }],
     series: [
-      { label: chart.x, ...(chart.x === "time" && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
+      { label: chart.x, ...(isTime && { value: (_, seconds) => (seconds ? moment(new Date(seconds * 1000)) : "–") }) },
       ...chart.lines.map((label, number) => ({
         label, stroke: rankColour(number), width: 1.5, spanGaps: true,
         points: { show: chart.columns[0].length < 40 }, value: (_, value) => short(value),
