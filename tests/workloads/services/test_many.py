@@ -28,7 +28,7 @@ def running(count: int, project: Project) -> list[Workload]:
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_each_has_its_event_and_its_entry_in_the_audit_log(
+def test_each_workload_of_many_has_its_event_and_its_entry_in_the_audit_log(
     verb: str, project: Project, member: User
 ) -> None:
     act, to = VERBS[verb]
@@ -43,7 +43,9 @@ def test_each_has_its_event_and_its_entry_in_the_audit_log(
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_one_more_costs_one_more_statement(verb: str, project: Project, member: User) -> None:
+def test_another_workload_of_a_bulk_action_costs_one_statement(
+    verb: str, project: Project, member: User
+) -> None:
     project.members.add(member)
     few, many = running(2, project), running(40, project)
     costs = []
@@ -54,7 +56,7 @@ def test_one_more_costs_one_more_statement(verb: str, project: Project, member: 
     assert costs[1] - costs[0] <= len(many) - len(few)
 
 
-def test_others_may_write_between_two_transactions(
+def test_the_database_is_free_between_transactions_of_a_bulk_delete(
     project: Project, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(services, "TOGETHER", 2)
@@ -67,7 +69,9 @@ def test_others_may_write_between_two_transactions(
     assert {now(it).phase for it in rows} == {Phase.DELETING}
 
 
-def test_what_changed_meanwhile_is_refused_by_its_name(project: Project, member: User) -> None:
+def test_a_stop_of_many_refuses_by_name_those_that_changed_meanwhile(
+    project: Project, member: User
+) -> None:
     project.members.add(member)
     ended, gone, runs = running(3, project)
     Workload.objects.filter(pk=ended.pk).update(phase=Phase.COMPLETED)

@@ -38,10 +38,12 @@ def headless(tmp_path: Path) -> Iterator[psutil.Process]:
 class TestWithoutItsFirstThread:
     """As a process looks while others of its threads give the memory of a GPU back."""
 
-    def test_it_is_alive(self, headless: psutil.Process) -> None:
+    def test_a_process_is_alive_while_a_thread_of_it_runs(self, headless: psutil.Process) -> None:
         assert processes.is_alive(headless.pid, start_of(headless.pid))
 
-    def test_it_is_swept_until_it_has_ended(self, headless: psutil.Process, tmp_path: Path) -> None:
+    def test_a_sweep_waits_for_the_last_thread(
+        self, headless: psutil.Process, tmp_path: Path
+    ) -> None:
         assert [it.pid for it in processes.marked(tmp_path)] == [headless.pid]
         assert processes.sweep(tmp_path)
         assert headless.num_threads() == 1
