@@ -178,6 +178,7 @@ SOCIALACCOUNT_ADAPTER = "accounts.adapter.SocialAccountAdapter"
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "provider_class": "accounts.oidc.provider.IdentityProvider",
+        "OAUTH_PKCE_ENABLED": True,  # a code is of no use to whoever reads it on its way
         "APPS": [
             {
                 "provider_id": "sso",

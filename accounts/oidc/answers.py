@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -20,8 +21,9 @@ METHODS = "token_endpoint_auth_methods_supported"
 
 TOKENS, USER_INFO, KEYS = "token response", "user info", "keys"
 CONFIGURATION = "configuration"
-USER_INFO_ENDPOINT = "userinfo_endpoint"
+USER_INFO_ENDPOINT, TOKEN_ENDPOINT = "userinfo_endpoint", "token_endpoint"
 NO_ADDRESS = ""  # of user info that a provider does not have
+WITHOUT_SUB = ", which is needed where no user info has the sub"
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,16 @@ class Configuration(dict[str, Any]):
             raise failed(f"the {name} in its {CONFIGURATION} is not an address", self.url)
         return value
 
+    def require_encryption(self) -> None:
+        """Of a provider whose ID token alone says who somebody is. Nobody checks its signature, so
+        it has to come straight from the provider, by TLS or on this machine."""
+        if not _is_safe(self.url):
+            raise failed(f"its {CONFIGURATION} is not fetched by https{WITHOUT_SUB}", self.url)
+        if not _is_safe(endpoint := self[TOKEN_ENDPOINT]):
+            raise failed(
+                f"the {TOKEN_ENDPOINT} in its {CONFIGURATION} is not https{WITHOUT_SUB}", endpoint
+            )
+
 
 def asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> ProviderAnswer:
     """Ask the provider with ``ask`` of a session of ``requests``. A page says what is wrong, as
@@ -62,8 +74,11 @@ def asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> Provide
     what = _subject(method, url, how)
     if what == USER_INFO and url == NO_ADDRESS:
         return ProviderAnswer(None)
+    if what == TOKENS:
+        how["allow_redirects"] = False  # they come from the token endpoint, and nowhere else
     try:
         with ask(method, url, stream=True, **how) as answer:
+            _judge_way(url, answer, what)
             content = _content(answer, what)
     except (OSError, ValueError) as error:  # of requests, and of addresses that it cannot ask
         raise failed(f"its {what} cannot be fetched", url, error) from error
@@ -82,6 +97,13 @@ def _subject(method: str, url: str, how: Mapping[str, Any]) -> str:
     if "Authorization" in (how.get("headers") or {}):
         return USER_INFO
     return CONFIGURATION if "openid-configuration" in url else KEYS
+
+
+def _judge_way(url: str, answer: Any, what: str) -> None:
+    """Judge where redirects led. ``OddAnswer``."""
+    way = [it.url or url for it in (*answer.history, answer)]
+    if _is_safe(url) and not all(map(_is_safe, way)):
+        raise OddAnswer(f"its {what} is redirected from https to http")
 
 
 def _content(answer: Any, what: str) -> bytes:
@@ -125,6 +147,17 @@ def _code(document: Any) -> str:
     """The code of an error, where there is one."""
     code = document.get("error") if isinstance(document, dict) else None
     return f" ({code})" if isinstance(code, str) and CODE.fullmatch(code) else ""
+
+
+def _is_safe(url: str) -> bool:
+    """Whether nobody between can change what is answered: by TLS, or on this machine."""
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    try:
+        is_here = host == "localhost" or ip_address(host).is_loopback
+    except ValueError:  # a name
+        is_here = False
+    return parts.scheme == "https" or is_here
 
 
 def _is_address(text: str) -> bool:

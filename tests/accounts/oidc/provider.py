@@ -1,6 +1,7 @@
 """A small identity provider of our own, since a real one cannot be had in a test, and who signs in
 through it."""
 
+import hashlib
 import json
 from base64 import urlsafe_b64encode
 from http.server import BaseHTTPRequestHandler
@@ -28,6 +29,8 @@ class Provider(BaseHTTPRequestHandler):
     token: ClassVar[Any] = TOKENS
     configuration: ClassVar[Any] = {}
     is_away = False
+    moves_token = False  # its token endpoint redirects to another address
+    challenge: ClassVar[str] = ""
 
     def do_GET(self) -> None:
         address = urlsplit(self.path)
@@ -35,6 +38,8 @@ class Provider(BaseHTTPRequestHandler):
             self.send_error(503)
         elif address.path == "/authorize":
             asked = parse_qs(address.query)
+            assert asked["code_challenge_method"] == ["S256"]
+            Provider.challenge = asked["code_challenge"][0]
             answer = urlencode({"code": "once", "state": asked["state"][0]})
             self.send_response(302)
             self.send_header("Location", f"{asked['redirect_uri'][0]}?{answer}")
@@ -58,8 +63,15 @@ class Provider(BaseHTTPRequestHandler):
         return f"http://{self.headers['Host']}"
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        said = self.token
+        sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        if self.moves_token and self.path == "/token":
+            self.send_response(307)
+            self.send_header("Location", f"{self.here}/elsewhere")
+            self.end_headers()
+            return
+        verifier = sent.get("code_verifier", [""])[0].encode()
+        is_its = _encoded(hashlib.sha256(verifier).digest()) == self.challenge
+        said = self.token if is_its else {"error": "invalid_grant"}
         if isinstance(said, dict) and isinstance(said.get("id_token"), dict):
             said = {**said, "id_token": id_token({"iss": self.here, **said["id_token"]})}
         self.say(said)
@@ -80,7 +92,11 @@ def id_token(claims: dict[str, Any]) -> str:
 
 
 def _part(value: Any) -> str:
-    return urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
+    return _encoded(json.dumps(value).encode())
+
+
+def _encoded(content: bytes) -> str:
+    return urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def token_of(page: httpx.Response) -> str:

@@ -33,6 +33,8 @@ CLAIMS = {"sub": "1", "aud": "trainyard", "exp": LATER}
             "the exp in its ID token is not a",
         ),
         ("token", {**TOKENS, "id_token": {**CLAIMS, "exp": 1}}, "not valid: Signature has expired"),
+        ("token", {**TOKENS, "id_token": {"aud": "trainyard"}}, "its ID token has no exp"),
+        ("token", {**TOKENS, "id_token": {**CLAIMS, "azp": "b"}}, "issued for another client"),
         ("token", {**TOKENS, "id_token": {**CLAIMS, "aud": "b"}}, "its ID token is not valid"),
         ("token", {**TOKENS, "id_token": {**CLAIMS, "iss": {}}}, "its ID token is not valid"),
         ("token", {**TOKENS, "id_token": {**CLAIMS, "sub": "2"}}, "have different subs"),

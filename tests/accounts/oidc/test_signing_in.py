@@ -15,6 +15,7 @@ from tests.accounts.oidc.provider import (
 from tests.product import Trainyard
 
 pytestmark = pytest.mark.faults  # it starts a product of its own
+VALID = {"sub": "22", "aud": "trainyard", "exp": LATER}
 
 
 def test_a_user_whom_the_identity_provider_knows_signs_in(
@@ -80,7 +81,7 @@ def test_an_id_token_fills_in_what_the_user_info_leaves_out(
 def test_an_id_token_is_enough_where_there_is_no_user_info(
     trainyard: Trainyard, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claims = {"sub": "21", "aud": "trainyard", "exp": LATER, "preferred_username": "lin"}
+    claims = {**VALID, "sub": "21", "azp": "trainyard", "preferred_username": "lin"}
     claims |= {"groups": ["robots"], "email": "lin@example.org"}
     monkeypatch.setattr(Provider, "configuration", {"userinfo_endpoint": LEFT_OUT})
     monkeypatch.setattr(Provider, "token", {**TOKENS, "id_token": claims})
@@ -98,6 +99,7 @@ def test_an_id_token_is_enough_where_there_is_no_user_info(
         ({"aud": "trainyard", "exp": LATER}, "its ID token has no sub"),
         ({"sub": "22", "aud": "trainyard", "exp": 1}, "not valid: Signature has expired"),
         ({"sub": "22", "aud": "another", "exp": LATER}, "its ID token is not valid"),
+        ({**VALID, "azp": "another"}, "was issued for another client"),
         ({"sub": "22", "exp": LATER}, "its ID token is not valid"),
         ({"sub": "22", "aud": "trainyard", "exp": LATER, "iss": "https://b/"}, "is not valid"),
     ],
@@ -112,6 +114,31 @@ def test_an_id_token_that_says_too_little_or_is_not_valid_lets_nobody_in(
     assert answer.status_code == 502
     assert words in answer.text
     assert browser.get("/workloads/").url.path == "/accounts/login/"
+
+
+@pytest.mark.parametrize("person", [LEFT_OUT, {"groups": ["vision"]}])
+def test_an_id_token_that_says_alone_who_it_is_has_to_come_encrypted(
+    provider: str, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, person: object
+) -> None:
+    """This machine's other address stands for another machine."""
+    endpoint = f"{provider.replace('127.0.0.1', '127.1')}/token"
+    userinfo = {"userinfo_endpoint": LEFT_OUT} if person is LEFT_OUT else {}
+    monkeypatch.setattr(Provider, "configuration", {"token_endpoint": endpoint, **userinfo})
+    monkeypatch.setattr(Provider, "person", person)
+    monkeypatch.setattr(Provider, "token", {**TOKENS, "id_token": {**VALID, "iss": provider}})
+    answer = sign_in(browser)
+    assert answer.status_code == 502
+    assert "the token_endpoint in its configuration is not https" in answer.text
+    assert browser.get("/workloads/").url.path == "/accounts/login/"
+
+
+def test_tokens_come_from_the_token_endpoint_and_nowhere_else(
+    browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Provider, "moves_token", True)
+    answer = sign_in(browser)
+    assert answer.status_code == 502
+    assert "it answered 307 when asked for its token response" in answer.text
 
 
 def test_a_provider_that_does_not_answer_is_told_of(
