@@ -60,6 +60,21 @@ def renew(refresh: str) -> tuple[User, Granted] | None:
     return user, grant(user, key=user.acting_key, until=until)
 
 
+def is_signed_to_renew(refresh: str) -> bool:
+    """Whether this was a refresh token once, if it has ended or not."""
+    try:
+        jwt.decode(
+            refresh,
+            _signing_key(),
+            algorithms=[ALGORITHM],
+            audience=REFRESHING,
+            options={"verify_exp": False},
+        )
+    except jwt.InvalidTokenError:
+        return False
+    return True
+
+
 def owner(token: str) -> User | None:
     """The user to whom a token belongs; ``None`` if it is forged or expired, or its owner may not
     sign in. If it was made with an access key, the user may only do what the key allows."""

@@ -122,11 +122,11 @@ def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
 
 
 def _renewed(request: HttpRequest, refresh: str) -> Granted | None:
-    """Wrong tokens are counted by address, and not as failed sign-ins. Right ones are never
-    refused, so a program with an old token locks out nobody else at its address."""
+    """Tokens that never were any are counted by address, and not as failed sign-ins. Others are
+    never limited: a program whose token has ended learns it, whatever else its address sends."""
     if renewed := tokens.renew(refresh):
         return renewed[1]
-    if not consume(request, action="refresh_token"):
+    if not tokens.is_signed_to_renew(refresh) and not consume(request, action="refresh_token"):
         raise ApiError(429, TOO_MANY_REFRESHES, retry_after=REFRESH_RETRY_SECONDS)
     return None
 

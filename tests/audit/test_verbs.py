@@ -37,6 +37,7 @@ NO_VERBS = {
     "accounts.devices.sign_ins.waiting": "reads",
     "accounts.general.current": "reads",
     "accounts.tokens.grant": "tokens are not kept; accounts.api.tokens records the sign-in",
+    "accounts.tokens.is_signed_to_renew": "reads",
     "accounts.tokens.renew": "a sign-in that goes on",
     "accounts.tokens.issue": "a token is not kept; accounts.api.tokens records the sign-in",
     "accounts.tokens.owner": "reads",

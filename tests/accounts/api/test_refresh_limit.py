@@ -47,6 +47,22 @@ def test_wrong_refresh_tokens_are_limited_and_lock_nobody_out(user: User, refres
         assert refresh("wrong").status_code == 401
 
 
+@pytest.mark.parametrize("refresh", [by_json, by_form])
+def test_an_ended_refresh_token_is_told_so_whatever_else_its_address_sends(
+    user: User, refresh: Any
+) -> None:
+    expired = tokens.grant(user, until=timezone.now() - timedelta(days=1)).refresh
+    of_an_old_password = tokens.grant(user).refresh
+    user.set_password("another long pass phrase")
+    user.save()
+    for ended in (expired, of_an_old_password):
+        assert {refresh(ended).status_code for _ in range(12)} == {401}
+    assert {refresh("wrong").status_code for _ in range(12)} == {401, 429}
+    for ended in (expired, of_an_old_password):
+        assert refresh(ended).status_code == 401
+    assert refresh(tokens.issue(user)).status_code == 429, "an access token is no refresh token"
+
+
 def test_valid_refresh_tokens_are_never_limited(user: User) -> None:
     valid = tokens.grant(user).refresh
     assert {by_json(valid).status_code for _ in range(12)} == {200}
