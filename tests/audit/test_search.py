@@ -32,6 +32,10 @@ def names(client: Client, query: str) -> list[str]:
     return re.findall(r"</span> (vision|speech|west|robots)</td>", page)
 
 
+def announced(page: str) -> list[str]:
+    return re.findall(r'data-announce="([^"]*)"', page)
+
+
 @pytest.mark.parametrize(
     ("query", "expected"),
     [
@@ -79,12 +83,26 @@ def test_a_search_continues_where_one_answer_ended(
     page = reader.get(f"{ADDRESS}?q=vision", **HTMX).content.decode()
     assert "Searched back to" in page
     assert 'hx-trigger="load"' in page
-    (older,) = set(re.findall(r'href="(\?q=vision&amp;before=\d+)"', page))
+    assert set(announced(page)) == {"Searching…"}
+    (older,) = set(re.findall(r'hx-get="(\?q=vision&amp;before=\d+&amp;shown=0)"', page))
     headers = HTMX | {"HTTP_HX_TARGET": "older"}
     rest = reader.get(f"{ADDRESS}{older.replace('&amp;', '&')}", **headers).content.decode()
-    assert rest.lstrip().startswith("<tbody>")
+    assert rest.lstrip().startswith("<tbody")
     assert "vision" in rest
     assert "No older entries match." in rest
+    assert announced(rest) == ["1 entry"]
+
+
+def test_the_entries_of_all_parts_of_a_search_are_announced(
+    reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "LOOKED_THROUGH", 2)
+    headers, query, said = HTMX | {"HTTP_HX_TARGET": "older"}, "?q=o", []
+    while query:
+        page = reader.get(f"{ADDRESS}{query}", **headers).content.decode()
+        said += announced(page)
+        query = "".join(re.findall(r'hx-get="(\S+)"', page)).replace("&amp;", "&")
+    assert said == ["Searching…", "4 entries"]
 
 
 def test_a_full_page_leads_to_the_next_one(reader: Client, monkeypatch: pytest.MonkeyPatch) -> None:
