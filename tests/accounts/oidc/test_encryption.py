@@ -44,7 +44,7 @@ def test_it_is_encrypted_or_on_this_machine(url: str, token_endpoint: str, words
 )
 def test_no_redirect_leads_from_https_to_http(first: str, way: list[str], is_refused: bool) -> None:
     def ask(method: str, url: str, **how: Any) -> requests.Response:
-        answers = []
+        answers: list[requests.Response] = []
         for it in [url, *way]:
             answer = requests.Response()
             answer.url, answer.status_code, answer.raw = it, 200, BytesIO(b"{}")
