@@ -178,9 +178,8 @@ def _field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[st
 def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
     if isinstance(kind, Mapping):
         if text not in kind:
-            raise _wrong(
-                whole, f"{text!r} is not one of {', '.join(filter(None, kind))}", "options"
-            )
+            words = ", ".join(filter(None, kind)) + (", or nothing" if "" in kind else "")
+            raise _wrong(whole, f"{text!r} is not one of its words", "options", f"Known: {words}.")
         return kind[text]
     try:
         return READERS[kind](text)
