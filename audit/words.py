@@ -1,4 +1,5 @@
-"""What can be done, and to what. The words of the audit log, by which it is filtered."""
+"""What can be done, and to what. The words of the audit log, by which it is filtered. Entries keep
+their words for good, so none is removed here that was ever used."""
 
 from typing import Literal, get_args
 

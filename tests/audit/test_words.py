@@ -1,0 +1,28 @@
+"""The words of the audit log. Entries keep theirs for good, so one that was used is always known,
+and entries with it can be asked for."""
+
+from audit.words import KINDS, VERBS
+
+#: Those of every version so far. A new one is one more word here, and none is ever removed.
+VERBS_SO_FAR = """
+    activate | add | approve | change password | copy | create | deactivate | delete | deny
+    | forward a port of | open terminal | purge | remove | renew secret | renew the secret of
+    | resend | reset password | run | sign in | sign out | stop | test | update
+"""
+KINDS_SO_FAR = """
+    access key | cluster | compute resource | connection test | credential | data source
+    | department | environment | general settings | group | node pool | project | rank
+    | sign-in by code | template | user | webhook | workload
+"""
+
+
+def words(text: str) -> set[str]:
+    return {word.strip() for word in text.split("|")}
+
+
+def test_no_verb_of_an_entry_is_ever_forgotten() -> None:
+    assert set(VERBS) == words(VERBS_SO_FAR)
+
+
+def test_no_kind_of_object_of_an_entry_is_ever_forgotten() -> None:
+    assert set(KINDS) == words(KINDS_SO_FAR)
