@@ -28,7 +28,7 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
-        # all that is searched, so that a search reads no more than the index
+        # finds the entries between two times, and on the page the ids of the first and last day
         indexes = [
             models.Index(
                 fields=["at", "by_name", "verb", "target_kind", "target_name"], name="audit_search"
