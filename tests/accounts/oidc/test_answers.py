@@ -8,15 +8,12 @@ from typing import Any
 
 import pytest
 import requests
-from allauth.core import context
-from allauth.core.exceptions import ImmediateHttpResponse
-from django.http import HttpRequest
 
 from accounts.oidc.answers import ProviderAnswer, asked
 from accounts.oidc.claims import OddAnswer, claims_of, merged
 from tests.accounts.oidc.provider import LATER, LEFT_OUT, MARA, TOKENS, id_token
+from tests.accounts.oidc.refusals import WELL_KNOWN, refusal
 
-WELL_KNOWN = "https://id.example.com/.well-known/openid-configuration"
 CLAIMS = {"sub": "1", "aud": "trainyard", "exp": LATER}
 DEEP = b"[" * 100_000 + b"]" * 100_000
 HUGE = b'{"sub": "' + b"1" * 2**21 + b'"}'
@@ -112,16 +109,6 @@ def tokens(said: Any) -> Any:
 def person(said: Any) -> Any:
     bearer = {"Authorization": "Bearer for-userinfo"}
     return session(said)("GET", "https://id.example.com/userinfo", headers=bearer).json()
-
-
-def refusal(read: Callable[[], Any]) -> str:
-    """The page that is shown."""
-    request = HttpRequest()
-    request.csp_nonce = ""  # type: ignore[attr-defined]
-    with context.request_context(request), pytest.raises(ImmediateHttpResponse) as refused:
-        read()
-    assert refused.value.response.status_code == 502
-    return str(refused.value.response.content.decode())
 
 
 @pytest.mark.parametrize(

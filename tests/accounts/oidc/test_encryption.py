@@ -7,7 +7,7 @@ import pytest
 import requests
 
 from accounts.oidc.answers import Configuration, asked
-from tests.accounts.oidc.test_answers import WELL_KNOWN, refusal
+from tests.accounts.oidc.refusals import WELL_KNOWN, refusal
 
 USER_INFO = "https://id.example.com/userinfo"
 
@@ -24,7 +24,9 @@ USER_INFO = "https://id.example.com/userinfo"
         ("http://127.0.0.1:8080/", "HTTPS://id.example.com/token", ""),
     ],
 )
-def test_it_is_encrypted_or_on_this_machine(url: str, token_endpoint: str, words: str) -> None:
+def test_an_id_token_that_stands_alone_is_encrypted_or_of_this_machine(
+    url: str, token_endpoint: str, words: str
+) -> None:
     configuration = Configuration(token_endpoint=token_endpoint)
     configuration.url = url
     if not words:
