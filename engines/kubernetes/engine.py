@@ -77,8 +77,8 @@ class KubernetesEngine:
         self._streams = LogStreams(api, streams=log_streams, on_end=self._wake)
         self._inventory = Inventory(api, self._pods)
         self._now = Lookup(api, prefix)
-        guard = PrefixGuard(api, prefix, installation)
-        self._submitter = Submitter(api, self._now, self._manifests, guard)
+        self._guard = PrefixGuard(api, prefix, installation)
+        self._submitter = Submitter(api, self._now, self._manifests, self._guard)
         self._watcher: Watcher | None = None
         self._memory = Memory()
 
@@ -108,6 +108,7 @@ class KubernetesEngine:
         )
 
     def keep_queues(self, wanted: Wanted) -> None:
+        self._guard.check()
         queues.keep(self._api, self._prefix, wanted, installation=self._installation)
 
     def render(self, launch: Launch) -> list[Manifest]:

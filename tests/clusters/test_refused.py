@@ -11,6 +11,7 @@ from clusters.models import Cluster, ConnectionTest, State
 from engines.fake import FakeEngine
 from engines.findings import CONNECTION, Finding, Level
 from engines.queues import Queue
+from projects import queues
 from tests.caller import Caller
 from tests.clusters.answering import answers
 from tests.clusters.kubeconfigs import NEW, form_values, kubeconfig, reached
@@ -44,9 +45,11 @@ def looked_at(cluster: Cluster, fake: FakeEngine) -> None:
 
 
 def test_a_refused_cluster_says_so_before_all_else_until_it_is_free(fake: FakeEngine) -> None:
-    """And no queues are made there."""
+    """And no queues are made there, neither by a check nor after a project changed."""
     cluster = reached()
+    ProjectFactory(cluster=cluster)
     looked_at(cluster, fake)
+    queues.keep(cluster)
     assert (cluster.state, cluster.state_message) == (State.MISSING, WHY)
     assert (cluster.refusal, fake.kept) == (WHY, [])
     fake.findings = []

@@ -60,8 +60,8 @@ def prefix_use(api: Api, prefix: str, installation: str) -> PrefixUse:
 
 
 class PrefixGuard:
-    """Checks before a project's first workload that the prefix is ours to use. Once we have
-    namespaces there, it is."""
+    """Checks before a project's first workload, and before any queue, that the prefix is ours to
+    use. Once we have namespaces there, it is."""
 
     def __init__(self, api: Api, prefix: str, installation: str) -> None:
         self._api, self._prefix, self._installation = api, prefix, installation

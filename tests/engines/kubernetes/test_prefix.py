@@ -8,6 +8,7 @@ import pytest
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api, Denied
 from engines.kubernetes.cluster.prefix import PrefixGuard, PrefixUse
+from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import INSTALLATION, PROJECT
 
 MINE, THEIRS = "a1", "b2"
@@ -50,6 +51,12 @@ def test_a_prefix_of_another_trainyard_is_refused_until_it_is_released() -> None
     guard(spaces, installation="").check()
     spaces.marks = ["", ""]
     guard(spaces).check()
+
+
+def test_no_queue_is_made_under_a_prefix_of_another_trainyard() -> None:
+    engine = KubernetesEngine(cast(Api, Spaces(THEIRS)), installation=MINE)
+    with pytest.raises(EngineRefused, match="another Trainyard"):
+        engine.keep_queues(lambda: pytest.fail("No queue may be wanted there."))
 
 
 def test_the_guard_looks_until_we_have_a_namespace() -> None:
