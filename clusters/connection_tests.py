@@ -30,7 +30,8 @@ def ask(
     settings: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> ConnectionTest:
-    """Test a connection before it is saved, or, without a ``secret``, that of ``cluster``.
+    """Test a connection before it is saved. Without a ``secret`` it is the one of ``cluster``, with
+    these ``settings`` if there are any.
 
     Only the id of the test goes to the worker: the secret stays in the database, encrypted.
     """
@@ -65,7 +66,7 @@ def _new(
 
 def run(test: ConnectionTest) -> None:
     """Run the test and store its findings, and the new state of a cluster that exists."""
-    if test.secret_json:
+    if test.secret_json or _is_changed(test):
         findings = _look(test)
     elif test.cluster:
         test.cluster.definition.end_pause(test.cluster)
@@ -79,9 +80,24 @@ def run(test: ConnectionTest) -> None:
     test.save(update_fields=["findings_json", "answered_at"])
 
 
+def _is_changed(test: ConnectionTest) -> bool:
+    """Whether it is of other settings than the cluster has, as far as they concern the
+    connection."""
+    if test.cluster is None:
+        return False
+    kept = services.settings_of(test.cluster)
+    reached_by = test.cluster.definition.reached_by
+    given = {**kept, **test.settings_json}  # of a form: all texts
+    return any(str(given[key]) != str(kept[key]) for key in reached_by)
+
+
 def _look(test: ConnectionTest) -> tuple[Finding, ...]:
+    """Look without saving anything. A test without a secret takes the cluster's own."""
     trial = Cluster(name="test", kind=test.kind, settings_json=test.settings_json)
-    trial.connection = Connection(cluster=trial, secret_json=test.secret_json)
+    if test.secret_json:
+        trial.connection = Connection(cluster=trial, secret_json=test.secret_json)
+    elif test.cluster:
+        trial.pk = test.cluster.pk  # by which its secret is found
     trial.definition.end_pause(trial)
     try:
         return trial.definition.connect(trial).check()

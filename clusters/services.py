@@ -1,7 +1,7 @@
 """What can be done with clusters: add, change and delete them, and check what they offer."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
@@ -12,14 +12,13 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from clusters import health
+from clusters import health, refusals
 from clusters.connections import engine_for
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.local import LOCAL
-from clusters.models import Cluster, Connection, ConnectionTest, State
+from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
 from core.broker import enqueue
-from core.database.fields import Unreadable
 from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
@@ -68,7 +67,7 @@ def create(
     access.require(by, "clusters.create")
     with _one_name():
         cluster = _new(kind, name, settings, secret)
-        _refuse_as_tested(cluster, secret)
+        refusals.refuse_as_tested(cluster, secret)
         audit.record(by, "create", cluster, after=_facts(cluster))
         ask(cluster)
     return cluster
@@ -111,8 +110,9 @@ def update(
             cluster.findings_json, cluster.checked_at = [], None
             changed += ["connection_version", *LOOKED_AT]
             ask(cluster)
+        if secret is not None or cluster.definition.exclusive in differs:
+            refusals.refuse_as_tested(cluster, secret)
         if secret is not None:
-            _refuse_as_tested(cluster, secret)
             _keep_connection(cluster, secret)
         cluster.save(update_fields=changed)
         audit.record(by, "update", cluster, before=was, after=_facts(cluster))
@@ -137,26 +137,11 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
 
     def keep_what_projects_need() -> None:
         changed = [key for key in kind.fixed if settings[key] != before[key]]
-        is_free = cluster._state.adding or fault or cluster.refusal  # then it has no namespaces
+        is_free = cluster._state.adding or fault or refusals.is_unused(cluster)
         if changed and not is_free and cluster.projects.exists():
             raise ValidationError({key: kind.fixed[key] for key in changed})
 
     judge_all(take_settings, keep_what_projects_need, cluster.full_clean)
-
-
-def _refuse_as_tested(cluster: Cluster, secret: ConnectionSecret) -> None:
-    """``ValidationError`` if this very connection was refused when it was last tested."""
-    key = cluster.definition.exclusive
-    if not key:
-        return
-    same = {"kind": cluster.kind, f"settings_json__{key}": cluster.settings_json[key]}
-    tests = ConnectionTest.objects.filter(**same, answered_at__isnull=False)
-    for test in tests.order_by("-created_at").defer("secret_json"):
-        with suppress(Unreadable):  # since SECRET_KEY changed
-            if test.secret == secret:
-                if refusal := refusal_of(test.findings):
-                    raise ValidationError({key: refusal})
-                return
 
 
 @contextmanager
@@ -217,10 +202,11 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
     try:
         _ask(cluster, queues)
     except EngineUnavailable as error:
-        _note(cluster, *health.away(error))
+        _note(cluster, *health.away(error), refusals.still_refused(cluster, str(error)))
         return False
     except EngineRefused as error:
-        _note(cluster, State.MISSING, str(error))
+        still = refusals.still_refused(cluster, str(error))
+        _note(cluster, State.MISSING, str(error), still)
         return False
     return True
 
