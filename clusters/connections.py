@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from clusters.models import Cluster
 from engines.base import Engine, EngineUnavailable, Handle, Launch, Site
+from engines.findings import EXCLUDED
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -45,7 +46,7 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
     """Everything the engine would refuse at submission, as far as that is known without asking the
     cluster."""
     if cluster.refusal:
-        yield Problem(("cluster",), f"{cluster.name} takes no workloads now. {cluster.refusal}")
+        yield Problem(("cluster",), f"{cluster.name} {EXCLUDED}")
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
     yield from cluster.definition.complaints(cluster, launch)
 

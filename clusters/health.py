@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from clusters.models import State
 from engines.base import EngineUnavailable
-from engines.findings import Finding, Level, refusal_of
+from engines.findings import EXCLUDED, Finding, Level, refusal_of
 
 HELP = "The Connection tab of the cluster shows administrators what to apply."
 NAMED = 3  # findings in one message; the page lists them all
@@ -14,8 +14,8 @@ def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
     """The state of a cluster that answered. A refusal outweighs missing prerequisites, and
     these other issues."""
     findings = list(findings)
-    if refusal := refusal_of(findings):
-        return State.MISSING, refusal
+    if refusal_of(findings):
+        return State.MISSING, f"It {EXCLUDED}"
     missing = [finding for finding in findings if finding.level is Level.MISSING]
     issues = [finding for finding in findings if finding.level is Level.ISSUE]
     if missing:

@@ -134,7 +134,8 @@ class Cluster(models.Model):
 
     @property
     def refusal(self) -> str:
-        """Why nothing may be submitted to it, as of the last check; empty if it may."""
+        """Why nothing may be submitted to it, as of the last check, for administrators; empty if it
+        may."""
         return refusal_of(self.findings)
 
     @property

@@ -24,7 +24,7 @@ from engines.base import (
     UsageSample,
     refuse,
 )
-from engines.findings import Finding, refusal_of
+from engines.findings import EXCLUDED, Finding, refusal_of
 from engines.logs import Log, LogChunk
 from engines.nodes import Gpu, NodeInfo
 from engines.queues import Queue, Wanted
@@ -161,8 +161,8 @@ class FakeEngine:
 
     def keep_queues(self, wanted: Wanted) -> None:
         self._check()
-        if refusal := refusal_of(self.findings):
-            raise EngineRefused(refusal)
+        if refusal_of(self.findings):
+            raise EngineRefused(f"The cluster {EXCLUDED}")
         if self.refuses_queues:
             raise self.refuses_queues
         self.kept = list(wanted())

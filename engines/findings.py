@@ -20,6 +20,12 @@ class Level(StrEnum):
 CONNECTION, PERMISSIONS, METERING = "Connection", "Permissions", "Metrics"
 SIGNED_IN = "Signed in as"
 
+#: What everyone may know of a refused cluster; the finding itself is for administrators.
+EXCLUDED = (
+    "takes no workloads now: another Trainyard uses its namespace prefix. Ask an administrator: "
+    "the cluster's Connection tab says what to do."
+)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -32,5 +38,5 @@ class Finding:
 
 
 def refusal_of(findings: Iterable[Finding]) -> str:
-    """Why Trainyard must not use the cluster; empty if it may."""
+    """Why Trainyard must not use the cluster, in words for administrators; empty if it may."""
     return next((finding.text for finding in findings if finding.level is Level.REFUSED), "")

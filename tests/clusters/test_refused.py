@@ -20,6 +20,10 @@ from tests.web import signed_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 WHY = "The namespace prefix trainyard- is in use. Choose another one."
+KNOWN = (
+    "takes no workloads now: another Trainyard uses its namespace prefix. Ask an administrator: "
+    "the cluster's Connection tab says what to do."
+)
 REFUSED = Finding(CONNECTION, "Namespace prefix", Level.REFUSED, WHY)
 LACKS = Finding("Permissions", "secrets", Level.MISSING, "create: not allowed.")
 BODY = {"kubeconfig": kubeconfig(), "namespacePrefix": "trainyard-"}
@@ -50,7 +54,7 @@ def test_a_refused_cluster_says_so_before_all_else_until_it_is_free(fake: FakeEn
     ProjectFactory(cluster=cluster)
     looked_at(cluster, fake)
     queues.keep(cluster)
-    assert (cluster.state, cluster.state_message) == (State.MISSING, WHY)
+    assert (cluster.state, cluster.state_message) == (State.MISSING, f"It {KNOWN}")
     assert (cluster.refusal, fake.kept) == (WHY, [])
     fake.findings = []
     looked_at(cluster, fake)
@@ -70,7 +74,7 @@ def test_nothing_is_submitted_to_a_refused_cluster(fake: FakeEngine, boss: User)
     status, answer = Caller(boss)("POST", "/workloads/distributed", body)
     said = {issue["field"]: issue["details"] for issue in answer["complianceIssues"]}
     assert status == 400
-    assert said["clusterId"] == f"gpu takes no workloads now. {WHY}"
+    assert said["clusterId"] == f"gpu {KNOWN}"
     fake.findings = []
     looked_at(cluster, fake)
     assert Caller(boss)("POST", "/workloads/distributed", body)[0] == 202
@@ -83,6 +87,20 @@ def test_the_page_says_what_a_refusal_means(fake: FakeEngine, boss: User) -> Non
     assert "Trainyard cannot use this cluster" in page
     assert WHY in page
     assert "Refused" in page
+
+
+def test_only_administrators_read_what_is_known_of_the_other_trainyard(fake: FakeEngine) -> None:
+    cluster = reached()
+    looked_at(cluster, fake)
+    reader = UserFactory()
+    ProjectFactory(cluster=cluster, members=[reader])
+    status, answer = Caller(reader)("GET", f"/clusters/{cluster.pk}")
+    assert (status, answer["status"]["message"]) == (200, f"It {KNOWN}")
+    client = signed_in(reader)
+    for address in (f"/clusters/{cluster.pk}/", "/clusters/"):
+        page = client.get(address)
+        assert (page.status_code, WHY in page.content.decode()) == (200, False)
+    assert client.get(f"/clusters/{cluster.pk}/connection/").status_code in (403, 404)
 
 
 def test_the_form_refuses_what_its_test_found(fake: FakeEngine, boss: User) -> None:

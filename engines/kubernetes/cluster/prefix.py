@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from engines.base import EngineRefused
+from engines.findings import EXCLUDED
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import INSTALLATION, PROJECT, is_of_another
 from engines.kubernetes.names import namespace_of
@@ -35,13 +36,14 @@ class PrefixUse:
             return ""
         names, marks = self.names, ", ".join(self.others)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        released = f"-l '{INSTALLATION} in ({marks})' {INSTALLATION}-"
         who = "another Trainyard" if len(self.others) == 1 else "other Trainyards"
         return (
             f"The namespace prefix {self.prefix} is in use on this cluster by {who}, known there "
             f"by the mark {marks}: {', '.join(names[:NAMED])}{more}. An administrator can choose "
             "another prefix for the connection. If that Trainyard no longer exists, release its "
-            "namespaces and test the connection again: kubectl label namespace "
-            f"-l '{INSTALLATION} in ({marks})' {INSTALLATION}-"
+            f"namespaces and test the connection again: kubectl label namespace {released}. "
+            f"With KAI also its queues: kubectl label queues.scheduling.run.ai {released}"
         )
 
 
@@ -76,5 +78,5 @@ class PrefixGuard:
         except EngineRefused:
             return  # an account set up earlier may not list namespaces
         if use.refusal:
-            raise EngineRefused(use.refusal)
+            raise EngineRefused(f"The cluster {EXCLUDED}")
         self._is_ours = use.is_ours

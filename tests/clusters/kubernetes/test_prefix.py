@@ -40,7 +40,7 @@ def test_a_prefix_in_use_is_refused_until_its_namespaces_are_released(
     assert cluster.state == State.MISSING
     assert f"The namespace prefix {PREFIX} is in use" in cluster.refusal
     assert space.rsplit("/", 1)[1] in cluster.refusal
-    with pytest.raises(EngineRefused, match="is in use"):
+    with pytest.raises(EngineRefused, match="another Trainyard uses its"):
         engine_for(cluster).submit(launch("true"))
     assert api.find(f"{NAMESPACES}/{PREFIX}team-a") is None
     label(api, space, None)  # as the refusal says

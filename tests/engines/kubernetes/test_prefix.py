@@ -11,6 +11,7 @@ from engines.kubernetes.cluster.prefix import PrefixGuard, PrefixUse
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import INSTALLATION, PROJECT
 
+KNOWN = "takes no workloads now: another Trainyard uses its namespace prefix. Ask"
 MINE, THEIRS = "a1", "b2"
 
 
@@ -45,8 +46,9 @@ def test_a_prefix_that_we_use_or_nobody_is_ours(marks: list[str]) -> None:
 
 def test_a_prefix_of_another_trainyard_is_refused_until_it_is_released() -> None:
     spaces = Spaces(THEIRS, THEIRS)
-    with pytest.raises(EngineRefused, match="by another Trainyard, known there by the mark b2"):
+    with pytest.raises(EngineRefused, match=KNOWN) as refused:
         guard(spaces).check()
+    assert THEIRS not in str(refused.value)  # a workload shows it to its owner
     guard(spaces, prefix="other-").check()
     guard(spaces, installation="").check()
     spaces.marks = ["", ""]
@@ -55,7 +57,7 @@ def test_a_prefix_of_another_trainyard_is_refused_until_it_is_released() -> None
 
 def test_no_queue_is_made_under_a_prefix_of_another_trainyard() -> None:
     engine = KubernetesEngine(cast(Api, Spaces(THEIRS)), installation=MINE)
-    with pytest.raises(EngineRefused, match="another Trainyard"):
+    with pytest.raises(EngineRefused, match=KNOWN):
         engine.keep_queues(lambda: pytest.fail("No queue may be wanted there."))
 
 
@@ -83,4 +85,6 @@ def test_a_refusal_names_some_namespaces_and_every_mark() -> None:
     assert "by other Trainyards, known there by the mark b2, c3: t-a, t-b, t-c and 1 more." in (
         said.refusal
     )
-    assert f"-l '{INSTALLATION} in (b2, c3)'" in said.refusal
+    released = f"-l '{INSTALLATION} in (b2, c3)' {INSTALLATION}-"
+    assert f"kubectl label namespace {released}. With KAI" in said.refusal
+    assert said.refusal.endswith(f"kubectl label queues.scheduling.run.ai {released}")
