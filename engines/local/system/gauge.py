@@ -43,9 +43,12 @@ class Gauge(Thread):
         self._lost: set[int] = set()
 
     def open(self) -> None:
-        """Begin, if there are devices to measure."""
+        """Begin, if there are devices to measure, and the machine lets another thread start."""
         if self.devices:
-            self.start()
+            try:
+                self.start()
+            except RuntimeError as error:  # at a limit of processes: ranks run all the same
+                logger.warning("The use of GPUs is not measured: %s", error)
 
     def run(self) -> None:
         try:

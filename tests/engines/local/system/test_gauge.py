@@ -168,6 +168,20 @@ def test_samples_of_ranks_have_what_they_use_of_their_gpus(
     assert not gang.gauge.is_alive()
 
 
+def test_ranks_run_unmeasured_where_no_thread_can_start(
+    rig: LocalRig, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(thread: Gauge) -> None:
+        raise RuntimeError("can't start new thread")
+
+    FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(Gauge, "start", refuse)
+    with caplog.at_level(logging.WARNING), tended(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
+        assert len(gang.running) == 2
+        assert gang.gauge.usage([0], {OURS}, shares=False) == GpuUsage()
+    assert caplog.messages == ["The use of GPUs is not measured: can't start new thread"]
+
+
 @pytest.mark.parametrize(("lost", "seen"), [(False, "0"), (True, "GPU-0")])
 def test_a_rank_gets_its_device_by_a_name_that_cuda_cannot_mistake(
     rig: LocalRig, monkeypatch: pytest.MonkeyPatch, lost: bool, seen: str
