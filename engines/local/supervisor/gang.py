@@ -54,7 +54,9 @@ class Member:
 
 
 class Gang:
-    """The processes of one attempt. All methods except :meth:`end` return at once."""
+    """The processes of one attempt. ``start`` may wait for a driver of GPUs that does not answer,
+    ``end`` waits for the grace period, ``kill`` and ``close`` until processes are gone, and
+    ``close`` up to a second for the gauge. All else returns at once."""
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder, self.plan, self.record = folder, plan, record
