@@ -1,17 +1,20 @@
 """NVIDIA's GPUs, as their driver describes them through its library, NVML."""
 
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import psutil
 
 from engines.findings import Finding, Level
 from engines.nodes import Gpu
+
+logger = logging.getLogger(__name__)
 
 AREA = "GPUs"  # of findings
 PATIENCE = 20.0  # seconds for an answer: a driver in trouble may not give one for minutes
@@ -83,13 +86,48 @@ def has_card() -> bool:
     return False
 
 
+class _Question(Thread):
+    """Asks the driver for all devices, in a thread of its own: nothing else can leave a driver that
+    does not answer."""
+
+    def __init__(self) -> None:
+        super().__init__(name="GPUs", daemon=True)
+        self.answer: Devices | None = None
+        self._deadline = time.monotonic() + PATIENCE
+
+    def run(self) -> None:
+        try:
+            self.answer = _devices()
+        except Exception as error:
+            logger.exception("The GPUs of this machine cannot be listed")
+            self.answer = _failed(f"The driver cannot be asked: {type(error).__name__}: {error}")
+
+    def wait(self) -> Devices:
+        """The answer, unless it takes longer than ``PATIENCE`` from the question."""
+        self.join(max(0.0, self._deadline - time.monotonic()))
+        late = f"The driver does not answer: no answer within {PATIENCE:.0f} seconds"
+        return self.answer or _failed(late)
+
+
+_asking = Lock()
+_asked: list[_Question] = []  # the last one
+
+
 def devices() -> Devices:
-    """All devices of this machine. None where there is no driver; a finding where it fails."""
-    answers: list[Devices] = []
-    thread = Thread(target=lambda: answers.append(_devices()), name="GPUs", daemon=True)
-    thread.start()
-    thread.join(PATIENCE)
-    return answers[0] if answers else _failed(f"no answer within {PATIENCE:.0f} seconds")
+    """All devices of this machine. None where there is no driver; a finding where it fails.
+
+    While the driver owes an answer, it is not asked again: each question would hold a thread.
+    """
+    with _asking:
+        if not (_asked and _asked[-1].is_alive()):
+            question = _Question()
+            try:
+                question.start()
+            except RuntimeError as error:  # at a limit of processes
+                return _failed(f"The driver cannot be asked: {error}")
+            _asked[:] = [question]
+        question = _asked[-1]
+    return question.wait()
 
 
 def _devices() -> Devices:
@@ -100,7 +138,9 @@ def _devices() -> Devices:
     except NoDriver:
         return Devices()
     except DriverError as error:
-        return _failed(str(error))
+        return _failed(f"The driver does not answer: {error}")
+    if not answered and has_card():
+        return _failed("The driver finds no device, though a card of NVIDIA is plugged in")
     return Devices(
         tuple(it for it in answered if isinstance(it, Gpu)),
         tuple(it for it in answered if isinstance(it, Finding)),
@@ -128,8 +168,9 @@ def names(indices: Collection[int]) -> dict[int, str]:
 
 
 def _failed(said: str) -> Devices:
-    text = f"The driver does not answer: {said}. {REPAIR}"
-    return Devices(findings=(Finding(AREA, "NVIDIA driver", Level.ISSUE, text),))
+    return Devices(
+        findings=(Finding(AREA, "NVIDIA driver", Level.ISSUE, f"{said}. {REPAIR}"),),
+    )
 
 
 def _device(nvml: Any, index: int) -> Gpu | Finding:

@@ -88,17 +88,57 @@ def test_a_library_without_a_driver_is_a_fault_only_where_there_is_a_card(
     assert bool(nvidia.devices().findings) == (vendor == nvidia.VENDOR)
 
 
-def test_a_driver_that_does_not_answer_keeps_nobody_waiting(
+@pytest.mark.parametrize("has_card", [True, False])
+def test_a_driver_that_finds_no_device_is_a_fault_only_where_there_is_a_card(
+    monkeypatch: pytest.MonkeyPatch, has_card: bool
+) -> None:
+    FakeDriver().install(monkeypatch)
+    monkeypatch.setattr(nvidia, "has_card", lambda: has_card)
+    found = nvidia.devices()
+    assert found.gpus == ()
+    assert ["finds no device" in it.text for it in found.findings] == [True] * has_card
+
+
+def test_what_nobody_expected_is_told_in_its_own_words(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def garbled(device: FakeDevice) -> str:
+        return b"\xff".decode()
+
+    driver = FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetName", garbled)
+    (finding,) = nvidia.devices().findings
+    assert "UnicodeDecodeError: 'utf-8' codec can't decode" in finding.text
+    assert "no answer" not in finding.text
+    assert caplog.records[0].exc_info
+    assert driver.open == 0
+
+
+def test_no_thread_for_the_driver_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    (finding,) = nvidia.devices().findings
+    assert "can't start new thread" in finding.text
+
+
+def test_a_driver_that_does_not_answer_keeps_nobody_waiting_and_one_thread(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     driver = FakeDriver(FakeDevice()).install(monkeypatch)
     driver.hangs = threading.Event()
     monkeypatch.setattr(nvidia, "PATIENCE", 0.05)
     try:
-        (finding,) = nvidia.devices().findings
-        assert "no answer within" in finding.text
+        for _ in range(3):
+            (finding,) = nvidia.devices().findings
+            assert "no answer within" in finding.text
+        (thread,) = [it for it in threading.enumerate() if it.name == "GPUs"]
     finally:
         driver.hangs.set()
+    thread.join(10)
+    assert nvidia.devices().gpus  # the next one asks anew
 
 
 def test_the_newest_sample_tells_the_share_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
