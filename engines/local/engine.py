@@ -1,7 +1,6 @@
 """The local engine: gangs are processes of this machine, each with its own supervisor."""
 
 import socket
-import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,7 +31,8 @@ from engines.local.records.plan import GangPlan
 from engines.local.records.state import RankRecord, Record
 from engines.local.removal import remove
 from engines.local.rendering import render
-from engines.local.system import machine, marks, ports, processes, sampling
+from engines.local.system import marks, ports, processes, sampling
+from engines.local.system.machine import Machine
 from engines.local.terminal import LocalSession
 from engines.logs import Log, LogChunk
 from engines.nodes import NodeInfo
@@ -43,8 +43,6 @@ from spec.problems.errors import Problem
 from spec.tools import Tool
 
 DIAL_SECONDS = 5.0
-FRESH = 5.0  # seconds for which what was seen of this machine holds, at least
-SPARING = 50  # times the seconds that the look took: waking idle GPUs up may take some
 FULL = "The disk of the local engine is full. The workload starts when there is space."
 
 
@@ -85,23 +83,12 @@ class LocalEngine:
         paths: Sequence[str] = (),
     ) -> None:
         self.home, self._images = home.resolve(), images
-        self._virtual_gpus, self._restart_delay = virtual_gpus, restart_delay
+        self._machine, self._restart_delay = Machine(virtual_gpus), restart_delay
         self._paths = paths
-        self._looked: tuple[float, tuple[NodeInfo, tuple[Finding, ...]]] | None = None
 
     @property
     def _node(self) -> NodeInfo:
-        return self._look()[0]
-
-    def _look(self) -> tuple[NodeInfo, tuple[Finding, ...]]:
-        """This machine, and what is wrong with it, as of a moment ago: a driver may come up late,
-        and a device may be lost."""
-        at = time.monotonic()
-        if self._looked is None or at >= self._looked[0]:
-            machine_now = machine.look(self._virtual_gpus)
-            now = time.monotonic()
-            self._looked = now + max(FRESH, (now - at) * SPARING), machine_now
-        return self._looked[1]
+        return self._machine.state()[0]
 
     def capabilities(self) -> Capabilities:
         """The rendezvous is ours; the framework itself comes with the command's interpreter."""
@@ -113,7 +100,7 @@ class LocalEngine:
 
     def check(self) -> tuple[Finding, ...]:
         """Only GPUs can lack: what else a workload needs is reported at its submission."""
-        return self._look()[1]
+        return self._machine.state()[1]
 
     def keep_queues(self, wanted: Wanted) -> None:
         """There are no queues here: Trainyard decides who may start."""

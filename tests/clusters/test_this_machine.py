@@ -5,7 +5,7 @@ import pytest
 
 from clusters import connections, services
 from clusters.models import Cluster, State
-from engines.local import engine
+from engines.local.system import machine
 from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
 from tests.factories import UserFactory
 from tests.web import signed_in
@@ -15,8 +15,8 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
-    monkeypatch.setattr(engine, "FRESH", 0.0)
-    monkeypatch.setattr(engine, "SPARING", 0)
+    monkeypatch.setattr(machine, "FRESH", 0.0)
+    monkeypatch.setattr(machine, "SPARING", 0)
     monkeypatch.setattr(connections, "_engines", {})
     return FakeDriver(FakeDevice(), FakeDevice("NVIDIA L4", 24 * GIB)).install(monkeypatch)
 

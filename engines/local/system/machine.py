@@ -2,6 +2,8 @@
 
 import os
 import platform
+import time
+from threading import Lock
 
 import psutil
 
@@ -9,8 +11,48 @@ from engines.findings import Finding
 from engines.local.system import nvidia
 from engines.nodes import Gpu, NodeInfo
 
+FRESH = 5.0  # seconds for which what was seen of this machine holds, at least
+SPARING = 50  # times the seconds that the look took: waking idle GPUs up may take some
+LONGEST = 60.0  # seconds for which it holds at most: a driver that hangs may soon answer
 
-def look(virtual_gpus: int) -> tuple[NodeInfo, tuple[Finding, ...]]:
+State = tuple[NodeInfo, tuple[Finding, ...]]
+
+
+class Machine:
+    """This machine, and what is wrong with it, as of a moment ago: a driver may come up late, and a
+    device may be lost."""
+
+    def __init__(self, virtual_gpus: int) -> None:
+        self._virtual_gpus = virtual_gpus
+        self._looking = Lock()
+        self._seen: State | None = None
+        self._until = 0.0
+
+    def state(self) -> State:
+        """As ``look``. While one thread looks, others get what was seen before, and wait only if
+        that is nothing."""
+        seen = self._seen
+        if seen is not None and time.monotonic() < self._until:
+            return seen
+        if seen is None:
+            self._looking.acquire()
+        elif not self._looking.acquire(blocking=False):
+            return seen
+        try:
+            return self._renewed()
+        finally:
+            self._looking.release()
+
+    def _renewed(self) -> State:
+        at = time.monotonic()
+        if self._seen is None or at >= self._until:
+            self._seen = look(self._virtual_gpus)
+            now = time.monotonic()
+            self._until = now + min(max(FRESH, (now - at) * SPARING), LONGEST)
+        return self._seen
+
+
+def look(virtual_gpus: int) -> State:
     """This machine as a node, and what is wrong with its GPUs.
 
     Without a GPU it offers ``virtual_gpus``, which run on the CPU. Where there are GPUs but none
