@@ -188,16 +188,17 @@ def _device(nvml: Any, index: int) -> Gpu | Finding:
 
 
 def read(nvml: Any, index: int, *, shares: bool = True) -> GpuReading:
-    """What a device does now. ``DriverError`` if it cannot be reached.
+    """What a device does now. ``DriverError`` if it cannot be reached; what the driver refuses to
+    tell otherwise is left out.
 
     Without ``shares`` it is not asked for those of processes: they take some 2 ms of processor
     time, all else together less than 0.1.
     """
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        rates = _told(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
-        memory = _told(nvml, nvml.nvmlDeviceGetMemoryInfo, handle, nvml.nvmlMemory_v2)
-        users = _told(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
+        rates = _measured(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+        memory = _memory(nvml, handle)
+        users = _measured(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
         parts = _shares(nvml, handle) if shares else None
     except nvml.NVMLError as error:
         raise DriverError(str(error)) from error
@@ -209,18 +210,38 @@ def read(nvml: Any, index: int, *, shares: bool = True) -> GpuReading:
     )
 
 
+def _memory(nvml: Any, handle: Any) -> Any:
+    """Older drivers have the first version alone, which counts what is reserved as used."""
+    ask = nvml.nvmlDeviceGetMemoryInfo
+    return _measured(nvml, ask, handle, nvml.nvmlMemory_v2) or _measured(nvml, ask, handle)
+
+
 def _shares(nvml: Any, handle: Any) -> dict[int, float] | None:
     """The part of the device's time that each process had lately, in percent."""
     since = int((time.time() - LATELY) * 1e6)
-    try:
-        samples = _told(nvml, nvml.nvmlDeviceGetProcessUtilization, handle, since)
-    except nvml.NVMLError as error:
-        if error.value in (nvml.NVML_SUCCESS, nvml.NVML_ERROR_NOT_FOUND):  # nobody did anything
-            return {}
-        raise
+
+    def ask() -> Any:
+        try:
+            return nvml.nvmlDeviceGetProcessUtilization(handle, since)
+        except nvml.NVMLError as error:
+            if error.value in (nvml.NVML_SUCCESS, nvml.NVML_ERROR_NOT_FOUND):
+                return ()  # nobody did anything
+            raise
+
+    samples = _measured(nvml, ask)
     # Of several samples of a process the newest counts.
     newest = sorted(samples or (), key=lambda sample: sample.timeStamp)
     return None if samples is None else {it.pid: float(it.smUtil) for it in newest}
+
+
+def _measured(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:
+    """What the driver answers; ``None`` for any refusal but that of a device that is gone."""
+    try:
+        return _told(nvml, ask, *about)
+    except nvml.NVMLError as error:
+        if error.value in (nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_UNINITIALIZED):
+            raise
+        return None
 
 
 def _told(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:

@@ -165,3 +165,63 @@ def test_a_device_leaves_out_what_it_does_not_measure(monkeypatch: pytest.Monkey
     with nvidia.driver() as nvml:
         reading = nvidia.read(nvml, 0)
     assert reading == nvidia.GpuReading(None, None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "left"),
+    [
+        (
+            "nvmlDeviceGetProcessUtilization",
+            pynvml.NVML_ERROR_NO_PERMISSION,
+            nvidia.GpuReading(50.0, GIB, None, {11: GIB}),
+        ),
+        (
+            "nvmlDeviceGetComputeRunningProcesses",
+            pynvml.NVML_ERROR_INSUFFICIENT_SIZE,
+            nvidia.GpuReading(50.0, GIB, {11: 5.0}, None),
+        ),
+        (
+            "nvmlDeviceGetUtilizationRates",
+            pynvml.NVML_ERROR_UNKNOWN,
+            nvidia.GpuReading(None, GIB, {11: 5.0}, {11: GIB}),
+        ),
+    ],
+)
+def test_a_question_that_fails_leaves_the_others_answered(
+    monkeypatch: pytest.MonkeyPatch, function: str, error: int, left: nvidia.GpuReading
+) -> None:
+    def refuse(*about: object) -> None:
+        raise pynvml.NVMLError(error)
+
+    FakeDriver(FakeDevice(held={11: GIB}, shares={11: 5})).install(monkeypatch)
+    monkeypatch.setattr(pynvml, function, refuse)
+    with nvidia.driver() as nvml:
+        assert nvidia.read(nvml, 0) == left
+
+
+@pytest.mark.parametrize("error", [pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_UNINITIALIZED])
+def test_a_device_that_is_gone_is_not_read_in_part(
+    monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    def gone(*about: object) -> None:
+        raise pynvml.NVMLError(error)
+
+    FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetUtilizationRates", gone)
+    with nvidia.driver() as nvml, pytest.raises(nvidia.DriverError):
+        nvidia.read(nvml, 0)
+
+
+def test_a_driver_without_the_second_version_of_memory_tells_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    driver = FakeDriver(FakeDevice(used=3 * GIB)).install(monkeypatch)
+
+    def first(device: FakeDevice, version: int | None = None) -> object:
+        if version is not None:
+            raise pynvml.NVMLError(pynvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+        return driver.nvmlDeviceGetMemoryInfo(device)
+
+    monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", first)
+    with nvidia.driver() as nvml:
+        assert nvidia.read(nvml, 0).memory == 3 * GIB
