@@ -8,11 +8,12 @@ from pathlib import Path
 from threading import Event, Thread
 
 from engines.local.system import nvidia
-from engines.local.system.nvidia import DriverError, GpuReading
+from engines.local.system.nvidia import DriverError, GpuReading, NoDriver
 
 logger = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds between readings
+AGAIN = 60.0  # seconds until a driver that fails is tried again
 STALE = 5.0  # seconds after which a reading says nothing about now
 #: The first namespace of process numbers. In another one the driver's numbers may mean others.
 OUTERMOST = "pid:[4026531836]"
@@ -21,7 +22,7 @@ OUTERMOST = "pid:[4026531836]"
 @dataclass(frozen=True)
 class GpuUsage:
     """``utilization`` in percent, the mean of a rank's devices; ``memory`` in bytes, their sum.
-    ``None`` is what could not be measured."""
+    ``None`` is what could not be measured on each of them."""
 
     utilization: float | None = None
     memory: int | None = None
@@ -29,7 +30,8 @@ class GpuUsage:
 
 class Gauge(Thread):
     """Reads devices in a thread of its own: a driver in trouble may not answer for minutes, in
-    which ranks still have to be tended. Where there is no driver it says so once and ends.
+    which ranks still have to be tended. Where there is no driver it says so once and ends; one that
+    fails is tried again each minute.
 
     ``shared`` are the devices of which a rank has a part: only their processes are told apart.
     """
@@ -51,14 +53,28 @@ class Gauge(Thread):
                 logger.warning("The use of GPUs is not measured: %s", error)
 
     def run(self) -> None:
-        try:
-            with nvidia.driver() as nvml:
-                while not self._over.is_set():
-                    readings = {index: self._read(nvml, index) for index in self.devices}
-                    self._readings, self._at = readings, time.monotonic()
-                    self._over.wait(EVERY)
-        except DriverError as error:
-            logger.warning("The use of GPUs is not measured: %s", error)
+        said = ""
+        while not self._over.is_set():
+            try:
+                self._measure()
+            except DriverError as error:
+                if str(error) != said:
+                    logger.warning("The use of GPUs is not measured: %s", error)
+                if isinstance(error, NoDriver):
+                    return
+                said = str(error)
+            except Exception:
+                logger.exception("The use of GPUs is not measured any more")
+                return
+            self._over.wait(AGAIN)
+
+    def _measure(self) -> None:
+        """Read until the end."""
+        with nvidia.driver() as nvml:
+            while not self._over.is_set():
+                readings = {index: self._read(nvml, index) for index in self.devices}
+                self._readings, self._at = readings, time.monotonic()
+                self._over.wait(EVERY)
 
     def _read(self, nvml: object, index: int) -> GpuReading:
         try:
@@ -90,7 +106,7 @@ class Gauge(Thread):
         rates = [it.utilization for it in readings if it.utilization is not None]
         held = [it.memory for it in readings if it.memory is not None]
         return GpuUsage(
-            round(sum(rates) / len(rates), 1) if rates else None,
+            round(sum(rates) / len(rates), 1) if rates and len(rates) == len(readings) else None,
             sum(held) if held and len(held) == len(readings) else None,
         )
 

@@ -106,7 +106,8 @@ def test_a_lost_device_is_told_once_and_the_others_are_measured(
     with caplog.at_level(logging.WARNING), measuring(0, 1) as measure:
         first = measure._at
         wait_for(lambda: measure._at > first, message="another reading")
-        assert used(measure, 0, 1) == GpuUsage(40.0, None)
+        assert used(measure, 0, 1) == GpuUsage()  # no mean or sum of both
+        assert used(measure, 0) == GpuUsage(40.0, GIB)
         said = [it for it in caplog.messages if "GPU 1 is not measured" in it]
         assert len(said) == 1
         lost.error = None
@@ -131,6 +132,39 @@ def test_without_a_driver_it_says_so_once_and_ends(
     assert not measure.is_alive()
     assert len(caplog.messages) == 1
     assert used(measure, 0) == GpuUsage()
+
+
+def test_a_driver_that_fails_at_first_is_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    driver = FakeDriver(FakeDevice(busy=40)).install(monkeypatch)
+    driver.error = pynvml.NVML_ERROR_UNKNOWN
+    monkeypatch.setattr(gauge, "AGAIN", 0.001)
+    measure = Gauge([0])
+    with caplog.at_level(logging.WARNING):
+        measure.open()
+        wait_for(lambda: caplog.messages, message="the fault")
+        driver.error = None
+        wait_for(lambda: measure._readings, message=MEASURED)
+        assert used(measure, 0).utilization == 40.0
+        measure.close()
+    assert caplog.messages == ["The use of GPUs is not measured: Unknown Error"]
+
+
+def test_what_nobody_expected_is_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def unknown() -> None:
+        raise pynvml.NVMLLibraryMismatchError("another library")
+
+    FakeDriver(FakeDevice()).install(monkeypatch)
+    monkeypatch.setattr(pynvml, "nvmlInit", unknown)
+    measure = Gauge([0])
+    with caplog.at_level(logging.WARNING):
+        measure.open()
+        measure.join(10)
+    assert caplog.messages == ["The use of GPUs is not measured any more"]
+    assert "another library" in caplog.text
 
 
 def with_gpu(launched: Launch, portion: float) -> Launch:
