@@ -25,19 +25,19 @@ class Machine:
     def __init__(self, virtual_gpus: int) -> None:
         self._virtual_gpus = virtual_gpus
         self._looking = Lock()
-        self._seen: State | None = None
+        self._latest: State | None = None
         self._until = 0.0
 
     def state(self) -> State:
-        """As ``look``. While one thread looks, others get what was seen before, and wait only if
-        that is nothing."""
-        seen = self._seen
-        if seen is not None and time.monotonic() < self._until:
-            return seen
-        if seen is None:
+        """As ``look``. While one thread looks, others get the last state, and wait only if
+        there is none."""
+        latest = self._latest
+        if latest is not None and time.monotonic() < self._until:
+            return latest
+        if latest is None:
             self._looking.acquire()
         elif not self._looking.acquire(blocking=False):
-            return seen
+            return latest
         try:
             return self._renewed()
         finally:
@@ -45,11 +45,11 @@ class Machine:
 
     def _renewed(self) -> State:
         at = time.monotonic()
-        if self._seen is None or at >= self._until:
-            self._seen = look(self._virtual_gpus)
+        if self._latest is None or at >= self._until:
+            self._latest = look(self._virtual_gpus)
             now = time.monotonic()
             self._until = now + min(max(FRESH, (now - at) * SPARING), LONGEST)
-        return self._seen
+        return self._latest
 
 
 def look(virtual_gpus: int) -> State:

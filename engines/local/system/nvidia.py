@@ -162,8 +162,8 @@ def names(indices: Collection[int]) -> dict[int, str]:
     Where a device is lost or in MIG mode, it may count the others differently from the driver:
     their UUIDs then.
     """
-    found = devices() if indices else Devices()
-    safe = found.uuids if found.findings else {}
+    present = devices() if indices else Devices()
+    safe = present.uuids if present.findings else {}
     return {index: safe.get(index, str(index)) for index in indices}
 
 

@@ -151,7 +151,7 @@ def test_a_driver_that_fails_at_first_is_tried_again(
     assert caplog.messages == ["The use of GPUs is not measured: Unknown Error"]
 
 
-def test_what_nobody_expected_is_logged(
+def test_an_unexpected_error_of_the_gauge_is_logged(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def unknown() -> None:

@@ -86,7 +86,9 @@ def test_the_machine_is_looked_at_again_within_a_minute(
     assert ours.state() == node("seen 2")
 
 
-def test_one_looks_while_others_get_what_was_seen_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_single_caller_looks_while_others_get_the_last_value(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     looks, ours = Looks(monkeypatch), Machine(4)
     assert ours.state() == node("seen 1")
     assert looks.begun.acquire(timeout=10)
@@ -103,7 +105,7 @@ def test_one_looks_while_others_get_what_was_seen_before(monkeypatch: pytest.Mon
         assert looking.result(10) == node("seen 2")
 
 
-def test_those_who_come_first_wait_for_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_first_callers_wait_for_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
     looks, ours = Looks(monkeypatch), Machine(4)
     looks.answers.clear()
     with ThreadPoolExecutor(3) as pool:

@@ -99,7 +99,7 @@ def test_a_driver_that_finds_no_device_is_a_fault_only_where_there_is_a_card(
     assert ["finds no device" in it.text for it in found.findings] == [True] * has_card
 
 
-def test_what_nobody_expected_is_told_in_its_own_words(
+def test_an_unexpected_error_is_shown_in_its_own_words(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def garbled(device: FakeDevice) -> str:
