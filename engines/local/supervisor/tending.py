@@ -70,8 +70,8 @@ class Tending:
         members = {member.plan.rank: member for member in self.gang.running}
         pids = {rank: member.process.pid for rank, member in members.items()}
         samples = self.sampler.measure(pids, clock=clock)
-        for rank, sample in samples.items():
-            self._hold_memory_limit(members[rank], sample)
+        for rank, member in members.items():
+            self._hold_memory_limit(member, samples.get(rank))
         if not self._written:
             self._written = clock  # the first only sets the clock: CPU usage needs two
         elif clock - self._written >= EVERY:
@@ -106,13 +106,13 @@ class Tending:
                 logger.warning("Usage is written again; %d samples were left out", self._lost)
             self._lost = 0
 
-    def _hold_memory_limit(self, member: Member, sample: ProcessSample) -> None:
+    def _hold_memory_limit(self, member: Member, sample: ProcessSample | None) -> None:
         """Kill a rank that exceeds its memory limit, or what is left of one after the kernel killed
         a process of it."""
         limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
         if limit is None:
             return
-        if member.watches_memory and sample.memory > limit:
+        if member.watches_memory and sample and sample.memory > limit:
             # Private memory is slow to measure, so it is only done once the sample exceeds the
             # limit.
             used = sampling.private_memory(self.folder.path, rank, pid)

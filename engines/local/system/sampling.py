@@ -37,9 +37,10 @@ class Sampler:
 
     def measure(self, pids: Mapping[int, int], *, clock: float) -> dict[int, ProcessSample]:
         """Take a sample of each rank (``pids`` maps ranks to first processes) at ``clock``
-        seconds."""
+        seconds. One whose processes hold no memory any more has ended, and gets none."""
         trees = _trees(self.folder, pids)
-        return {rank: self._one(rank, trees[rank], clock) for rank in pids}
+        samples = {rank: self._one(rank, trees[rank], clock) for rank in pids}
+        return {rank: sample for rank, sample in samples.items() if sample.memory}
 
     def _one(self, rank: int, tree: Iterable[psutil.Process], at: float) -> ProcessSample:
         times, memory = dict[int, float](), 0
