@@ -10,10 +10,9 @@ from clusters.kinds.base import ConnectionSecret
 from clusters.models import Cluster, Connection, ConnectionTest
 from core.database.fields import Unreadable, decrypt
 from engines.findings import CONNECTION, Finding, Level, refusal_of
-from spec.phases import ASKED_TO_RUN, KEPT_THERE, Phase
+from spec.phases import MAY_BE_THERE
 
 MOST_TESTS = 50  # whose secrets are compared: those of an hour, the newest first
-THERE = KEPT_THERE | ASKED_TO_RUN | {Phase.DELETING}  # it has a job on the cluster, or may have
 
 
 def refuse_as_tested(cluster: Cluster, secret: ConnectionSecret | None) -> None:
@@ -50,7 +49,7 @@ def _stored(cluster: Cluster) -> ConnectionSecret | None:
 def is_unused(cluster: Cluster) -> bool:
     """Whether a refused cluster has nothing of ours. The last check may be older than a release of
     the prefix, since which workloads may have started."""
-    there = cluster.workloads.filter(phase__in=THERE, deleted_at=None)
+    there = cluster.workloads.filter(phase__in=MAY_BE_THERE, deleted_at=None)
     return bool(cluster.refusal) and not there.exists()
 
 

@@ -65,6 +65,8 @@ ACTIVE = HOLDING | WAITING
 HANDED_OVER = HOLDING | {Phase.PENDING}
 #: The same on a cluster that keeps the job of a stopped workload.
 KEPT_THERE = HANDED_OVER | {Phase.STOPPED}
+#: It has a job on its cluster, or may have.
+MAY_BE_THERE = KEPT_THERE | ASKED_TO_RUN | {Phase.DELETING}
 #: Before all ranks of a run have been ready together.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})

@@ -179,7 +179,9 @@ def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
     if isinstance(kind, Mapping):
         if text not in kind:
             words = ", ".join(filter(None, kind)) + (", or nothing" if "" in kind else "")
-            raise _wrong(whole, f"{text!r} is not one of its words", "options", f"Known: {words}.")
+            raise _wrong(
+                whole, f"{text!r} is not a value of this field", "options", f"Known: {words}."
+            )
         return kind[text]
     try:
         return READERS[kind](text)

@@ -39,7 +39,8 @@ def test_jobs_are_filtered_by_status_and_text(terminal: Terminal, project: Proje
     for status in ("Failed", "failed"):
         assert terminal(f"list jobs --status {status} -o name").out == "two\n"
     done = terminal("list jobs --status Nonsense", code=2)
-    assert done.err.startswith("trainyard: --status: 'Nonsense' is not one of Creating, Pending")
+    told = "trainyard: --status: 'Nonsense' is not a value of this field. Known: Creating, Pending"
+    assert done.err.startswith(told)
     assert terminal("list jobs --search on -o name").out == "one\n"
 
 

@@ -158,7 +158,7 @@ def test_a_filter_that_cannot_be_read_says_so(call: Caller, query: str) -> None:
 def test_a_word_that_does_not_exist_is_refused_with_those_that_do(call: Caller) -> None:
     status, answer = call("GET", "/workloads?filterBy=failureClass==nonsense")
     assert status == 400
-    assert "'nonsense' is not one of its words" in answer["message"]
+    assert "'nonsense' is not a value of this field" in answer["message"]
     assert "cuda-out-of-memory" not in answer["message"], "they are in the details, once"
     assert answer["details"].startswith("Known: ")
     assert answer["details"].count("cuda-out-of-memory,") == 1
