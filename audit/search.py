@@ -117,11 +117,10 @@ def _ids(chosen: AuditFilter) -> tuple[int, int]:
     """The ids between which all entries are that match: the lowest, and one above the highest."""
     entries = AuditEntry.objects.order_by()
     ids = entries.values_list("pk", flat=True)
-    newest = ids.order_by("-pk").first() or 0
-    lowest, end = 1, newest + 1
+    lowest, end = ids.order_by("pk").first() or 1, (ids.order_by("-pk").first() or 0) + 1
     if chosen.first:
         pk = ids.filter(at__gte=chosen.first).order_by("at", "pk").first()
-        lowest = max(1, (end if pk is None else pk) - OUT_OF_ORDER)
+        lowest = max(lowest, (end if pk is None else pk) - OUT_OF_ORDER)
     if chosen.end:
         pk = ids.filter(at__lt=chosen.end).order_by("-at", "-pk").first()
         end = min(end, (pk or 0) + 1 + OUT_OF_ORDER)

@@ -4,6 +4,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
+from django.db.models import F
 from django.test import Client
 
 from audit import search
@@ -91,6 +92,16 @@ def test_a_search_continues_where_one_answer_ended(
     assert "vision" in rest
     assert "No older entries match." in rest
     assert announced(rest) == ["1 entry"]
+
+
+def test_a_search_ends_at_the_oldest_entry_there_is(
+    reader: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Numbers of entries may begin far from 1, and each part without one was asked for."""
+    monkeypatch.setattr(search, "LOOKED_THROUGH", 4)
+    AuditEntry.objects.update(id=F("id") + 1_000)
+    page = reader.get(f"{ADDRESS}?q=nothing-like-it", **HTMX).content.decode()
+    assert "Searched back to" not in page
 
 
 def test_the_entries_of_all_parts_of_a_search_are_announced(
