@@ -42,8 +42,8 @@ class PrefixUse:
             f"The namespace prefix {self.prefix} is in use on this cluster by {who}, known there "
             f"by the mark {marks}: {', '.join(names[:NAMED])}{more}. An administrator can choose "
             "another prefix for the connection. If that Trainyard no longer exists, release its "
-            f"namespaces and test the connection again: kubectl label namespace {released}. "
-            f"With KAI also its queues: kubectl label queues.scheduling.run.ai {released}"
+            f'namespaces by "kubectl label namespace {released}", with KAI also its queues by '
+            f'"kubectl label queues.scheduling.run.ai {released}", and test the connection again.'
         )
 
 
