@@ -36,6 +36,7 @@ python=$(command -v python || command -v python3)
   echo "version $($python --version 2>&1)"
   for p in srun scancel squeue scontrol sstat; do command -v $p > /dev/null || echo "lacks $p"; done
   echo "git $(git --version)"
+  echo "aws $(aws --version 2>&1)"
   srun --help 2> /dev/null | grep -q -e --container-image && echo "container pyxis"
   for p in apptainer singularity; do
     command -v $p > /dev/null && echo "container $($p --version)"
@@ -114,7 +115,8 @@ def _seen(site: SlurmSite, report: Report, job: str, wanted: str) -> Iterator[Fi
             continue
         text = f"{program} is not found on {node}. The scripts of jobs need it there."
         yield Finding(NODES, program, Level.MISSING, text)
-    yield _git(report.get("git", [""])[0], node)
+    yield _fetcher("Git", "git version", "repository", report.get("git", [""])[0], node)
+    yield _fetcher("AWS command line", "aws-cli/", "bucket", report.get("aws", [""])[0], node)
     yield image_starter(wanted, report.get("container", []), node)
     python = report.get("python", [""])[0]
     if not python:
@@ -145,11 +147,13 @@ def _told(report: Report) -> str:
     return said if len(said) <= SHOWN else f"… {said[-SHOWN:].partition(' ')[2]}"
 
 
-def _git(version: str, node: str) -> Finding:
-    if version.startswith("git version"):
-        return Finding(NODES, "Git", Level.OK, version.removeprefix("git version").strip())
-    text = f"No git on {node}, so no repository can be fetched. The prologue can load a module."
-    return Finding(NODES, "Git", Level.WARNING, text)
+def _fetcher(name: str, prefix: str, source: str, version: str, node: str) -> Finding:
+    """The finding about a program that fetches data sources; what it prints as its version starts
+    with ``prefix``."""
+    if version.startswith(prefix):
+        return Finding(NODES, name, Level.OK, version.removeprefix(prefix).strip())
+    text = f"No {name} on {node}, so no {source} can be fetched. The prologue can load a module."
+    return Finding(NODES, name, Level.WARNING, text)
 
 
 def image_starter(wanted: str, there: list[str], node: str) -> Finding:

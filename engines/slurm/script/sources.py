@@ -19,10 +19,11 @@ from spec.values.variable import MASK, NamedCredential
 from spec.workload import Pod, Replica
 
 HERE = Path(__file__).parent
-FETCH, PROGRAM, KEYS = "fetch.sh", "fetch/bucket.py", "keys"
+FETCH = "fetch.sh"
+KEYS = "keys"
 #: A credential helper that git calls, for the repository's server only.
 HELPER = '!f() { printf "username=%s\\npassword=%s\\n" "$GIT_USER" "$GIT_PASSWORD"; }; f'
-#: Variables for the keys of a credential, as git's helper and our program expect them.
+#: Variables for the keys of a credential, as git's helper and ``aws`` expect them.
 VARIABLES = {
     CredentialKind.PASSWORD: {"User": "GIT_USER", "Password": "GIT_PASSWORD"},
     CredentialKind.ACCESS_KEY: {
@@ -96,8 +97,6 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool) -> dict[str, str]:
     text = "#!/bin/bash\n# Brings what the ranks read to the shared directory.\n"
     prologue += "\n" if prologue else ""
     results = {FETCH: f"{text}{(HERE / FETCH).read_text()}\n{prologue}{calls}"}
-    if any(isinstance(source.item, S3) for source in there):
-        results[PROGRAM] = (HERE / "bucket.py").read_text()
     for source in there:
         if credential := source.item.credential:
             results |= dict(_keys(launch, source, credential, shown=shown))
