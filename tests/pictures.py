@@ -27,13 +27,10 @@ SLOWLY = "--epochs 40 --step-delay 0.05"
 
 @dataclass(frozen=True)
 class Picture:
-    """One picture. ``document`` is the page that has it, at the top or ``within``. ``take`` brings
-    the browser to what it shows."""
+    """One picture. ``take`` brings the browser to what it shows."""
 
     name: str
-    document: str
     take: Callable[[Page], None]
-    within: bool = False
 
 
 def _table(page: Page) -> None:
@@ -119,26 +116,26 @@ def _data_source(page: Page) -> None:
 
 
 PICTURES = (
-    Picture("table", "README.md", _table),
-    Picture("metrics", "docs/workloads.md", _tab("digits", "Metrics")),
-    Picture("logs", "docs/trainer.md", _tab("digits", "Logs")),
-    Picture("spec", "docs/architecture.md", _tab("digits", "Spec")),
-    Picture("history", "docs/benchmarks.md", _tab("digits", "Event history")),
-    Picture("wizard", "docs/wizard.md", _wizard),
-    Picture("data-source", "docs/assets.md", _data_source),
-    Picture("wizard-setup", "docs/wizard.md", _setup, within=True),
-    Picture("wizard-verdict", "docs/wizard.md", _verdict, within=True),
-    Picture("wizard-yaml", "docs/wizard.md", _yaml, within=True),
-    Picture("environments", "docs/assets.md", _at("/environments/"), within=True),
-    Picture("credential", "docs/assets.md", _credential, within=True),
-    Picture("cluster", "docs/local-engine.md", _cluster),
-    Picture("new-cluster", "docs/kubernetes.md", _at("/clusters/new/")),
-    Picture("new-slurm-cluster", "docs/slurm.md", _at("/clusters/new/?kind=slurm")),
-    Picture("projects", "docs/deploy.md", _at("/projects/")),
-    Picture("audit", "docs/operations.md", _at("/audit/")),
-    Picture("command-line", "docs/cli.md", _command_line),
-    Picture("access-keys", "docs/rest.md", _at("/access-keys/")),
-    Picture("users", "docs/sign-in.md", _at("/users/")),
+    Picture("table", _table),
+    Picture("metrics", _tab("digits", "Metrics")),
+    Picture("logs", _tab("digits", "Logs")),
+    Picture("spec", _tab("digits", "Spec")),
+    Picture("history", _tab("digits", "Event history")),
+    Picture("wizard", _wizard),
+    Picture("data-source", _data_source),
+    Picture("wizard-setup", _setup),
+    Picture("wizard-verdict", _verdict),
+    Picture("wizard-yaml", _yaml),
+    Picture("environments", _at("/environments/")),
+    Picture("credential", _credential),
+    Picture("cluster", _cluster),
+    Picture("new-cluster", _at("/clusters/new/")),
+    Picture("new-slurm-cluster", _at("/clusters/new/?kind=slurm")),
+    Picture("projects", _at("/projects/")),
+    Picture("audit", _at("/audit/")),
+    Picture("command-line", _command_line),
+    Picture("access-keys", _at("/access-keys/")),
+    Picture("users", _at("/users/")),
 )
 
 

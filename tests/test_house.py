@@ -1,15 +1,16 @@
-"""The house keeps its order: tests stand where the source does, and no test file is a library."""
+"""What keeps the repository readable: imports without circles, narrow templates, and tests that
+stand where the source does."""
 
 import ast
+import graphlib
 import re
-from collections import Counter
+import tomllib
 
-import yaml
+import grimp
 
 from config.run.install import ROOT
 from tests.__main__ import marked
-from tests.pictures import PICTURES
-from tests.repository import targets, tracked
+from tests.repository import tracked
 
 #: Folders of tests that are about more than one place of the source, or run in one way only.
 OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"}
@@ -17,9 +18,40 @@ OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
 #: Files that pages of tests read, programs that they run, and real clusters that rooms share.
 SHARED = {"kubernetes", "golden", "programs"}
-#: Modules that Django, Celery and Python look for by these names.
-BY_CONVENTION = {"__init__", "__main__", "apps", "models", "tasks", "urls"}
-MODULES = 9
+TEMPLATE_COLUMNS = 160
+CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+#: Importer and imported: inside a function that is called when all modules are there.
+IMPORTED_LATER = [("clusters.kinds.kubernetes.kind", "clusters.models")]
+
+
+def test_imports_have_no_circles() -> None:
+    graph = grimp.build_graph(
+        *CONTRACTS["root_packages"], exclude_type_checking_imports=True, cache_dir=None
+    )
+    for importer, imported in IMPORTED_LATER:
+        graph.remove_import(importer=importer, imported=imported)
+    graphlib.TopologicalSorter(
+        {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    ).prepare()
+
+
+def test_templates_stay_narrow() -> None:
+    templates = tracked("*.html")
+    assert templates
+    assert not [
+        f"{path}:{number} has {len(line)} columns"
+        for path in templates
+        for number, line in enumerate((ROOT / path).read_text().splitlines(), 1)
+        if len(line) > TEMPLATE_COLUMNS
+    ]
+
+
+def test_no_style_hangs_on_what_is_anywhere_in_a_page() -> None:
+    """With ``body:has()`` a browser looks at the whole page again at each change: one in a table of
+    200 rows took 300 ms instead of 10. A script sets a class on the body instead."""
+    slow = re.compile(r"(?:\b(?:html|body|main)|:root|\.workloads-table [^{,]*):has\(")
+    sheets = tracked("static/css/*.css")
+    assert not [str(path) for path in sheets if slow.search((ROOT / path).read_text())]
 
 
 def test_no_test_file_is_imported_by_another() -> None:
@@ -64,38 +96,3 @@ def test_a_test_is_marked_in_its_own_file() -> None:
     assert not elsewhere
     for mark in ("e2e", "faults", "kubernetes", "slurm"):
         assert marked(mark)
-
-
-def test_every_page_of_the_docs_has_a_picture_at_its_head_that_make_pictures_takes() -> None:
-    pages = {str(path) for path in tracked("docs/*.md") if path.parent.name == "docs"}
-    # For those who work on Trainyard, or for programs: nothing to see.
-    pages -= {"docs/review.md", "docs/words.md", "docs/api.md"}
-    assert {picture.document for picture in PICTURES} == pages | {"README.md"}
-    for picture in PICTURES:
-        lines = (ROOT / picture.document).read_text().splitlines()
-        assert f"pictures/{picture.name}.png" in "\n".join(lines[4 if picture.within else 0 :])
-        assert picture.within or f"pictures/{picture.name}.png" in "\n".join(lines[:4])
-        assert (ROOT / "docs" / "pictures" / f"{picture.name}.png").is_file()
-
-
-def test_hooks_and_workflow_call_the_commands_of_the_makefile() -> None:
-    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
-    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
-    lines = [hook["entry"] for repo in hooks["repos"] for hook in repo["hooks"]]
-    lines += [
-        step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step
-    ]
-    assert lines
-    assert all(line.startswith("make ") for line in lines)
-    assert {re.split(r"\s+", line)[1] for line in lines} <= targets()
-
-
-def test_a_folder_of_the_source_has_nine_modules_at_most() -> None:
-    modules = Counter(
-        path.parent.as_posix()
-        for path in tracked("*.py")
-        if path.parts[0] not in {"tests", "bench"}
-        and path.stem not in BY_CONVENTION
-        and path.parent.name not in {"migrations", "commands", "."}
-    )
-    assert not {folder: count for folder, count in modules.items() if count > MODULES}

@@ -11,10 +11,9 @@ from typing import NamedTuple
 from config.run.install import ROOT
 from tests.repository import tracked
 
-#: Packages without texts for users; the list of words; pages that quote, or record a day.
+#: Packages without texts for users, and the list of words, which quotes what to avoid.
 SILENT = {"tests", "bench"}
 WORDS = Path("docs/words.md")
-QUOTING = {Path("docs/review.md"), WORDS}
 #: What is no text: comments and expressions of templates, code in pages, comments in scripts.
 COMMENT = re.compile(
     r"{#.*?#}|{% comment %}.*?{% endcomment %}|<!--.*?-->|<style>.*?</style>", re.S
@@ -46,7 +45,7 @@ def read_all() -> Iterator[Text]:
         if path.parts[0] == "templates":
             yield Text(path, 1, blank(EXPRESSION, blank(COMMENT, read(path))))
     for path in tracked("*.md"):
-        if path not in QUOTING and "adr" not in path.parts:
+        if path != WORDS and "adr" not in path.parts:
             yield Text(path, 1, blank(CODE, read(path)))
     for path in tracked("static/js/*.js"):
         script = blank(REMARK, read(path))
