@@ -86,7 +86,7 @@ def _is_changed(test: ConnectionTest) -> bool:
     if test.cluster is None:
         return False
     kept = services.settings_of(test.cluster)
-    reached_by = test.cluster.definition.reached_by
+    reached_by = test.cluster.definition.connection_settings
     given = {**kept, **test.settings_json}  # of a form: all texts
     return any(str(given[key]) != str(kept[key]) for key in reached_by)
 

@@ -53,9 +53,9 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
     """What in the spec has no effect on the cluster, or is still to be created, and why."""
-    if tell := cluster.definition.warnings:
-        site = Site(containers=cluster.capabilities.containers)  # warnings depend on nothing else
-        yield from tell(cluster, Launch(handle, 1, spec, site=site))
+    site = Site(containers=cluster.capabilities.containers)  # warnings depend on nothing else
+    launch = Launch(handle, 1, spec, site=site)
+    yield from cluster.definition.warnings(cluster, launch)
 
 
 def engine_for(cluster: Cluster) -> Engine:

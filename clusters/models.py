@@ -122,7 +122,7 @@ class Cluster(models.Model):
         """What the cluster offered at the last check; nothing if that can no longer be read, until
         the next check."""
         if self._as_read is None or self._as_read[0] is not self.capabilities_json:
-            without = Capabilities(frameworks=(), queues=self.definition.queues)
+            without = Capabilities(frameworks=(), queues=self.definition.has_queue)
             capabilities = capabilities_of(self.capabilities_json) or without
             self._as_read = self.capabilities_json, capabilities  # a plan reads this seven times
         return self._as_read[1]

@@ -18,7 +18,7 @@ MOST_TESTS = 50  # whose secrets are compared: those of an hour, the newest firs
 def refuse_as_tested(cluster: Cluster, secret: ConnectionSecret | None) -> None:
     """``ValidationError`` if this very connection was refused when it was last tested.
     ``secret=None`` is the stored one, and so is that of a test of this cluster without any."""
-    key = cluster.definition.exclusive
+    key = cluster.definition.exclusive_setting
     if not key:
         return
     stored = _stored(cluster)

@@ -104,13 +104,13 @@ def update(
         judge(cluster, name=name, settings=settings or {})
         changed = ["name", "settings_json"]
         differs = {key for key, value in cluster.settings_json.items() if value != before.get(key)}
-        if secret is not None or differs & cluster.definition.reached_by:
+        if secret is not None or differs & cluster.definition.connection_settings:
             cluster.connection_version += 1
             cluster.state, cluster.state_message = State.WAITING, ""
             cluster.findings_json, cluster.checked_at = [], None
             changed += ["connection_version", *LOOKED_AT]
             ask(cluster)
-        if secret is not None or cluster.definition.exclusive in differs:
+        if secret is not None or cluster.definition.exclusive_setting in differs:
             refusals.refuse_as_tested(cluster, secret)
         if secret is not None:
             _keep_connection(cluster, secret)
@@ -133,13 +133,13 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
     cluster.name = name
 
     def take_settings() -> None:
-        cluster.settings_json = kind.judge(settings).model_dump()
+        cluster.settings_json = kind.validate_settings(settings).model_dump()
 
     def keep_what_projects_need() -> None:
-        changed = [key for key in kind.fixed if settings[key] != before[key]]
+        changed = [key for key in kind.fixed_settings if settings[key] != before[key]]
         is_free = cluster._state.adding or fault or refusals.is_unused(cluster)
         if changed and not is_free and cluster.projects.exists():
-            raise ValidationError({key: kind.fixed[key] for key in changed})
+            raise ValidationError({key: kind.fixed_settings[key] for key in changed})
 
     judge_all(take_settings, keep_what_projects_need, cluster.full_clean)
 
@@ -188,8 +188,8 @@ def delete_cluster(cluster: Cluster, *, by: User) -> None:
 
 def obstacle_to_delete(cluster: Cluster, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    if cluster.definition.permanent:
-        return cluster.definition.permanent
+    if cluster.definition.why_permanent:
+        return cluster.definition.why_permanent
     projects = Dependents.among(cluster.projects.all(), by)
     return projects.refusal(f"{cluster} has projects:", "Delete them first.")
 

@@ -36,7 +36,7 @@ def engine_to_end(cluster: Cluster, person: Person) -> Engine:
 def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
     """Why someone cannot enter another person's workload; empty if they can. It would be under that
     person's name."""
-    if owner == by.pk or not cluster.definition.login(cluster, by.username):
+    if owner == by.pk or not cluster.definition.login_name(cluster, by.username):
         return ""
     return (
         f"Jobs on {cluster.name} run under the name of whoever submitted them, and nobody else "
@@ -52,14 +52,14 @@ def complaints(cluster: Cluster, person: User) -> Iterator[Problem]:
 
 def missing(cluster: Cluster, person: Person) -> str:
     """Which key is missing, and how to add it; empty if none is needed or it exists."""
-    if not cluster.definition.login(cluster, "anyone"):
+    if not cluster.definition.login_name(cluster, "anyone"):
         return ""
     user = _user(person)
     if user is None:
         return GONE
     if _rows(cluster, person).exists():
         return ""
-    login = cluster.definition.login(cluster, user.username)
+    login = cluster.definition.login_name(cluster, user.username)
     return (
         f"jobs on {cluster.name} run under your own name there, {login}, and Trainyard has no key "
         f"of yours. Add your private SSH key under Credentials: SSH key, Only you, with the name "
@@ -83,12 +83,13 @@ def _rows(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
 
 
 def _acting(cluster: Cluster, person: Person) -> Engine:
-    engine, act = engine_for(cluster), cluster.definition.act
-    if act is None or not cluster.definition.login(cluster, "anyone"):
+    engine = engine_for(cluster)
+    if not cluster.definition.login_name(cluster, "anyone"):
         return engine
     user = _user(person)
-    login = cluster.definition.login(cluster, user.username) if user else ""
+    login = cluster.definition.login_name(cluster, user.username) if user else ""
     try:
-        return act(cluster, engine, login, _rows(cluster, person).get().value)
+        key = _rows(cluster, person).get().value
+        return cluster.definition.act_as(cluster, engine, login, key)
     except Unreadable as error:
         raise EngineRefused(str(error)) from error

@@ -70,7 +70,7 @@ def _issue(
             return f"its credential {named.name} is gone, or no longer valid"
         if issue := credential.issue_in(cluster):
             return f"its credential {credential.name} cannot be used: {issue}"
-    return next(cluster.definition.storage(cluster, spec.as_storage), "")
+    return next(cluster.definition.storage_complaints(cluster, spec.as_storage), "")
 
 
 DATA_SOURCE = AssetKind(

@@ -185,7 +185,7 @@ class EnvironmentForm(AssetForm):
     def _note_urls(self, place: Place | None) -> None:
         """Whether tools have external URLs. Where the asset will be may yet be chosen: they are
         offered as long as one cluster has them."""
-        whys = {it.pk: it.definition.external_urls(it) for it in self.clusters}
+        whys = {it.pk: it.definition.why_no_external_urls(it) for it in self.clusters}
         self.offers_urls = not whys or "" in whys.values()
         its = place.cluster.pk if place and place.cluster else None
         here = [whys[its]] if its in whys else whys.values()

@@ -127,7 +127,7 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
             cluster=cluster,
             kind=kind,
             secret=given.secret(editing=cluster is not None),
-            settings=kind.judge(kept | given.settings(kind)).model_dump(),
+            settings=kind.validate_settings(kept | given.settings(kind)).model_dump(),
         )
     return Status(202, TestOut.of(test))
 

@@ -1,8 +1,10 @@
 """The definition of a kind of cluster: its connection, and everything else that differs."""
 
 import argparse
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from django.core.exceptions import ValidationError
@@ -54,100 +56,135 @@ class Rights:
     filename: str
 
 
-@dataclass(frozen=True)
-class CommandOptions:
-    """Options of ``manage.py add_cluster``: its ``arguments``, and how to ``read`` settings and
-    secret from them."""
+class ClusterKind(ABC):
+    """A kind of cluster: a subclass for each, with one instance in the table of kinds.
 
-    arguments: Callable[[argparse._ArgumentGroup], None]
-    read: Callable[[Mapping[str, Any]], tuple[dict[str, Any], ConnectionSecret]]
-
-
-def nothing(*args: Any) -> str:
-    return ""
-
-
-def no_objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
-    yield from ()
-
-
-def no_names(cluster: "Cluster") -> dict[str, list[str]]:
-    return {}
-
-
-def not_told(cluster: "Cluster", project: str) -> None:
-    return None
-
-
-@dataclass(frozen=True)
-class ClusterKind:
-    """A row of the table of kinds. Texts are empty if there is nothing to say.
-
-    ``lacks`` says by section of the wizard why it is useless on such clusters, and ``withholds``
-    why a field, or a part of a list's items, is. ``names`` are the node types and topologies that a
-    cluster has, as far as known. ``reached_by`` are settings whose change needs a new connection;
-    ``fixed`` are settings that cannot change while the cluster has projects, with the reason, and
-    ``exclusive`` is the one that only one Trainyard may use on a cluster.
+    Texts are empty if there is nothing to say. Methods get the row of the cluster; none of them
+    asks the cluster except those of the engine that :meth:`connect` returns.
     """
 
     slug: str
     label: str
-    connect: Callable[["Cluster"], Engine]
-    complaints: Callable[["Cluster", Launch], Iterator[Problem]]
-    #: What in a spec has no effect there, or is still to be created, and why.
-    warnings: Callable[["Cluster", Launch], Iterator[Problem]] | None = None
+
+    #: The administrators' settings, and the secret part of a connection.
     settings: type[ConnectionSettings] = ConnectionSettings
     secret: type[ConnectionSecret] = ConnectionSecret
-    form: "type[ConnectionForm] | None" = None  # without one it cannot be added or edited
+    #: Settings whose change needs a new connection.
+    connection_settings: frozenset[str] = frozenset()
+    #: Settings that cannot change while the cluster has projects, and why.
+    fixed_settings: Mapping[str, str] = MappingProxyType({})
+    #: The setting whose value only one Trainyard may use on a cluster.
+    exclusive_setting: str = ""
+
+    #: The form of the settings and the secret. Without one the kind cannot be added or edited.
+    form: "type[ConnectionForm] | None" = None
     form_template: str = "clusters/kinds/fields.html"
-    wire: "type[Connecting] | None" = None  # the REST schema; set if and only if ``form`` is
-    #: Ends a pause after failures, before a connection test.
-    end_pause: Callable[["Cluster"], object] = nothing
-    command: CommandOptions | None = None  # options of ``manage.py add_cluster``
-    reached_by: frozenset[str] = frozenset()
-    fixed: Mapping[str, str] = field(default_factory=dict)
-    exclusive: str = ""
-    names_are_fixed: bool = False  # project names cannot change once they have workloads
-    permanent: str = ""  # why such a cluster cannot be deleted
-    server: str = "Cluster"  # what a connection test checks first
+    #: The REST schema, set if and only if ``form`` is.
+    wire: "type[Connecting] | None" = None
+    #: Whether ``manage.py add_cluster`` can add it.
+    has_command: bool = False
+    #: Why such a cluster cannot be deleted.
+    why_permanent: str = ""
+    #: What a connection test checks first.
+    server: str = "Cluster"
     rights: Rights | None = None
-    lacks: Mapping[str, str] = field(default_factory=dict)
-    withholds: Callable[["Cluster", str], str] = nothing
-    names: Callable[["Cluster"], Mapping[str, Sequence[str]]] = no_names
-    #: A project's claims by project name; ``None`` if unknown.
-    claims: Callable[["Cluster", str], Sequence[Claim] | None] = not_told
-    #: Names of a project's ConfigMaps; ``None`` if unknown.
-    config_maps: Callable[["Cluster", str], Sequence[str] | None] = not_told
-    bounds: Callable[["Cluster", str], str] = nothing  # the cluster's limits of a project, in words
+
+    #: Why a section of the wizard is useless on such clusters, by its key.
+    missing_sections: Mapping[str, str] = MappingProxyType({})
     #: Whether it has a queue of its own; assumed until the cluster is asked.
-    queues: bool = True
-    has_secrets: bool = False  # variables may come from Secrets and ConfigMaps
-    runs_batch_scripts: bool = False  # Slurm's, unchanged
-    calls: int = 8  # parallel submissions
-    keeps_stopped: bool = False  # a stopped workload keeps its job and volumes there
-    pulls_images: bool = False  # from registries, with credentials
-    #: Why storage in a spec cannot be mounted there.
-    storage: Callable[["Cluster", Storage], Iterator[str]] = no_objections
-    external_urls: Callable[["Cluster"], str] = nothing  # why tools cannot have their own URLs
-    #: A project's namespace; empty if the kind has none.
-    namespace: Callable[["Cluster", str], str] = nothing
-    #: For clusters where jobs run under people's own names: ``login`` is the user's name there, or
-    #: empty if all jobs run as one. ``act`` returns the engine that acts as that person, with a
-    #: private key.
-    login: Callable[["Cluster", str], str] = nothing
-    act: Callable[["Cluster", Engine, str, str], Engine] | None = None
+    has_queue: bool = True
+    #: Whether variables may come from Secrets and ConfigMaps.
+    has_secrets: bool = False
+    #: Whether it runs Slurm's batch scripts unchanged.
+    runs_batch_scripts: bool = False
+    #: Whether it pulls images from registries, with credentials.
+    pulls_images: bool = False
+    #: Whether a stopped workload keeps its job and volumes there.
+    keeps_stopped_workloads: bool = False
+    #: Whether project names cannot change once the projects have workloads.
+    names_are_fixed: bool = False
+    #: How many submissions are made at the same time.
+    parallel_submissions: int = 8
 
     @property
     def is_editable(self) -> bool:
         return self.form is not None
 
-    def judge(self, values: Mapping[str, Any]) -> ConnectionSettings:
-        """Validate settings. ``ValidationError`` names the wrong ones."""
+    def validate_settings(self, values: Mapping[str, Any]) -> ConnectionSettings:
+        """Return the settings. ``ValidationError`` names the wrong ones."""
         try:
             return self.settings.model_validate(values)
         except SchemaError as error:
             wrong = {str(item["loc"][0]): _words(item["msg"]) for item in error.errors()}
             raise ValidationError(wrong) from error
+
+    def add_arguments(self, parser: argparse._ArgumentGroup) -> None:
+        """Add the options of ``manage.py add_cluster``, if the kind has that command."""
+        raise NotImplementedError
+
+    def read_options(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], ConnectionSecret]:
+        """Return the settings and the secret in the command's options. ``CommandError`` says what
+        is missing."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def connect(self, cluster: "Cluster") -> Engine:
+        """Return the engine of a cluster. ``EngineUnavailable`` if it cannot be reached as its row
+        says."""
+
+    def end_pause(self, cluster: "Cluster") -> None:  # noqa: B027  # most kinds make no pause
+        """End a pause after failed connections, before a connection test."""
+
+    @abstractmethod
+    def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        """Yield everything that would be refused at submission, as far as that is known without
+        asking the cluster."""
+
+    def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        """Yield what in a spec has no effect on the cluster, or is still to be created."""
+        return iter(())
+
+    def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
+        """Yield the reasons why storage cannot be mounted there."""
+        return iter(())
+
+    def why_withheld(self, cluster: "Cluster", field: str) -> str:
+        """Why a field of the wizard, or a part of a list's items, is useless there."""
+        return ""
+
+    def why_no_external_urls(self, cluster: "Cluster") -> str:
+        """Why tools cannot have their own URLs."""
+        return ""
+
+    def known_names(self, cluster: "Cluster") -> Mapping[str, Sequence[str]]:
+        """Return names to choose from, as far as the cluster reported them: node types and
+        topologies."""
+        return {}
+
+    def claims(self, cluster: "Cluster", project: str) -> Sequence[Claim] | None:
+        """Return the claims that a project's pods can mount; ``None`` if they are unknown."""
+        return None
+
+    def config_maps(self, cluster: "Cluster", project: str) -> Sequence[str] | None:
+        """Return the names of a project's ConfigMaps; ``None`` if they are unknown."""
+        return None
+
+    def namespace(self, cluster: "Cluster", project: str) -> str:
+        """Return a project's namespace; empty if the kind has none."""
+        return ""
+
+    def project_limits(self, cluster: "Cluster", project: str) -> str:
+        """Describe the limits that the cluster itself sets for a project."""
+        return ""
+
+    def login_name(self, cluster: "Cluster", username: str) -> str:
+        """Return a user's name on a cluster where jobs run under people's own names; empty if all
+        jobs run as one user."""
+        return ""
+
+    def act_as(self, cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
+        """Return the engine that acts as ``user`` of the cluster, by a private key."""
+        return engine
 
 
 def rules(*validators: Callable[[str], None], required: bool = False) -> AfterValidator:

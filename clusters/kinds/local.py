@@ -1,5 +1,4 @@
-"""The row of this machine in the table of kinds. It exists while the local engine is on, and needs
-no connection."""
+"""This machine as a cluster. It exists while the local engine is on, and needs no connection."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -37,51 +36,48 @@ WITHHELD = {
 }
 
 
-def connect(cluster: "Cluster") -> Engine:
-    if not settings.LOCAL_ENGINE:
-        raise EngineUnavailable("The local engine is turned off (TRAINYARD_LOCAL_ENGINE=off).")
-    return LocalEngine(
-        settings.LOCAL_ENGINE_HOME,
-        images=settings.LOCAL_IMAGES,
-        virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
-        paths=settings.LOCAL_PATHS,
-    )
+#: Reasons against sections of the wizard.
+MISSING_SECTIONS = {
+    "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
+    + ELSEWHERE,
+    "readiness": f"On this machine a rank is ready when it runs. {ELSEWHERE}",
+    "scheduling": "This machine is the only node. Quotas, the projects' ranks and the order of "
+    "submission decide what starts next. " + ELSEWHERE,
+    "size": f"On this machine all ranks start and end together. {ELSEWHERE}",
+}
 
 
-def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
+class LocalKind(ClusterKind):
+    slug = "local"
+    label = "This machine"
+    has_queue = False
+    why_permanent = "This machine is a cluster as long as the local engine is on."
+    missing_sections = MISSING_SECTIONS
+
+    def connect(self, cluster: "Cluster") -> Engine:
+        if not settings.LOCAL_ENGINE:
+            raise EngineUnavailable("The local engine is turned off (TRAINYARD_LOCAL_ENGINE=off).")
+        return LocalEngine(
+            settings.LOCAL_ENGINE_HOME,
+            images=settings.LOCAL_IMAGES,
+            virtual_gpus=settings.LOCAL_VIRTUAL_GPUS,
+            paths=settings.LOCAL_PATHS,
+        )
+
+    def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
+
+    def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
+            if replica and replica.image:
+                yield Problem((role, "image"), NOT_PULLED if replica.command else STANDS_FOR_IT)
+
+    def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
+        for _, message in planning.complaints(storage, settings.LOCAL_PATHS):
+            yield message
+
+    def why_withheld(self, cluster: "Cluster", field: str) -> str:
+        return WITHHELD.get(field, "")
 
 
-def warnings(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
-        if replica and replica.image:
-            yield Problem((role, "image"), NOT_PULLED if replica.command else STANDS_FOR_IT)
-
-
-def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
-    yield from (said for _, said in planning.complaints(storage, settings.LOCAL_PATHS))
-
-
-def withholds(cluster: "Cluster", field: str) -> str:
-    return WITHHELD.get(field, "")
-
-
-LOCAL = ClusterKind(
-    slug="local",
-    label="This machine",
-    connect=connect,
-    complaints=complaints,
-    warnings=warnings,
-    storage=objections,
-    withholds=withholds,
-    queues=False,
-    permanent="This machine is a cluster as long as the local engine is on.",
-    lacks={
-        "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
-        + ELSEWHERE,
-        "readiness": f"On this machine a rank is ready when it runs. {ELSEWHERE}",
-        "scheduling": "This machine is the only node. Quotas, the projects' ranks and the order of "
-        "submission decide what starts next. " + ELSEWHERE,
-        "size": f"On this machine all ranks start and end together. {ELSEWHERE}",
-    },
-)
+LOCAL = LocalKind()

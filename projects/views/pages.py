@@ -84,7 +84,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
 def _bounds(project: Project) -> list[tuple[str, str]]:
     """What the cluster itself holds the project to, beside its quota."""
     kind = project.cluster.definition
-    said = kind.bounds(project.cluster, project.name)
+    said = kind.project_limits(project.cluster, project.name)
     return [(f"Limits of {kind.label}", said)] if said else []
 
 

@@ -1,7 +1,6 @@
 """Lets another engine answer for clusters of a kind."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -14,4 +13,4 @@ def answers(
     monkeypatch: pytest.MonkeyPatch, kind: str, connect: Callable[[Cluster], Engine]
 ) -> None:
     """Have ``connect`` return the engine of all clusters of a kind."""
-    monkeypatch.setitem(KINDS, kind, replace(KINDS[kind], connect=connect))
+    monkeypatch.setattr(KINDS[kind], "connect", connect)

@@ -88,7 +88,7 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     """Submit in rounds. Workloads that have to wait do not hold up others, unless nothing gets
     through."""
     late: dict[UUID, EngineUnavailable] = {}
-    with ThreadPoolExecutor(cluster.definition.calls) as pool:
+    with ThreadPoolExecutor(cluster.definition.parallel_submissions) as pool:
         while extend():
             # ``exists`` is cheaper than the query below, and the sweep causes many calls with
             # nothing to do.

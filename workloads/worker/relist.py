@@ -68,7 +68,7 @@ def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed)
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     """Mark workloads as lost that are missing from the list. A stopped one stays stopped, and says
     that its job is gone."""
-    phases = KEPT_THERE if cluster.definition.keeps_stopped else HANDED_OVER
+    phases = KEPT_THERE if cluster.definition.keeps_stopped_workloads else HANDED_OVER
     rows = Workload.objects.filter(
         cluster=cluster,
         phase__in=phases,

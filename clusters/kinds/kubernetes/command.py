@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from clusters.kinds.kubernetes.settings import PREFIX, KubernetesSecret
 
 
-def arguments(parser: argparse._ArgumentGroup) -> None:
+def add_arguments(parser: argparse._ArgumentGroup) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kept encrypted")
     way.add_argument(
@@ -24,7 +24,7 @@ def arguments(parser: argparse._ArgumentGroup) -> None:
     )
 
 
-def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], KubernetesSecret]:
+def read_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], KubernetesSecret]:
     settings = {"namespace_prefix": options["namespace_prefix"]}
     if options["in_cluster"]:
         return settings, KubernetesSecret()

@@ -1,18 +1,20 @@
-"""The row of Kubernetes in the table of kinds."""
+"""Kubernetes as a kind of cluster."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+import argparse
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from pydantic import ValidationError
 
-from clusters.kinds.base import ClusterKind, CommandOptions, Rights
+from clusters.kinds.base import ClusterKind, Rights
 from clusters.kinds.kubernetes import command, names
 from clusters.kinds.kubernetes.form import KubernetesForm
 from clusters.kinds.kubernetes.settings import KubernetesSecret, KubernetesSettings
 from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.database.fields import Unreadable
-from engines.base import Engine, EngineUnavailable, Launch
+from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import KAI, LONE_MASTER
 from engines.kubernetes.manifests import unsupported
@@ -45,102 +47,114 @@ KEPT_PREFIX = (
 LOST = "The stored kubeconfig of this cluster can no longer be read; enter it again."
 
 
-def connect(cluster: "Cluster") -> Engine:
-    # The client library is large; a process that never talks to Kubernetes does not load it.
-    from clusters.models import Installation
-    from engines.kubernetes.client.connect import connect
-    from engines.kubernetes.engine import KubernetesEngine
-    from engines.kubernetes.manifests.pod.fetchers import Images
+class KubernetesKind(ClusterKind):
+    slug = "kubernetes"
+    label = "Kubernetes"
+    settings = KubernetesSettings
+    secret = KubernetesSecret
+    connection_settings = frozenset({"namespace_prefix", "prometheus_url"})
+    fixed_settings = MappingProxyType({"namespace_prefix": KEPT_PREFIX})
+    exclusive_setting = "namespace_prefix"
+    form = KubernetesForm
+    form_template = "clusters/kinds/kubernetes.html"
+    wire = KubernetesConnecting
+    has_command = True
+    server = "API server"
+    rights = Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml")
+    has_secrets = True
+    pulls_images = True
+    keeps_stopped_workloads = True
+    # Jobs are found by the names of namespaces and queues alone.
+    names_are_fixed = True
 
-    try:
-        secret = KubernetesSecret.of(cluster.connection)
-    except Unreadable as error:
-        raise EngineUnavailable(str(error)) from error
-    except ValidationError as error:
-        raise EngineUnavailable(LOST) from error
-    own = KubernetesSettings.of(cluster)
-    images = Images(
-        git=settings.KUBERNETES_GIT_IMAGE or Images.git,
-        s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
-    )
-    return KubernetesEngine(
-        connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
-        prefix=own.namespace_prefix,
-        installation=Installation.own_mark(),
-        images=images,
-        prometheus=own.prometheus_url,
-        log_streams=settings.LOG_STREAMS,
-    )
+    def add_arguments(self, parser: argparse._ArgumentGroup) -> None:
+        command.add_arguments(parser)
 
+    def read_options(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], KubernetesSecret]:
+        return command.read_options(options)
 
-def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    yield from _without_operator(cluster, launch.spec)
-    yield from unsupported.complaints(launch)
-    yield from names.unknown(cluster, launch.spec)
+    def connect(self, cluster: "Cluster") -> Engine:
+        # The client library is large; a process that never talks to Kubernetes does not load it.
+        from clusters.models import Installation
+        from engines.kubernetes.client.connect import connect
+        from engines.kubernetes.engine import KubernetesEngine
+        from engines.kubernetes.manifests.pod.fetchers import Images
 
-
-def _without_operator(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
-    """Problems of a single pod if no operator is installed. Gangs are judged by their framework."""
-    has = cluster.capabilities
-    support = has.framework(LONE_MASTER.framework)
-    if not (spec.kind.is_gang or has.plain_jobs or support.available):
-        yield Problem(
-            ("kind",), f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}"
+        try:
+            secret = KubernetesSecret.of(cluster.connection)
+        except Unreadable as error:
+            raise EngineUnavailable(str(error)) from error
+        except ValidationError as error:
+            raise EngineUnavailable(LOST) from error
+        own = KubernetesSettings.of(cluster)
+        images = Images(
+            git=settings.KUBERNETES_GIT_IMAGE or Images.git,
+            s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
+        )
+        return KubernetesEngine(
+            connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
+            prefix=own.namespace_prefix,
+            installation=Installation.own_mark(),
+            images=images,
+            prometheus=own.prometheus_url,
+            log_streams=settings.LOG_STREAMS,
         )
 
+    def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        yield from self._complaints_without_operator(cluster, launch.spec)
+        yield from unsupported.complaints(launch)
+        yield from names.unknown(cluster, launch.spec)
 
-def withholds(cluster: "Cluster", field: str) -> str:
-    has = cluster.capabilities
-    if field == "preemptibility" or field.startswith("topology."):
-        return "" if KAI in has.schedulers else NEEDS_KAI
-    if field in OF_A_GPU and KAI not in has.schedulers:
-        return NEEDS_KAI
-    if field in GPU_LIMITS:
-        return NOT_ENFORCED
-    if field == "setup":
-        return NO_SETUP
-    if field == EXTERNAL:
-        return external_urls(cluster)
-    if field == "priorityClass":
-        return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
-    return ""
+    def _complaints_without_operator(
+        self, cluster: "Cluster", spec: WorkloadSpec
+    ) -> Iterator[Problem]:
+        """Yield problems of a single pod if no operator is installed. Gangs are judged by their
+        framework."""
+        has = cluster.capabilities
+        support = has.framework(LONE_MASTER.framework)
+        if not (spec.kind.is_gang or has.plain_jobs or support.available):
+            yield Problem(
+                ("kind",),
+                f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}",
+            )
+
+    def why_withheld(self, cluster: "Cluster", field: str) -> str:
+        has = cluster.capabilities
+        if field == "preemptibility" or field.startswith("topology."):
+            return "" if KAI in has.schedulers else NEEDS_KAI
+        if field in OF_A_GPU and KAI not in has.schedulers:
+            return NEEDS_KAI
+        if field in GPU_LIMITS:
+            return NOT_ENFORCED
+        if field == "setup":
+            return NO_SETUP
+        if field == EXTERNAL:
+            return self.why_no_external_urls(cluster)
+        if field == "priorityClass":
+            return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
+        return ""
+
+    def why_no_external_urls(self, cluster: "Cluster") -> str:
+        if not cluster.settings_json.get("ingress_domain"):
+            return (
+                f"the cluster {cluster.name} has no domain for it, which its administrator can set"
+            )
+        return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
+
+    def namespace(self, cluster: "Cluster", project: str) -> str:
+        return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+
+    def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        return names.missing(cluster, launch)
+
+    def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
+        return names.known_names(cluster)
+
+    def claims(self, cluster: "Cluster", project: str) -> list[Claim] | None:
+        return names.claims(cluster, project)
+
+    def config_maps(self, cluster: "Cluster", project: str) -> list[str] | None:
+        return names.config_maps(cluster, project)
 
 
-def external_urls(cluster: "Cluster") -> str:
-    if not cluster.settings_json.get("ingress_domain"):
-        return f"the cluster {cluster.name} has no domain for it, which its administrator can set"
-    return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
-
-
-def namespace(cluster: "Cluster", project: str) -> str:
-    return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
-
-
-KUBERNETES = ClusterKind(
-    slug="kubernetes",
-    label="Kubernetes",
-    connect=connect,
-    complaints=complaints,
-    warnings=names.missing,
-    settings=KubernetesSettings,
-    secret=KubernetesSecret,
-    form=KubernetesForm,
-    form_template="clusters/kinds/kubernetes.html",
-    wire=KubernetesConnecting,
-    command=CommandOptions(command.arguments, command.read),
-    reached_by=frozenset({"namespace_prefix", "prometheus_url"}),
-    fixed={"namespace_prefix": KEPT_PREFIX},
-    exclusive="namespace_prefix",
-    names_are_fixed=True,  # of namespaces and queues, and jobs are found there by that name alone
-    server="API server",
-    rights=Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"),
-    withholds=withholds,
-    names=names.offered,
-    claims=names.claims,
-    config_maps=names.config_maps,
-    has_secrets=True,
-    keeps_stopped=True,
-    pulls_images=True,
-    external_urls=external_urls,
-    namespace=namespace,
-)
+KUBERNETES = KubernetesKind()

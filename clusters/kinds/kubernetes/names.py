@@ -77,7 +77,7 @@ def node_types(cluster: "Cluster") -> list[str]:
     return sorted(types | set(pools)) if types else []
 
 
-def offered(cluster: "Cluster") -> dict[str, list[str]]:
+def known_names(cluster: "Cluster") -> dict[str, list[str]]:
     """Names to choose from, as far as the cluster reported them."""
     return {
         "node_types": node_types(cluster),

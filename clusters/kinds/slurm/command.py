@@ -31,7 +31,7 @@ FILES = {
 }
 
 
-def arguments(parser: argparse._ArgumentGroup) -> None:
+def add_arguments(parser: argparse._ArgumentGroup) -> None:
     for name, (option, metavar, text) in WORDS.items():
         parser.add_argument(option, dest=name, metavar=metavar, default="", help=text)
     for name, (option, text) in FILES.items():
@@ -41,7 +41,7 @@ def arguments(parser: argparse._ArgumentGroup) -> None:
     )
 
 
-def read(options: Mapping[str, Any]) -> tuple[dict[str, Any], SlurmSecret]:
+def read_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], SlurmSecret]:
     settings = {name: options[name] for name in WORDS}
     settings |= {name: _text(options[name]) for name in FILES}
     if not settings["directory"]:

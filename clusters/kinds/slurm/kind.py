@@ -1,13 +1,15 @@
-"""The row of Slurm in the table of kinds."""
+"""Slurm as a kind of cluster."""
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from clusters.kinds.base import ClusterKind, CommandOptions
+from clusters.kinds.base import ClusterKind
 from clusters.kinds.slurm import command, names
 from clusters.kinds.slurm.form import SlurmForm
 from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
@@ -59,114 +61,111 @@ KEPT_DIRECTORY = (
 )
 
 
-def connect(cluster: "Cluster") -> Engine:
-    try:
-        key = SlurmSecret.of(cluster.connection).private_key
-    except Unreadable as error:
-        raise EngineUnavailable(str(error)) from error
-    except ValidationError as error:
-        raise EngineUnavailable(LOST) from error
-    own = SlurmSettings.of(cluster)
-    if not own.host:
-        return SlurmEngine(LocalTransport(own.slurm_programs), own.site)
-    try:
-        return SlurmEngine(connect_by_ssh(own.login(key), own.slurm_programs), own.site)
-    except OSError as error:
-        raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+#: Reasons against sections of the wizard.
+MISSING_SECTIONS = {
+    "runtime": "On Slurm ranks run as the user of their job. Kubernetes clusters have these "
+    "settings.",
+    "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters have these settings.",
+}
 
 
-def end_pause(cluster: "Cluster") -> None:
-    with suppress(Unreadable, ValidationError, OSError):  # connecting reports these
-        key = SlurmSecret.of(cluster.connection).private_key
-        end_pause_of_ssh(SlurmSettings.of(cluster).login(key))
+class SlurmKind(ClusterKind):
+    slug = "slurm"
+    label = "Slurm"
+    settings = SlurmSettings
+    secret = SlurmSecret
+    connection_settings = frozenset(SlurmSettings.model_fields)
+    fixed_settings = MappingProxyType({"directory": KEPT_DIRECTORY})
+    form = SlurmForm
+    form_template = "clusters/kinds/slurm.html"
+    wire = SlurmConnecting
+    has_command = True
+    server = "Login node"
+    missing_sections = MISSING_SECTIONS
+    runs_batch_scripts = True
+    parallel_submissions = 64  # these are combined into few remote calls
+
+    def add_arguments(self, parser: argparse._ArgumentGroup) -> None:
+        command.add_arguments(parser)
+
+    def read_options(self, options: Mapping[str, Any]) -> tuple[dict[str, Any], SlurmSecret]:
+        return command.read_options(options)
+
+    def connect(self, cluster: "Cluster") -> Engine:
+        try:
+            key = SlurmSecret.of(cluster.connection).private_key
+        except Unreadable as error:
+            raise EngineUnavailable(str(error)) from error
+        except ValidationError as error:
+            raise EngineUnavailable(LOST) from error
+        own = SlurmSettings.of(cluster)
+        if not own.host:
+            return SlurmEngine(LocalTransport(own.slurm_programs), own.site)
+        try:
+            return SlurmEngine(connect_by_ssh(own.login(key), own.slurm_programs), own.site)
+        except OSError as error:
+            raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+
+    def end_pause(self, cluster: "Cluster") -> None:
+        with suppress(Unreadable, ValidationError, OSError):  # connecting reports these
+            key = SlurmSecret.of(cluster.connection).private_key
+            end_pause_of_ssh(SlurmSettings.of(cluster).login(key))
+
+    def login_name(self, cluster: "Cluster", username: str) -> str:
+        try:
+            return SlurmSettings.of(cluster).login_of(username)
+        except ValidationError:  # nothing is launched there until they are changed
+            return ""
+
+    def act_as(self, cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
+        """The engine for the same login node, acting as somebody else."""
+        own = SlurmSettings.of(cluster)
+        try:
+            person = connect_by_ssh(replace(own.login(key), user=user), own.slurm_programs)
+        except OSError as error:
+            raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
+        return engine.acting(person) if isinstance(engine, SlurmEngine) else engine
+
+    def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        with suppress(ValidationError):  # nothing is launched there until they are changed
+            site = SlurmSettings.of(cluster).site
+            yield from unsupported.complaints(launch, site)
+            yield from limits.complaints(launch, site)
+        yield from names.unknown(cluster, launch.spec)
+
+    def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        with suppress(ValidationError):
+            yield from containers.unused(launch, SlurmSettings.of(cluster).site)
+
+    def project_limits(self, cluster: "Cluster", project: str) -> str:
+        """Limits of the account that the project is charged to."""
+        try:
+            settings = SlurmSettings.of(cluster)
+        except ValidationError:
+            return ""
+        named = settings.site.account_of(project)
+        if not named and settings.site.own_names:
+            return "Those of each person's default account"
+        chosen = (it for it in cluster.capabilities.accounts if it.name == named or it.is_default)
+        own = next((it for it in chosen if it.name == (named or it.name)), None)
+        if own is None:
+            return f"Account {named}, whose limits Slurm does not show" if named else ""
+        return f"{own.limits or 'None'} (account {own.name})"
+
+    def why_withheld(self, cluster: "Cluster", field: str) -> str:
+        if field == "priorityClass":
+            return (
+                ""
+                if set(PriorityClass) & set(cluster.capabilities.priority_classes)
+                else NO_PRIORITIES
+            )
+        return OWN_TOPOLOGY if field.startswith("topology.") else WITHHELD.get(field, "")
+
+    def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
+        yield from (why for _, why in unsupported.of_storage(storage))
+
+    def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
+        return names.known_names(cluster)
 
 
-def login(cluster: "Cluster", username: str) -> str:
-    try:
-        return SlurmSettings.of(cluster).login_of(username)
-    except ValidationError:  # nothing is launched there until they are changed
-        return ""
-
-
-def act(cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
-    """The engine for the same login node, acting as somebody else."""
-    own = SlurmSettings.of(cluster)
-    try:
-        person = connect_by_ssh(replace(own.login(key), user=user), own.slurm_programs)
-    except OSError as error:
-        raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
-    return engine.acting(person) if isinstance(engine, SlurmEngine) else engine
-
-
-def complaints(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    with suppress(ValidationError):  # nothing is launched there until they are changed
-        site = SlurmSettings.of(cluster).site
-        yield from unsupported.complaints(launch, site)
-        yield from limits.complaints(launch, site)
-    yield from names.unknown(cluster, launch.spec)
-
-
-def warnings(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-    with suppress(ValidationError):
-        yield from containers.unused(launch, SlurmSettings.of(cluster).site)
-
-
-def bounds(cluster: "Cluster", project: str) -> str:
-    """Limits of the account that the project is charged to."""
-    try:
-        settings = SlurmSettings.of(cluster)
-    except ValidationError:
-        return ""
-    named = settings.site.account_of(project)
-    if not named and settings.site.own_names:
-        return "Those of each person's default account"
-    chosen = (it for it in cluster.capabilities.accounts if it.name == named or it.is_default)
-    own = next((it for it in chosen if it.name == (named or it.name)), None)
-    if own is None:
-        return f"Account {named}, whose limits Slurm does not show" if named else ""
-    return f"{own.limits or 'None'} (account {own.name})"
-
-
-def withholds(cluster: "Cluster", field: str) -> str:
-    if field == "priorityClass":
-        return (
-            "" if set(PriorityClass) & set(cluster.capabilities.priority_classes) else NO_PRIORITIES
-        )
-    return OWN_TOPOLOGY if field.startswith("topology.") else WITHHELD.get(field, "")
-
-
-def objections(cluster: "Cluster", storage: Storage) -> Iterator[str]:
-    yield from (why for _, why in unsupported.of_storage(storage))
-
-
-SLURM = ClusterKind(
-    slug="slurm",
-    label="Slurm",
-    connect=connect,
-    end_pause=end_pause,
-    complaints=complaints,
-    warnings=warnings,
-    settings=SlurmSettings,
-    secret=SlurmSecret,
-    form=SlurmForm,
-    form_template="clusters/kinds/slurm.html",
-    wire=SlurmConnecting,
-    command=CommandOptions(command.arguments, command.read),
-    reached_by=frozenset(SlurmSettings.model_fields),
-    fixed={"directory": KEPT_DIRECTORY},
-    server="Login node",
-    runs_batch_scripts=True,
-    calls=64,  # these are combined into few remote calls
-    lacks={
-        "runtime": "On Slurm ranks run as the user of their job. Kubernetes clusters have these "
-        "settings.",
-        "readiness": "On Slurm a rank is ready when it runs. Kubernetes clusters have "
-        "these settings.",
-    },
-    storage=objections,
-    withholds=withholds,
-    names=names.offered,
-    bounds=bounds,
-    login=login,
-    act=act,
-)
+SLURM = SlurmKind()

@@ -33,5 +33,5 @@ def node_types(cluster: "Cluster") -> list[str]:
     return sorted(set(cluster.nodes.values_list(label, flat=True).distinct()) - {None})
 
 
-def offered(cluster: "Cluster") -> dict[str, list[str]]:
+def known_names(cluster: "Cluster") -> dict[str, list[str]]:
     return {"node_types": node_types(cluster)}

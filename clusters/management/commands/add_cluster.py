@@ -17,20 +17,19 @@ class Command(BaseCommand):
     help = "Add a cluster, once it has answered, and say what it offers."
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        commands = {kind.slug: kind for kind in addable() if kind.command}
+        commands = {kind.slug: kind for kind in addable() if kind.has_command}
         usual = next(iter(commands))
         parser.add_argument("name")
         default = f"default {usual}"
         parser.add_argument("--kind", choices=list(commands), default=usual, help=default)
         for kind in commands.values():
-            if kind.command:
-                kind.command.arguments(parser.add_argument_group(kind.label))
+            kind.add_arguments(parser.add_argument_group(kind.label))
 
     def handle(self, *args: Any, **options: Any) -> None:
         kind = next(it for it in addable() if it.slug == options["kind"])
-        if kind.command is None:
+        if not kind.has_command:
             raise CommandError(f"{kind.label} cannot be added by this command.")
-        settings, secret = kind.command.read(options)
+        settings, secret = kind.read_options(options)
         try:
             cluster = services.add_at_once(
                 kind, name=options["name"], settings=settings, secret=secret

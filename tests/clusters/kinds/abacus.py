@@ -3,7 +3,8 @@ schema for REST, and a row of the table. A fake engine answers for it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from types import MappingProxyType
+from typing import Annotated
 
 from django.core.validators import RegexValidator
 from pydantic import SecretStr
@@ -56,32 +57,34 @@ class House:
     engine: FakeEngine = field(default_factory=lambda: FakeEngine(queues=True))
     reached: list[tuple[ConnectionSettings, ConnectionSecret]] = field(default_factory=list)
 
+    def kind(self) -> ClusterKind:
+        """Return the row of the table of kinds."""
+        return AbacusKind(self)
+
+
+class AbacusKind(ClusterKind):
+    slug = "abacus"
+    label = "Abacus"
+    settings = AbacusSettings
+    secret = AbacusSecret
+    form = AbacusForm
+    wire = AbacusConnecting
+    connection_settings = frozenset({"host"})
+    fixed_settings = MappingProxyType({"rods": "The beads of its projects are on them."})
+    server = "Counting house"
+    missing_sections = MappingProxyType({"storage": NO_VOLUMES})
+
+    def __init__(self, house: House) -> None:
+        self.house = house
+
     def connect(self, cluster: Cluster) -> Engine:
         reached = AbacusSettings.of(cluster), AbacusSecret.of(cluster.connection)
-        self.reached.append(reached)
-        return self.engine
+        self.house.reached.append(reached)
+        return self.house.engine
 
     def complaints(self, cluster: Cluster, launch: Launch) -> Iterator[Problem]:
         if launch.spec.node_pools:
             yield Problem(("nodePools",), "an abacus has one pool of beads")
         if launch.spec.priority_class:
             yield Problem(("priorityClass",), "beads have no rank")
-        yield from self.engine.complaints(launch)
-
-    def kind(self, **also: Any) -> ClusterKind:
-        """Return the row of the table of kinds, with changes on top."""
-        own: dict[str, Any] = {
-            "slug": "abacus",
-            "label": "Abacus",
-            "connect": self.connect,
-            "complaints": self.complaints,
-            "settings": AbacusSettings,
-            "secret": AbacusSecret,
-            "form": AbacusForm,
-            "wire": AbacusConnecting,
-            "reached_by": frozenset({"host"}),
-            "fixed": {"rods": "The beads of its projects are on them."},
-            "server": "Counting house",
-            "lacks": {"storage": NO_VOLUMES},
-        }
-        return ClusterKind(**own | also)
+        yield from self.house.engine.complaints(launch)

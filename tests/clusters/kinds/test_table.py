@@ -37,8 +37,8 @@ def test_a_kind_has_a_name_and_keeps_what_it_is_given(kind: ClusterKind) -> None
     assert all(isinstance(value, str) for _, value in kind.settings())
     assert kind.secret.model_validate_json(kind.secret().model_dump_json()) == kind.secret()
     settings = set(kind.settings.model_fields)
-    assert kind.reached_by <= settings
-    assert kind.fixed.keys() <= settings
+    assert kind.connection_settings <= settings
+    assert kind.fixed_settings.keys() <= settings
     assert not settings & set(kind.secret.model_fields)
 
 
@@ -46,14 +46,14 @@ def test_a_kind_has_a_name_and_keeps_what_it_is_given(kind: ClusterKind) -> None
 def test_features_that_a_kind_of_cluster_lacks_are_sections_of_the_wizard(
     kind: ClusterKind,
 ) -> None:
-    assert kind.lacks.keys() <= SECTIONS
-    assert all(kind.lacks.values())
+    assert kind.missing_sections.keys() <= SECTIONS
+    assert all(kind.missing_sections.values())
 
 
 @kinds
 def test_a_kind_can_be_added_by_form_and_rest_or_not_at_all(kind: ClusterKind) -> None:
     assert (kind.form is None) == (kind.wire is None)
-    assert bool(kind.permanent) == (kind.form is None)
+    assert bool(kind.why_permanent) == (kind.form is None)
     settings = set(kind.settings.model_fields)
     if kind.form and kind.wire:
         inputs = {field.key: field.input for field in kind.form.FIELDS}
@@ -84,8 +84,8 @@ def test_a_kind_says_what_it_would_refuse_without_asking_a_cluster(
     assert list(kind.complaints(cluster, launch("true"))) == []
     wrong = list(kind.complaints(cluster, launch("true", node_pools=("nowhere",))))
     assert [type(it) for it in wrong] == [Problem]
-    assert isinstance(kind.external_urls(cluster), str)
-    assert isinstance(kind.withholds(cluster, "priorityClass"), str)
+    assert isinstance(kind.why_no_external_urls(cluster), str)
+    assert isinstance(kind.why_withheld(cluster, "priorityClass"), str)
 
 
 def test_the_table_gives_the_field_its_choices_and_the_form_its_kinds(

@@ -54,14 +54,18 @@ class Offer:
     def lacks(self, section: Section) -> str:
         """Why the cluster does not support a section of the page; empty if it does."""
         if self.cluster:
-            return self.cluster.definition.lacks.get(section.key, "")
-        return NO_CLUSTER if any(section.key in kind.lacks for kind in KINDS.values()) else ""
+            return self.cluster.definition.missing_sections.get(section.key, "")
+        return (
+            NO_CLUSTER
+            if any(section.key in kind.missing_sections for kind in KINDS.values())
+            else ""
+        )
 
     def why_not(self, question: Question, cell: Cell | None = None, option: str = "") -> str:
         """Why the cluster does not support a question, a cell of its items, or an option of that
         cell; empty if it does."""
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
-        return self.cluster.definition.withholds(self.cluster, key) if self.cluster else ""
+        return self.cluster.definition.why_withheld(self.cluster, key) if self.cluster else ""
 
     @cached_property
     def sources(self) -> set[str]:
@@ -90,7 +94,7 @@ class Offer:
             "storage_classes": has.storage_classes,
             "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
             "node_pools": [*pools, DEFAULT_POOL],
-            **self.cluster.definition.names(self.cluster),
+            **self.cluster.definition.known_names(self.cluster),
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
         own, pulls = self.credentials, self.cluster.definition.pulls_images

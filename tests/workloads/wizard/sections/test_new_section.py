@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -45,10 +44,10 @@ PULLING = Section(
 @pytest.fixture
 def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table, "SECTIONS", (*table.SECTIONS, PULLING))
-    local, kubernetes = KINDS["local"], KINDS["kubernetes"]
-    lacks = {**local.lacks, "pulling": "This machine pulls no image."}
-    monkeypatch.setitem(KINDS, "local", replace(local, lacks=lacks))
-    monkeypatch.setitem(KINDS, "kubernetes", replace(kubernetes, withholds=on_tuesdays))
+    local = KINDS["local"]
+    missing = {**local.missing_sections, "pulling": "This machine pulls no image."}
+    monkeypatch.setattr(local, "missing_sections", missing)
+    monkeypatch.setattr(KINDS["kubernetes"], "why_withheld", on_tuesdays)
 
 
 def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(

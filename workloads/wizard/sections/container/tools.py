@@ -24,7 +24,7 @@ CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for c
 
 def begins(cluster: Cluster | None) -> Values:
     """A new tool, reached in a way that the cluster supports."""
-    why_no_urls = cluster.definition.external_urls(cluster) if cluster else ""
+    why_no_urls = cluster.definition.why_no_external_urls(cluster) if cluster else ""
     return {"toolType": "custom"} | tools.begins(why_no_urls)
 
 
