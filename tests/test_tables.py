@@ -20,11 +20,11 @@ def rows(page: str, head: str) -> list[list[str]]:
     return [[cell.strip() for cell in CELL.split(line)[1:-1]] for line in lines]
 
 
-def test_the_readme_has_the_defaults_of_the_settings() -> None:
+def test_the_page_on_operations_has_the_defaults_of_the_settings() -> None:
     defaults = dict(DEFAULT.findall(read(Path("config/settings.py"))))
     numbers = {
         name: re.findall(r"\d+", default.replace(",", ""))[:1]
-        for _, default, change in rows("README.md", "| default")
+        for _, default, change in rows("docs/operations.md", "| default")
         for name in re.findall(r"`(\w+)=", change)[:1]
         if name in defaults
     }
