@@ -4,9 +4,10 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
-from engines.local.planning.environment import MARKER, environment, hidden, ports_needed
+from engines.local.planning.environment import environment, hidden, ports_needed
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.system.marks import MARKER
 
 PORT = "<free port>"  # chosen by each attempt
 

@@ -6,12 +6,12 @@ import sys
 import time
 from contextlib import suppress
 
-from engines.local.planning.environment import ROOT, base_variables
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder, read_json
 from engines.local.records.plan import GangPlan
 from engines.local.records.state import Record
 from engines.local.system import processes
+from engines.local.system.inherited import ROOT, base_variables
 from engines.shared.starts import start_of
 from spec.phases import Phase, Reason
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from engines.local.apps.catalog import Asked, LocalApp, asked_by
 from engines.local.apps.install import BUSY, is_installed
-from engines.local.planning.environment import ROOT
 from engines.local.records.plan import GangPlan, RankPlan
-from engines.local.supervisor.errand import Errands
+from engines.local.system.errand import Errands
+from engines.local.system.inherited import ROOT
 
 COLLECTED = re.compile(r"^Collecting ", re.MULTILINE)
 UNPACKING = re.compile(r"^Installing collected packages: (.+)$", re.MULTILINE)

@@ -5,7 +5,6 @@ the gang could not meet.
 """
 
 import json
-import os
 import re
 import shutil
 import sys
@@ -14,30 +13,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.system.inherited import base_variables
+from engines.local.system.marks import MARKER
 from engines.local.system.ports import VARIABLE
 from spec.framework import Framework
 from spec.values.variable import MASK, looks_secret
 
 HOST = "127.0.0.1"
-#: Marks every process of a workload; see ``engines/local/system/marks.py``.
-MARKER = "TRAINYARD_GANG"
 REFERENCE = re.compile(r"\$(\$?)(\(([A-Za-z_][A-Za-z0-9_.-]*)\))")
 Ports = Sequence[int | str]
 Variables = dict[str, str]
-ROOT = Path(__file__).resolve().parents[3]
-#: Variables that ranks inherit. Everything else, above all Trainyard's secrets, is kept from them.
-INHERITED = """HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR LD_LIBRARY_PATH""".split()
-
-
-def base_variables() -> Variables:
-    """The clean environment of every rank."""
-    values = {name: os.environ[name] for name in INHERITED if name in os.environ}
-    programs = str(Path(sys.executable).parent)  # ours first: "python" and "torchrun" are found
-    values["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])
-    values["PYTHONPATH"] = str(ROOT)
-    if sys.prefix != sys.base_prefix:
-        values["VIRTUAL_ENV"] = sys.prefix
-    return values
 
 
 def ports_needed(plan: GangPlan) -> int:

@@ -12,13 +12,8 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.local.apps.catalog import STARTER
-from engines.local.planning.environment import (
-    REFERENCE,
-    Variables,
-    base_variables,
-    expand,
-    hidden,
-)
+from engines.local.planning.environment import REFERENCE, Variables, expand, hidden
+from engines.local.system.inherited import base_variables
 from spec.framework import Head
 from spec.phases import Reason
 from spec.workload import Replica, WorkloadSpec

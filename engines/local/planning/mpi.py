@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-MARKER = "TRAINYARD_GANG"  # as environment.py gives it: the folder of the workload
+MARKER = "TRAINYARD_GANG"  # as in system/marks.py: the folder of the workload
 PATIENCE = 60.0  # seconds that a worker may take to listen
 RETRY = 0.05
 #: For Open MPI: everything is on this machine, whose cores the workers share.

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from engines.base import EngineRefused, Launch, refuse
 from engines.local.planning import lookup, mpi, refusals
-from engines.local.planning.environment import HOST, base_variables
+from engines.local.planning.environment import HOST
 from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.system.inherited import base_variables
 from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.framework import Head

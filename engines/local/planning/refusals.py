@@ -4,9 +4,9 @@ import os
 from collections.abc import Iterator, Sequence
 
 from engines.base import DEFAULT_POOL, Launch
+from engines.local.planning import setup
 from engines.local.planning.environment import RENDEZVOUS
 from engines.local.planning.lookup import has_idle_workers
-from engines.local.supervisor import setup
 from engines.local.volumes import planning
 from engines.shared.unsupported import (
     ELSEWHERE,

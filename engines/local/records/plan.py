@@ -3,7 +3,7 @@
 from dataclasses import asdict, dataclass, field, replace
 
 from engines.local.records.layout import Json
-from engines.local.volumes.volume import FILES, Volume
+from engines.local.records.volume import FILES, Volume
 
 
 @dataclass(frozen=True)

@@ -18,12 +18,12 @@ from engines.local.records.layout import Folder, read_json
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.records.state import Record, now
 from engines.local.supervisor import lock
-from engines.local.supervisor.errand import Errands
 from engines.local.supervisor.gang import Gang, Member, SpawnError
 from engines.local.supervisor.outcome import Outcome
 from engines.local.supervisor.tending import Tending, ran_until_lost
 from engines.local.supervisor.wakeup import Bell
 from engines.local.system import cgroups, processes
+from engines.local.system.errand import Errands
 from engines.local.volumes import view
 from engines.local.volumes.fetching import Fetching
 from spec.phases import Phase, RankPhase, Reason

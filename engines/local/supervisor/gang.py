@@ -6,12 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from engines.local.planning import setup
 from engines.local.planning.environment import environment, expand, hidden, ports_needed
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.records.state import RankRecord, Record, now
-from engines.local.supervisor import setup
 from engines.local.supervisor.spawning import Process, spawn
 from engines.local.system import cgroups, exit, marks, nvidia, ports, processes
 from engines.local.system.gauge import Gauge

@@ -11,6 +11,8 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
+#: Variable of every process of a workload; its value is the workload's folder.
+MARKER = "TRAINYARD_GANG"
 LOCKS = 10  # RLIMIT_LOCKS, which Python's module does not name
 #: Larger than any limit that somebody might set.
 BASE = 1 << 61

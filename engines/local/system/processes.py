@@ -9,7 +9,6 @@ from pathlib import Path
 
 import psutil
 
-from engines.local.planning.environment import MARKER
 from engines.local.system import marks
 from engines.shared.starts import is_same
 
@@ -92,7 +91,7 @@ def _others() -> Iterator[psutil.Process]:
 
 
 def _names(process: psutil.Process, folder: Path) -> bool:
-    return environ(process).get(MARKER) == str(folder)
+    return environ(process).get(marks.MARKER) == str(folder)
 
 
 def environ(process: psutil.Process) -> dict[str, str]:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.records.plan import GangPlan, RankPlan
-from engines.local.supervisor.errand import Errands
+from engines.local.records.volume import GIT, S3, Volume
+from engines.local.system.errand import Errands
 from engines.local.volumes import view
+from engines.local.volumes.fetcher import Fetcher, Keys
 from engines.local.volumes.git import GIT as BY_GIT
 from engines.local.volumes.s3 import S3 as BY_S3
-from engines.local.volumes.volume import GIT, S3, Fetcher, Keys, Volume
 from spec.data.credential import KNOWN_HOSTS
 from spec.values.variable import MASK
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from engines.local.volumes.volume import Fetcher, Keys, Volume
+from engines.local.records.volume import Volume
+from engines.local.volumes.fetcher import Fetcher, Keys
 from engines.shared.sources import repository_failed
 from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
 

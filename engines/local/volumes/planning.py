@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from engines.base import Launch
-from engines.local.volumes.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
+from engines.local.records.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
 from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import S3 as Bucket

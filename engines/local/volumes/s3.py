@@ -4,7 +4,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from engines.local.volumes.volume import Fetcher, Keys, Volume
+from engines.local.records.volume import Volume
+from engines.local.volumes.fetcher import Fetcher, Keys
 from engines.shared.sources import bucket_failed
 
 PROGRAM = "engines.local.volumes.download"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
+from engines.local.records.volume import FILES, MEMORY, Volume
 from engines.local.volumes import private
 from engines.local.volumes.private import Binding
-from engines.local.volumes.volume import FILES, MEMORY, Volume
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from engines.local.apps.__main__ import command
 from engines.local.apps.board import guarded
 from engines.local.apps.catalog import JUPYTERLAB, TENSORBOARD, asked
 from engines.local.apps.hosts import ToolHosts
-from engines.local.planning.environment import ROOT
+from engines.local.system.inherited import ROOT
 from tests.engines.local.index import only, stand_in
 
 

@@ -12,8 +12,8 @@ import psutil
 import pytest
 
 from engines.base import Launch
+from engines.local.records.volume import GIT, Volume
 from engines.local.volumes import git
-from engines.local.volumes.volume import GIT, Volume
 from spec.phases import Phase, Reason
 from tests.engines.local import forges
 from tests.engines.local.conftest import LocalRig

@@ -1,8 +1,6 @@
 """A volume of a rank, as the plan for the supervisor describes it."""
 
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from spec.data.places import variable_of
 
@@ -13,7 +11,6 @@ EMPTY = "empty"  # empty at the start of each run
 FOLDER = "folder"
 FILES = "files"  # from the launch, written before the ranks start
 CLAIMS = "../../claims/"  # where claims of projects are
-Keys = Mapping[str, str]  # values of a credential, by their keys
 
 
 @dataclass(frozen=True)
@@ -46,18 +43,3 @@ class Volume:
     @property
     def variable(self) -> str:
         return variable_of(self.place)
-
-
-@dataclass(frozen=True)
-class Fetcher:
-    """How one kind of volume is fetched.
-
-    ``steps`` are programs that bring it to a folder, one after the other. ``variables`` are their
-    environment; files for them go to a private folder that is deleted right after. ``progress`` and
-    ``trouble`` turn their output into words: how far they are, and what is wrong.
-    """
-
-    steps: Callable[[Volume, Path], Iterator[list[str]]]
-    variables: Callable[[Volume, Keys, Path], Mapping[str, str]]
-    progress: Callable[[str], str]
-    trouble: Callable[[Volume, str], str]

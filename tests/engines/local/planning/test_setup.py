@@ -8,9 +8,9 @@ import psutil
 import pytest
 
 from engines.base import Launch
+from engines.local.planning import setup
 from engines.local.planning.planner import complaints
 from engines.local.records.state import Record
-from engines.local.supervisor import setup
 from spec.phases import Phase
 from spec.values.variable import EnvironmentVariable
 from spec.workload import Replica
