@@ -50,7 +50,7 @@ class AccessKey(models.Model):
 
     name = models.CharField(max_length=63)
     client_id = models.CharField(max_length=64, unique=True)
-    secret_hash = models.CharField(max_length=255)
+    secret_hash = models.CharField(max_length=64)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="access_keys")
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)

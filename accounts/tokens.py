@@ -10,7 +10,6 @@ from typing import Any
 
 import jwt
 from django.conf import settings
-from django.contrib.auth.hashers import check_password
 from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
@@ -23,7 +22,6 @@ REFRESHES_FOR = timedelta(days=30)
 ALGORITHM = "HS256"
 AUDIENCE = "trainyard-api"
 REFRESHING = "trainyard-refresh"
-QUICK = "sha256$"
 
 
 @dataclass(frozen=True)
@@ -165,12 +163,12 @@ def key_of(client_id: str, secret: str) -> AccessKey | None:
     """The access key with these credentials; ``None`` if they are wrong, the key has expired, or
     its owner is locked."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
-    if key is None or not (_fits(secret, key.secret_hash) and key.user.is_active):
+    if key is None or not (_fits(secret, key) and key.user.is_active):
         return None
     if key.has_ended:
         return None
-    key.last_used_at, key.secret_hash = timezone.now(), _hash(secret)
-    key.save(update_fields=["last_used_at", "secret_hash"])
+    key.last_used_at = timezone.now()
+    key.save(update_fields=["last_used_at"])
     return key
 
 
@@ -182,15 +180,11 @@ def _facts(key: AccessKey) -> dict[str, Any]:
 def _hash(secret: str) -> str:
     """The hash of a secret. It need not be slow, because 256 random bits cannot be guessed; so many
     programs can sign in at once."""
-    return QUICK + hashlib.sha256(secret.encode()).hexdigest()
+    return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _fits(secret: str, kept: str) -> bool:
-    """Whether a secret belongs to a stored hash. Keys made before 0.3 have the slow hash of a
-    password until they are next used."""
-    if kept.startswith(QUICK):
-        return constant_time_compare(_hash(secret), kept)
-    return check_password(secret, kept)
+def _fits(secret: str, key: AccessKey) -> bool:
+    return constant_time_compare(_hash(secret), key.secret_hash)
 
 
 def _password_mark(user: User) -> str:

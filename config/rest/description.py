@@ -11,7 +11,7 @@ from ninja.operation import Operation
 
 from config.rest.examples import EXAMPLES
 from config.rest.links import link
-from core.rest.api import DRY_RUN, ErrorBody, Pages, is_write, query_of
+from core.rest.api import DRY_RUN, ErrorBody, is_write, query_of
 from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
 Schema = dict[str, Any]
@@ -23,7 +23,6 @@ MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
 METHODS = ("get", "post", "put", "patch", "delete")
 #: Parameters of calls that return measurements, of which Trainyard lacks some.
 MEASURING = {"telemetryType", "metricType"}
-STILL_DESCRIBED = (Pages,)  # schemas of a released document that no call uses any more
 #: The meaning of each error response, by its status code.
 REFUSALS = {
     400: "The request is wrong; complianceIssues names each field",
@@ -81,7 +80,6 @@ class DescribedApi(NinjaAPI):
         schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
         schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
         schemas |= schemas[ERROR].pop("$defs", {})
-        schemas |= {it.__name__: it.model_json_schema(by_alias=True) for it in STILL_DESCRIBED}
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
         for described in _described(schema):
             _explain_call(described)

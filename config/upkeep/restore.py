@@ -156,10 +156,7 @@ class Restoration:
 
 def migrations_of_later_versions(names: list[str]) -> list[str]:
     """Migrations that this version does not have, of apps that it has."""
-    migrations = MigrationLoader(None).disk_migrations
-    ours = set(migrations)
-    for migration in migrations.values():
-        ours |= set(migration.replaces)
+    ours = set(MigrationLoader(None).disk_migrations)
     apps = {app for app, _ in ours}
     split = [tuple(name.split(".", 1)) for name in names]
     return [".".join(it) for it in split if it[0] in apps and it not in ours]

@@ -86,8 +86,7 @@ class Parameters(Wire):
 
 
 def words(*choices: str) -> WithJsonSchema:
-    """Describe a string as an enum in the OpenAPI document only. Older rows may hold other
-    words."""
+    """Describe a string as an enum in the OpenAPI document only; answers are not checked."""
     return WithJsonSchema({"type": "string", "enum": list(dict.fromkeys(choices))})
 
 

@@ -57,7 +57,7 @@ def claim_namespace(api: Api, space: Manifest) -> None:
             if installation and INSTALLATION not in (present["metadata"].get("labels") or {}):
                 version = present["metadata"]["resourceVersion"]
                 marks = {"resourceVersion": version, "labels": mark(installation)}
-                with suppress(Denied):  # accounts set up earlier may not: it then stays unmarked
+                with suppress(Denied):  # the right is optional: without it, it stays unmarked
                     api.merge(path, {"metadata": marks})
             return
         except Conflict:

@@ -122,8 +122,7 @@ def _whereabouts(workload: Workload) -> dict[str, Any]:
 
 
 def _value_of(priority: str) -> int | None:
-    """The number of a priority class; ``None`` for the default, and for classes of older
-    versions."""
+    """The number of a priority class; ``None`` for the default, and for an unknown class."""
     if priority not in set(PriorityClass):
         return None
     return PriorityClass(priority).value_on_cluster

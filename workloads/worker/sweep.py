@@ -16,7 +16,7 @@ from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
 from workloads.models.history.traces import expired
-from workloads.scheduling.limits import idle_limits, limited, time_limits
+from workloads.scheduling.limits import idle_limits, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect
 
@@ -25,7 +25,6 @@ LOGS_LATE = timedelta(minutes=10)  # how long an auto-deletion waits for the las
 AT_ONCE = 100  # rows per sweep; the next one continues
 DECISIONS_SECONDS = 60
 IDLE_SECONDS = 30
-LIMITS_SECONDS = 300
 STATISTICS_SECONDS = 600
 
 
@@ -37,9 +36,6 @@ def sweep() -> None:
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
     _ask_again()
-    if cache.add("limits-in-specs", 1, LIMITS_SECONDS):
-        limited.copy_from_specs()
-        time_limits.copy_from_scripts()
     time_limits.enforce()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.enforce()

@@ -76,7 +76,7 @@ class PrefixGuard:
         try:
             use = prefix_use(self._api, self._prefix, self._installation)
         except EngineRefused:
-            return  # an account set up earlier may not list namespaces
+            return  # the right to list namespaces is optional
         if use.refusal:
             raise EngineRefused(f"The cluster {EXCLUDED}")
         self._is_ours = use.is_ours

@@ -64,7 +64,6 @@ class Record:
                     **rank,
                     "phase": RankPhase(rank["phase"]),
                     "reason": Reason(rank["reason"]),
-                    "started": str(rank["started"]),  # earlier versions wrote a number
                 }
             )
             for rank in document["ranks"]

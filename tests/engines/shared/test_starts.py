@@ -41,13 +41,6 @@ def test_the_same_number_of_another_boot_is_another_process(
     assert not starts.is_same(os.getpid(), started)
 
 
-def test_starts_that_an_earlier_version_wrote_down_are_read() -> None:
-    created = psutil.Process().create_time()
-    assert starts.is_same(os.getpid(), f"{created + 1}")
-    assert not starts.is_same(os.getpid(), f"{created + 60}")
-    assert not starts.is_same(os.getpid(), "nonsense")
-
-
 def test_a_system_without_proc_tells_them_apart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

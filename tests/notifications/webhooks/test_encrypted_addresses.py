@@ -1,11 +1,7 @@
 """Addresses of webhooks, whose paths may be secrets, are encrypted in the database."""
 
-from importlib import import_module
-from typing import Any
-
 import pytest
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
 
 from core.database import rotation
@@ -77,32 +73,6 @@ def test_an_address_that_no_key_reads_is_told_and_entered_again(
     assert call("PUT", path, {"enabled": False})[0] == 200
     assert call("PUT", path, {"url": URL})[1]["url"] == URL
     assert Webhook.objects.get().lost == ""
-
-
-def migrate(step: str) -> Any:
-    target = [("notifications", step)]
-    MigrationExecutor(connection).migrate(target)
-    return MigrationExecutor(connection).loader.project_state(target).apps
-
-
-@pytest.mark.django_db(transaction=True)
-def test_an_update_encrypts_those_that_there_are_and_may_run_again() -> None:
-    try:
-        url = f"{URL}?{'x' * 400}"  # longer than the old column, once encrypted
-        migrate(BEFORE).get_model("notifications", "Webhook").objects.create(name="a", url=url)
-        apps, script = migrate(AFTER), import_module(f"notifications.migrations.{AFTER}")
-        once = stored()
-        assert "example" not in once
-        assert Webhook.objects.get().url == url
-        plain = MigrationExecutor(connection).loader.project_state([("notifications", BEFORE)])
-        script.hide(plain.apps, connection.schema_editor())
-        assert stored() == once
-        assert apps.get_model("notifications", "Webhook").objects.count() == 1
-        migrate(BEFORE)
-        assert stored() == url
-    finally:
-        executor = MigrationExecutor(connection)
-        executor.migrate(executor.loader.graph.leaf_nodes())
 
 
 @pytest.mark.django_db

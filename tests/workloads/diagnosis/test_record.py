@@ -2,12 +2,9 @@
 
 import time
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -130,16 +127,3 @@ def test_the_collector_notes_it_when_the_output_is_here(failed: Workload) -> Non
     after = Workload.objects.get(pk=failed.pk)
     assert after.failure_class == "assertion"
     assert after.failure_line["text"] == "AssertionError: four classes"
-
-
-def test_the_migration_reads_the_logs_of_what_failed_before_there_were_classes(
-    failed: Workload,
-) -> None:
-    printed(failed, 0, "ModuleNotFoundError: No module named 'x'\n")
-    silent = WorkloadFactory(failed=True, reason=Reason.RANK_FAILED)
-    module = import_module("workloads.migrations.0022_classes_of_old_failures")
-    module.classify(apps, connection.schema_editor())
-    failed.refresh_from_db()
-    silent.refresh_from_db()
-    assert (failed.failure_class, failed.failure_line["offset"]) == ("module-missing", 0)
-    assert silent.failure_class == ""

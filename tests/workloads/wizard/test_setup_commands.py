@@ -1,14 +1,9 @@
 """Lines that run before the command: typed as a text, kept as a list, shown in the review."""
 
-from importlib import import_module
-
 import pytest
-from django.apps import apps
-from django.db import connection
 
 from projects.models import Project
 from spec.formats import documents
-from tests.factories import WorkloadFactory, workload_spec
 from tests.workloads.wizard.browser import Inputs, Wizard
 from workloads.models import Workload
 
@@ -42,12 +37,3 @@ def test_kubernetes_says_why_it_has_none(wizard: Wizard, on_kubernetes: Project)
     wizard.press("save", setup="true")
     problems = {it.field: it.message for it in wizard.plan().problems}
     assert "put the lines into the image" in problems["setup"]
-
-
-def test_the_migration_says_that_old_workloads_have_none() -> None:
-    spec = documents.dump(workload_spec())
-    del spec["setup"]
-    old = WorkloadFactory(spec_json=spec)
-    import_module("workloads.migrations.0018_setup").note_setup(apps, connection.schema_editor())
-    old.refresh_from_db()
-    assert old.spec_json == spec | {"setup": []}

@@ -1,11 +1,7 @@
 """A standard training through the wizard: one pod, and nothing asked that only several need."""
 
-from importlib import import_module
-
 import pytest
 import yaml
-from django.apps import apps
-from django.db import connection
 
 from projects.models import Project
 from tests.factories import WorkloadFactory
@@ -77,15 +73,3 @@ def test_processes_per_pod_are_asked_of_a_standard_training_alone(wizard: Wizard
     wizard.open(wizard.at(1)).press("save", kind="workspace").open(wizard.at(2))
     assert "Processes per pod" not in wizard.page
     assert wizard.plan().ready().spec.processes_per_pod is None
-
-
-def test_the_migration_says_that_nobody_asked_for_processes() -> None:
-    old, other = WorkloadFactory(standard=True), WorkloadFactory()
-    whole = old.spec_json
-    old.spec_json = {key: it for key, it in whole.items() if key != "processesPerPod"}
-    old.save()
-    migration = import_module("workloads.migrations.0020_processes_of_one_pod")
-    migration.note_processes(apps, connection.schema_editor())
-    old.refresh_from_db()
-    assert old.spec_json == whole
-    assert Workload.objects.get(pk=other.pk).spec_json == other.spec_json

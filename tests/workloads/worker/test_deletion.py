@@ -3,12 +3,8 @@
 import errno
 from dataclasses import replace
 from datetime import datetime, timedelta
-from importlib import import_module
-from types import SimpleNamespace
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from django.utils import timezone
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
@@ -184,18 +180,3 @@ def test_deleted_workloads_are_forgotten_with_their_project(
         projects.delete_project(running.project, by=UserFactory(administrator=True))
     assert not Workload.objects.exists()
     assert not logs.streams(running.pk)
-
-
-def test_workloads_that_were_deleted_before_are_shown_as_they_ended() -> None:
-    """The phase of a deleted workload was Deleting, whatever it had been."""
-    failed, running = (
-        WorkloadFactory(phase=Phase.DELETING, deleted_at=timezone.now()) for _ in range(2)
-    )
-    Event.objects.create(workload=failed, phase=Phase.FAILED, message="no such image")
-    Event.objects.create(workload=running, phase=Phase.RUNNING)
-    for workload in (failed, running):
-        Event.objects.create(workload=workload, phase=Phase.DELETING)
-    migration = import_module("workloads.migrations.0007_table_of_deleted")
-    migration.note_ends(apps, SimpleNamespace(connection=connection))
-    assert (now(failed).phase, now(failed).message) == (Phase.FAILED, "no such image")
-    assert now(running).phase == Phase.STOPPED

@@ -28,7 +28,6 @@ class CausePeriod(models.Model):
     until = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        db_table = "workloads_cause"  # the name in earlier releases
         ordering = ["workload_id", "since", "id"]
         constraints = [
             models.UniqueConstraint(

@@ -5,7 +5,7 @@ limit itself may be a little earlier, and leads to the same end.
 """
 
 from spec.imports.sbatch import imported
-from spec.phases import AT_WORK, Phase, Reason
+from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -21,19 +21,6 @@ def held(spec: WorkloadSpec) -> int | None:
         script = imported(spec.batch_script, as_it_stands=True)
         return None if script.spec.get("timeLimitSeconds") == limit else limit
     return limit
-
-
-def copy_from_scripts() -> None:
-    """Give rows of batch scripts the limit that they are held to, or none. What created the column
-    and what fills it from specs leave them out, because they do not read scripts."""
-    rows = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None).order_by()
-    scripts = rows.filter(spec_json__batchScript__isnull=False).exclude(spec_json__batchScript=None)
-    for workload in scripts.only("spec_json", "time_limit_seconds"):
-        if workload.spec_fault:  # a spec from other rules may contain anything
-            continue
-        seconds = held(workload.spec)
-        if seconds != workload.time_limit_seconds:
-            Workload.objects.filter(pk=workload.pk).update(time_limit_seconds=seconds)
 
 
 def enforce() -> None:

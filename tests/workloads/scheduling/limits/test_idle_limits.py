@@ -1,13 +1,10 @@
 """A workspace that nobody used for its idle limit is stopped, and runs again when it is wanted."""
 
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
 from django.core.cache import cache
-from django.db import connection
 from django.utils import timezone
 
 from clusters.models import Cluster, State
@@ -116,14 +113,3 @@ def test_an_idle_workspace_is_stopped_once_its_rank_has_ended_and_runs_again(
     assert ended.message.startswith(NOBODY)
     services.resume(ended, by=idle.created_by)
     assert now(idle).run == 2
-
-
-def test_the_migration_says_that_old_workspaces_have_no_limit(project: Project) -> None:
-    old = workspace(project)
-    del old.spec_json["idleLimitSeconds"]
-    old.save()
-    training: Workload = WorkloadFactory(project=project)
-    migration = import_module("workloads.migrations.0016_idle_limit")
-    migration.note_idle_limit(apps, connection.schema_editor())
-    assert now(old).spec_json["idleLimitSeconds"] is None
-    assert "idleLimitSeconds" not in now(training).spec_json

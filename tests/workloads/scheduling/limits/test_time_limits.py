@@ -1,13 +1,9 @@
 """What has run for as long as its spec allows is ended, fails by that, and is not tried again."""
 
 from datetime import timedelta
-from importlib import import_module
 from typing import Any
 
 import pytest
-from django.apps import apps
-from django.core.cache import cache
-from django.db import connection
 from django.utils import timezone
 
 from clusters.models import Cluster, State
@@ -144,20 +140,6 @@ def test_engines_and_the_order_of_starts_know_what_is_left(project: Project) -> 
     assert tenant(now(endless), 0).until is None
 
 
-def test_the_migration_says_that_nothing_limits_old_workloads(project: Project) -> None:
-    spec = documents.dump(workload_spec())
-    del spec["timeLimitSeconds"]
-    old, broken = WorkloadFactory(spec_json=spec), WorkloadFactory()
-    Workload.objects.filter(pk=broken.pk).update(spec_json=["no", "document"])
-    limited_one = limited(project, 1)
-    migration = import_module("workloads.migrations.0010_time_limit")
-    migration.note_time_limit(apps, connection.schema_editor())
-    assert now(old).spec_json == spec | {"timeLimitSeconds": None}
-    assert now(broken).spec_json == ["no", "document"]
-    assert now(limited_one).spec_json["timeLimitSeconds"] == 600
-    time_limits.enforce()
-
-
 def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     script = "#!/bin/sh\n#SBATCH --ntasks=1 --time=10\nsrun hostname\n"
     fields = {"batch_script": script, "time_limit_seconds": 600}
@@ -165,57 +147,5 @@ def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     shorter = spec.model_copy(update={"time_limit_seconds": 60})  # than the script says
     assert [time_limits.held(it) for it in (spec, shorter)] == [None, 60]
     row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump(spec))
-    migration = import_module("workloads.migrations.0025_limits")
-    migration.copy_limits(apps, connection.schema_editor())
-    cache.delete("limits-in-specs")
     sweep.sweep()
     assert phases(row) == [Phase.RUNNING]
-
-
-def test_a_shorter_limit_than_that_of_its_batch_script_counts_for_old_workloads(
-    project: Project,
-) -> None:
-    """The migration copied none of batch scripts; one that copied all is put right as well."""
-    script = "#!/bin/sh\n#SBATCH --ntasks=1 --time=20\nsrun hostname\n"
-    spec = workload_spec().model_copy(update={"batch_script": script, "time_limit_seconds": 600})
-    of_slurm = spec.model_copy(update={"time_limit_seconds": 1200})
-    shorter, longer = (
-        limited(project, 30, time_limit_seconds=column, spec_json=documents.dump(it))
-        for it, column in ((spec, None), (of_slurm, 1200))
-    )
-    odd = limited(project, 30, time_limit_seconds=None)
-    Workload.objects.filter(pk=odd.pk).update(spec_json={"batchScript": ["no", "text"]})
-    cache.delete("limits-in-specs")
-    sweep.sweep()
-    assert phases(shorter, longer, odd) == [Phase.STOPPING, Phase.RUNNING, Phase.RUNNING]
-    assert now(longer).time_limit_seconds is None
-
-
-def test_the_migration_copies_the_limits_of_old_specs(project: Project) -> None:
-    old, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
-    odd = limited(project, 11, time_limit_seconds=None)
-    odd.spec_json["timeLimitSeconds"] = "ten minutes"
-    odd.save()
-    broken = WorkloadFactory(running=True)
-    Workload.objects.filter(pk=broken.pk).update(spec_json=["no", "document"])
-    time_limits.enforce()
-    migration = import_module("workloads.migrations.0025_limits")
-    migration.copy_limits(apps, connection.schema_editor())
-    time_limits.enforce()
-    assert phases(old, endless, odd, broken) == [Phase.STOPPING, *[Phase.RUNNING] * 3]
-
-
-def test_a_limit_counts_of_what_the_version_before_submitted_after_the_migration(
-    project: Project,
-) -> None:
-    old, under = (limited(project, minutes, time_limit_seconds=None) for minutes in (11, 9))
-    odd, endless = limited(project, 11, time_limit_seconds=None), WorkloadFactory(running=True)
-    odd.spec_json["timeLimitSeconds"] = "ten minutes"
-    odd.save()
-    broken = WorkloadFactory(running=True)
-    Workload.objects.filter(pk=broken.pk).update(spec_json=["timeLimitSeconds"])
-    time_limits.enforce()
-    assert phases(old) == [Phase.RUNNING]
-    cache.delete("limits-in-specs")
-    sweep.sweep()
-    assert phases(old, under, odd, endless, broken) == [Phase.STOPPING, *[Phase.RUNNING] * 4]
