@@ -5,10 +5,9 @@ from typing import Any
 from django.urls import URLPattern, path
 
 from assets.base import AssetKind
-from assets.gallery import edit, single
+from assets.gallery import edit, single, versions
 from assets.gallery import views as gallery
 from assets.kinds import KINDS
-from assets.versions import views as versions
 
 
 def pages(kind: AssetKind[Any]) -> list[URLPattern]:

@@ -1,13 +1,23 @@
-"""A cluster's state, which is one of Run:ai's, and a sentence on what to do about it."""
+"""A cluster's state, which is one of Run:ai's, and a sentence on what to do about it. It comes from
+checks, which anyone can request here."""
 
 from collections.abc import Iterable
 
-from clusters.models import State
+from clusters.models import Cluster, State
+from core.broker import enqueue
 from engines.base import EngineUnavailable
 from engines.findings import EXCLUDED, Finding, Level, refusal_of
 
 HELP = "The Connection tab of the cluster shows administrators what to apply."
 NAMED = 3  # findings in one message; the page lists them all
+
+
+def request_check(cluster: Cluster) -> None:
+    """Have a worker check the cluster after the commit, before the monitor's next turn.
+
+    If the message is lost, the cluster is checked at that turn.
+    """
+    enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
 
 
 def verdict(findings: Iterable[Finding]) -> tuple[State, str]:

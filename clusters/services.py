@@ -18,7 +18,6 @@ from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
-from core.broker import enqueue
 from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
@@ -69,7 +68,7 @@ def create(
         cluster = _new(kind, name, settings, secret)
         refusals.refuse_as_tested(cluster, secret)
         audit.record(by, "create", cluster, after=_facts(cluster))
-        ask(cluster)
+        health.request_check(cluster)
     return cluster
 
 
@@ -109,7 +108,7 @@ def update(
             cluster.state, cluster.state_message = State.WAITING, ""
             cluster.findings_json, cluster.checked_at = [], None
             changed += ["connection_version", *LOOKED_AT]
-            ask(cluster)
+            health.request_check(cluster)
         if secret is not None or cluster.definition.exclusive_setting in differs:
             refusals.refuse_as_tested(cluster, secret)
         if secret is not None:
@@ -168,14 +167,6 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
     """Columns for the audit log; a new secret only shows by its version."""
     own = {"name": cluster.name, "kind": cluster.kind, "version": cluster.connection_version}
     return {**own, **cluster.settings_json}
-
-
-def ask(cluster: Cluster) -> None:
-    """Have a worker check the cluster after the commit, before the monitor's next turn.
-
-    A lost message only means to wait for that turn.
-    """
-    enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
 
 
 def delete_cluster(cluster: Cluster, *, by: User) -> None:

@@ -6,7 +6,7 @@ from django.db import transaction
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from clusters import services
+from clusters import health
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
 from core.deletion import Dependents, deleting
@@ -75,4 +75,4 @@ def _save(pool: NodePool, label_key: str, label_value: str) -> None:
         pool.save()
     store.sort(pool.cluster)
     if not pool.nodes.exists():  # their labels may be newer than the last look at them
-        services.ask(pool.cluster)
+        health.request_check(pool.cluster)

@@ -52,7 +52,6 @@ NO_VERBS = {
     "clusters.connection_tests.run": "a worker does what ask recorded",
     "clusters.connection_tests.user_of": "reads",
     "clusters.nodes.pools.obstacle_to_delete": "reads",
-    "clusters.services.ask": "a message to a worker",
     "clusters.services.ensure_local": "Trainyard's own first data",
     "clusters.services.judge": "saves nothing",
     "clusters.services.obstacle_to_delete": "reads",

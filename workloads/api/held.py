@@ -44,11 +44,10 @@ def project_metrics(
 ) -> Measurements:
     """What the project's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
-    asked.check(OF_AN_ORGANIZATION)
     project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
     if project is None:
         raise not_found("The project")
-    return _held(asked, Q(project=project), OF_AN_ORGANIZATION)
+    return _allocated(asked, Q(project=project), OF_AN_ORGANIZATION)
 
 
 @router.get(
@@ -61,13 +60,12 @@ def department_metrics(
 ) -> Measurements:
     """What the workloads of all the department's projects held, at evenly spaced times. 501 for
     metrics that are not recorded."""
-    asked.check(OF_AN_ORGANIZATION)
     with judged("The department cannot be read."):
         access.require(request.user, "departments.read")
     department = Department.objects.filter(pk=department_id).first()
     if department is None:
         raise not_found("The department")
-    return _held(asked, Q(project__department=department), OF_AN_ORGANIZATION)
+    return _allocated(asked, Q(project__department=department), OF_AN_ORGANIZATION)
 
 
 @router.get(
@@ -80,12 +78,12 @@ def cluster_metrics(
 ) -> Measurements:
     """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
-    asked.check(OF_A_CLUSTER)
     cluster = cluster_of(request, cluster_id)
-    return _held(asked, Q(cluster=cluster), OF_A_CLUSTER)
+    return _allocated(asked, Q(cluster=cluster), OF_A_CLUSTER)
 
 
-def _held(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
+def _allocated(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
+    asked.check(measures)
     moments = asked.moments()
     names = dict.fromkeys(measures[name][0] for name in asked.metric_type)
     held = {name: [0.0] * len(moments) for name in names}

@@ -10,8 +10,8 @@ from spec.formats.stored import mapping
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
 from spec.phases import TOLD_TO_STOP, Phase
-from workloads.api.reads.why import CauseOut, FailureOut
 from workloads.api.warnings import WarningOut, warnings_of
+from workloads.api.why import CauseOut, FailureOut
 from workloads.api.words import (
     DesiredPhase,
     DistributedDocument,

@@ -9,7 +9,7 @@ from datetime import timedelta
 from django.db.models import Count, Max
 from django.utils import timezone
 
-from clusters import services
+from clusters import health, services
 from clusters.models import Cluster
 from engines.findings import Finding, Level
 from spec.problems.causes import CauseKind
@@ -22,7 +22,7 @@ MOST = 5  # findings
 def tell(cluster: Cluster) -> None:
     """Store the findings. If they changed, have the whole cluster checked again."""
     if services.tell(cluster, findings(cluster)):
-        services.ask(cluster)
+        health.request_check(cluster)
 
 
 def findings(cluster: Cluster) -> tuple[Finding, ...]:

@@ -12,11 +12,10 @@ from spec.formats import documents
 from spec.formats.merge import filled
 from spec.values.patterns import worded
 from trainyard_cli.flags.line import command_line
+from workloads.api.lookup import WithDeleted, find_kept
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
-from workloads.api.reads.listing import Which
 from workloads.api.schemas import WorkloadOut
-from workloads.api.submissions.distributed import find_kept
 from workloads.models import Workload
 
 router = Router(tags=["Workloads"])
@@ -30,7 +29,7 @@ LIST_OF_PARTS = worded(
 )
 
 
-class Expanding(Which):
+class Expanding(WithDeleted):
     expand: str = Field(
         "",
         pattern=LIST_OF_PARTS,

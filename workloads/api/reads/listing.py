@@ -18,12 +18,12 @@ from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 from workloads import services
+from workloads.api.lookup import WithDeleted, find_kept
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
 from workloads.api.reads.filters import FIELDS, narrow
-from workloads.api.reads.why import with_cause
 from workloads.api.schemas import WorkloadOut
-from workloads.api.submissions.distributed import find_kept
+from workloads.api.why import with_cause
 from workloads.models import Event, Rank, Workload, WorkloadQuerySet
 from workloads.models.choices import EVENT_SOURCES
 from workloads.plan import name_problems
@@ -65,11 +65,7 @@ class WorkloadListing(Pages, Sorted, Narrowing):
     pass
 
 
-class Which(Parameters):
-    deleted: bool = Field(False, description="true also finds a deleted workload, while it is kept")
-
-
-class EventsOfOne(Pages, SortedIfAsked, Filtered, Which):
+class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     """Events of one workload, newest first unless another order is asked for."""
 
     sort_by: str = "createdAt"
@@ -81,7 +77,7 @@ class EventsOfOne(Pages, SortedIfAsked, Filtered, Which):
         return order(events, self, OF_AN_EVENT).select_related("actor")
 
 
-class PagesOfOne(Pages, SortedIfAsked, Filtered, Which):
+class PagesOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
         ranks = filters.narrow(workload.ranks.all(), self.filter_by, OF_A_POD)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks

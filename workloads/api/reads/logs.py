@@ -21,8 +21,7 @@ from core.rest.api import ApiError, Issue, unreadable
 from core.web.query import whole_number
 from spec.values.patterns import worded
 from workloads import logs
-from workloads.api.reads.listing import Which
-from workloads.api.submissions.distributed import find_kept
+from workloads.api.lookup import WithDeleted, find_kept
 from workloads.history import events
 from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
@@ -39,7 +38,7 @@ RANKS = worded(
 )
 
 
-class LogQuery(Which):
+class LogQuery(WithDeleted):
     """Whose output to read: the rank, run and attempt (by default the latest), and where to begin.
 
     ``rank`` is one number, several (``0,2``) or ``all``. With several, or with ``tail``, ``since``,

@@ -26,7 +26,7 @@ from core.rest.measures import (
 )
 from spec.kind import WorkloadKind
 from spec.phases import Phase
-from workloads.api.submissions.distributed import find
+from workloads.api.lookup import find
 from workloads.models import Sample, SampleKind, Workload
 
 router = Router(tags=["Workloads"])

@@ -23,9 +23,9 @@ from core.rest.filters import (
     order,
 )
 from spec.phases import RankPhase
+from workloads.api.lookup import find_kept
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads.listing import EventsOfOne, PodList
-from workloads.api.submissions.distributed import find_kept
 from workloads.api.words import EventType, PhaseWord
 from workloads.models import Event, Rank, Workload
 

@@ -10,7 +10,7 @@ from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import ApiError, Issue, Wire, not_found, refused_for
+from core.rest.api import ApiError, Issue, Wire, refused_for
 from core.web.query import whole_number
 from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
 from spec.formats import documents
@@ -19,11 +19,11 @@ from spec.kind import WorkloadKind
 from spec.problems.errors import WORDS, Problem, SpecError
 from workloads import services
 from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
-from workloads.api.reads.why import with_cause
+from workloads.api.lookup import find_of_kind
 from workloads.api.schemas import DistributedOut
 from workloads.api.submissions.begun import begun
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
-from workloads.models import Source, Workload, WorkloadQuerySet
+from workloads.models import Source, Workload
 from workloads.plan import plan
 
 router = Router(tags=["Distributed"])
@@ -42,35 +42,6 @@ class VerbFunction(Protocol):
 class Accepted(Wire):
     code: int = 202
     message: str
-
-
-def find(request: ApiRequest, workload_id: UUID) -> Workload:
-    """The workload, if the caller may see it. ``ApiError`` 404 otherwise, whether it exists
-    or not."""
-    return one_of(Workload.objects.visible_to(request.user), workload_id)
-
-
-def find_kept(request: ApiRequest, workload_id: UUID, *, deleted: bool) -> Workload:
-    """The workload, for reading only. With ``deleted`` it may be a deleted one that is
-    still kept."""
-    if not deleted:
-        return find(request, workload_id)
-    return one_of(Workload.objects.within_reach(request.user), workload_id)
-
-
-def find_kind(request: ApiRequest, workload_id: UUID, kind: WorkloadKind) -> Workload:
-    """A workload of this kind. ``ApiError`` 404 for another kind, which has another path."""
-    return one_of(Workload.objects.visible_to(request.user).filter(kind=kind), workload_id)
-
-
-def one_of(rows: WorkloadQuerySet, workload_id: UUID) -> Workload:
-    """One workload of these rows, with everything that answers need. ``ApiError`` 404 if it is not
-    among them."""
-    whole = rows.for_list().select_related("project__department")
-    workload = with_cause(whole).filter(pk=workload_id).first()
-    if workload is None:
-        raise not_found("The workload")
-    return workload
 
 
 @router.post(
@@ -222,7 +193,7 @@ def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
 )
 def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
     """The complete spec of the training as it was submitted, including every default."""
-    return DistributedOut.of(find_kind(request, workload_id, KIND))
+    return DistributedOut.of(find_of_kind(request, workload_id, KIND))
 
 
 @router.delete(
@@ -260,7 +231,7 @@ def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 
 
 def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
-    return act(verb, find_kind(request, workload_id, KIND), request.user, done)
+    return act(verb, find_of_kind(request, workload_id, KIND), request.user, done)
 
 
 def act(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:

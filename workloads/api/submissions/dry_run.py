@@ -18,9 +18,9 @@ from spec.problems.errors import Problem, SpecError
 from spec.problems.rulings import FieldRuling
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Replica, WorkloadSpec
-from workloads.api.reads.why import ShareOut
 from workloads.api.spec_schemas import spec_of
 from workloads.api.warnings import WarningOut
+from workloads.api.why import ShareOut
 from workloads.api.words import AnyCause, MasterDocument
 from workloads.launch import manifests
 from workloads.plan import Plan

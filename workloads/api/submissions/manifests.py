@@ -26,13 +26,12 @@ from spec.imports.manifest.jobs import ImportedManifest, imported
 from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import DistributedIn, OnePodIn
-from workloads.api.reads.listing import Which
+from workloads.api.lookup import WithDeleted, find_among
 from workloads.api.submissions.distributed import (
     CANNOT,
     Accepted,
     act,
     draft_of,
-    one_of,
     refused,
     rehearse,
 )
@@ -117,7 +116,7 @@ def create(
     operation_id="read_manifest_workload",
     url_name="manifest",
 )
-def read(request: ApiRequest, workload_id: UUID, asked: Query[Which]) -> ManifestWorkloadOut:
+def read(request: ApiRequest, workload_id: UUID, asked: Query[WithDeleted]) -> ManifestWorkloadOut:
     """A workload that was submitted as a manifest, with that manifest and the one its cluster gets.
     404 for one that was submitted in another way: read it at the path of its kind."""
     return ManifestWorkloadOut.of(_find(request, workload_id, deleted=asked.deleted))
@@ -155,7 +154,7 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> Workload:
     workloads, user = Workload.objects, request.user
     rows = workloads.within_reach(user) if deleted else workloads.visible_to(user)
-    return one_of(rows.filter(manifest_json__isnull=False), workload_id)
+    return find_among(rows.filter(manifest_json__isnull=False), workload_id)
 
 
 def _places(metadata: ManifestMetadataIn) -> dict[str, str]:

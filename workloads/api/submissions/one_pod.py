@@ -15,13 +15,13 @@ from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import OnePodBatchIn, OnePodIn
+from workloads.api.lookup import find_of_kind
 from workloads.api.schemas import OnePodBatchOut, OnePodOut
 from workloads.api.submissions.batch import rehearse_all, submit_all
 from workloads.api.submissions.begun import begun
 from workloads.api.submissions.distributed import (
     Accepted,
     act,
-    find_kind,
     place,
     refused,
     rehearse,
@@ -55,24 +55,24 @@ def router_of(kind: WorkloadKind) -> Router:
     @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
         """The complete spec of the workload as it was submitted, including every default."""
-        return OnePodOut.of(find_kind(request, workload_id, kind))
+        return OnePodOut.of(find_of_kind(request, workload_id, kind))
 
     @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Delete the workload, even if it runs. Logs, metrics and events are kept for a time."""
-        workload = find_kind(request, workload_id, kind)
+        workload = find_of_kind(request, workload_id, kind)
         return act(services.delete, workload, request.user, "is being deleted")
 
     @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
     def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Stop the workload. Its definition and volumes are kept. 409 if nothing runs."""
-        workload = find_kind(request, workload_id, kind)
+        workload = find_of_kind(request, workload_id, kind)
         return act(services.stop, workload, request.user, "is stopping")
 
     @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Run a stopped workload again, as its next run. 409 unless it is stopped."""
-        workload = find_kind(request, workload_id, kind)
+        workload = find_of_kind(request, workload_id, kind)
         return act(services.resume, workload, request.user, "runs again")
 
     return router
