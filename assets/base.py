@@ -1,6 +1,7 @@
-"""The definition of a kind of asset: a frozen row of the table in :mod:`assets.kinds`."""
+"""The definition of a kind of asset, and its card."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast
@@ -48,107 +49,114 @@ class Panel(StrEnum):
     SIZE = "size"  # the same: with the number of workers
 
 
-def nothing_against(asset: Any, framework: str) -> str:
-    return ""
-
-
-def all_alike(asset: Any, kind: KindTraits, framework: str) -> int:
-    return 0
-
-
-def no_complaints(asset: Any, given: Values) -> Iterator[Problem]:
-    yield from ()
-
-
-def lacks_nothing(asset: Any) -> Iterator[Problem]:
-    yield from ()
-
-
-def names_nothing(asset: Any) -> Iterable[Reference]:
-    return ()
-
-
-def no_issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
-    return {}
-
-
-def nothing_copied(values: Values) -> list[Fact]:
-    return []
-
-
-@dataclass(frozen=True)
-class AssetKind(Generic[A]):
-    """A kind of asset. ``slug`` names the kind in drafts and links, and starts the names of its
-    routes; ``path`` starts its URLs. The verbs are Run:ai's words.
+class AssetKind(ABC, Generic[A]):
+    """A kind of asset: a subclass for each, with one instance in the table of
+    :mod:`assets.kinds`. Texts are empty if there is nothing to say.
 
     The wizard asks for a kind with a ``panel``. A kind that is chosen for each kind of pod adds a
     ``layer`` to the pod's document.
     """
 
+    #: The kind in drafts and links; its routes start with it.
     slug: str
+    #: The start of its URLs.
     path: str
     model: type[A]
+    #: The type of the model's ``column``.
+    part: type[BaseModel]
+    column: str = "spec_json"
+    #: The table that stores the other assets that it refers to.
+    links: type[AssetLink] | None = None
+    #: The types it may have, if its document has one: value and label.
+    types: tuple[Option, ...] = ()
+    #: Whether people can have their own, which nobody else sees.
+    personal: bool = False
+    #: Whether it cannot be deleted while something uses it.
+    stays_while_used: bool = False
+    #: Its form in REST; without one there are no calls for it.
+    wire: AssetWire | None = None
+
     noun: str
     title: str
     lead: str
     icon: str
-    copy_verb: str
-    form: type[AssetForm]
-    initial: Callable[[A], dict[str, Any]]
-    card: Callable[[A, Cluster | None], AssetCard]
-    #: The type of the model's ``column``, and how it is stored.
-    part: type[BaseModel]
+    #: Run:ai's words for the verbs.
     edit_verb: str = "Edit"
-    column: str = "spec_json"
-    dump: Callable[[Any], Document] = documents.dump
-    #: The template of the form's own fields, and the initial values of a new asset.
+    copy_verb: str = "Make a copy"
+    #: The text of its first chip.
+    chip: str = "For"
+    #: Facts of its card that the table shows in columns of their own.
+    columns: Columns = ()
+    #: What a change means for existing workloads.
+    after_a_change: str = "Existing workloads keep the values they were submitted with."
+    #: Whether its card shows GPUs, which are virtual on some clusters.
+    counts_gpus: bool = False
+
+    form: type[AssetForm]
+    #: The template of the form's own fields.
     fields: str = ""
-    blank: Callable[[], dict[str, Any]] = dict
     #: Whether there is a form to create one; otherwise ``hint`` names where it is created.
     has_form: bool = True
     hint: str = ""
     begins_at: str = ""  # the route of that page
     begins_with: str = ""  # the query of that page that creates one
-    #: The text of its first chip, and what a change means for existing workloads.
-    chip: str = "For"
-    #: Facts of its card that the table shows in columns of their own.
-    columns: Columns = ()
-    after_a_change: str = "Existing workloads keep the values they were submitted with."
-    #: The types it may have, if its document has one: value and label.
-    types: tuple[Option, ...] = ()
-    #: Whether it cannot be deleted while something uses it.
-    stays_while_used: bool = False
-    #: Problems outside its document when it is saved.
-    lacks: Callable[[A], Iterator[Problem]] = lacks_nothing
-    #: Why assets cannot be used, by id: in a cluster, or each where it belongs.
-    issues: Callable[[Iterable[A], Cluster | None], Mapping[UUID, str]] = no_issues
-    #: Other assets that it refers to, and the table that stores these links.
-    names: Callable[[A], Iterable[Reference]] = names_nothing
-    links: type[AssetLink] | None = None
-    #: Whether its card shows GPUs, which are virtual on some clusters.
-    counts_gpus: bool = False
-    #: Whether people can have their own, which nobody else sees.
-    personal: bool = False
-    #: Its form in REST; without one there are no calls for it.
-    wire: AssetWire | None = None
 
     panel: Panel | None = None
     #: The text above the gallery in the wizard.
     choice_lead: str = ""
-    #: What it adds to the document of a pod, by wire name.
-    layer: Callable[[A], Values] = lambda asset: {}
-    #: Keys that a copied workload's own values lose when an asset is chosen instead, and the facts
-    #: of these values for the card "As copied".
+    #: Keys that a copied workload's own values lose when an asset is chosen instead.
     replaces: frozenset[str] = frozenset()
-    copied: Callable[[Values], list[Fact]] = nothing_copied
     #: The key that a pod must have, from an asset of this kind or as its own value.
     required: str = ""
-    #: Why a workload of a framework cannot use it, and which of the pod's own values it rules out.
-    unfit: Callable[[A, str], str] = nothing_against
-    complaints: Callable[[A, Values], Iterator[Problem]] = no_complaints
-    #: How well it suits workloads of a kind and a framework; the smallest distance is offered
-    #: first.
-    distance: Callable[[A, KindTraits, str], int] = all_alike
+
+    @abstractmethod
+    def draw_card(self, asset: A, cluster: Cluster | None) -> AssetCard:
+        """Return an asset's card, for a cluster if one is chosen."""
+
+    def blank_values(self) -> Values:
+        """Return the initial values of the form of a new asset."""
+        return {}
+
+    def initial_values(self, asset: A) -> Values:
+        """Return the initial values of the form of an existing asset."""
+        return {}
+
+    def dump_part(self, part: Any) -> Document:
+        """Return a validated ``part`` as its column stores it."""
+        return documents.dump(part)
+
+    def problems_when_saved(self, asset: A) -> Iterator[Problem]:
+        """Yield what is wrong with an asset outside its document."""
+        return iter(())
+
+    def issues(self, assets: Iterable[A], cluster: Cluster | None) -> Mapping[UUID, str]:
+        """Return why assets cannot be used, by id: on a cluster, or each where it belongs."""
+        return {}
+
+    def references(self, asset: A) -> Iterator[Reference]:
+        """Yield the other assets that it refers to."""
+        return iter(())
+
+    def layer(self, asset: A) -> Values:
+        """Return what it adds to the document of a pod, by wire name."""
+        return {}
+
+    def copied_facts(self, values: Values) -> list[Fact]:
+        """Return the facts of a copied pod's own values, for the card "As copied"."""
+        return []
+
+    def complaints(self, asset: A, own_values: Values) -> Iterator[Problem]:
+        """Yield problems of a pod's own values that it rules out."""
+        return iter(())
+
+    def why_unfit(self, asset: A, framework: str) -> str:
+        """Why a workload of a framework cannot use it."""
+        return ""
+
+    def distance(self, asset: A, traits: KindTraits, framework: str) -> int:
+        """Return how badly it suits workloads of a kind and a framework: the smallest distance is
+        offered first."""
+        return 0
 
     def address(self, page: str, *args: Any) -> str:
         return reverse(f"{self.slug}-{page}", args=args)

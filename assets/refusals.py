@@ -1,11 +1,11 @@
 """Find assets that a cluster would refuse whatever else the workload says."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+from collections.abc import Collection, Iterable
 from uuid import UUID, uuid4
 
 from pydantic import ValidationError
 
+from assets.asset import Asset
 from clusters import connections
 from clusters.models import Cluster
 from engines.base import Handle
@@ -17,27 +17,24 @@ from spec.workload import Replica, WorkloadSpec
 PROGRAM = {"image": "none", "command": "true"}
 
 
-def refusals(
-    layer: Callable[[Any], Values], keys: Collection[str]
-) -> Callable[[Iterable[Any], Cluster | None], Mapping[UUID, str]]:
-    """Make the ``issues`` function of a kind whose assets set ``keys`` that a workload cannot
-    override. It judges for ``cluster``, or for each asset where it belongs."""
-
-    def issues(assets: Iterable[Any], cluster: Cluster | None) -> Mapping[UUID, str]:
-        refused: dict[UUID, str] = {}
-        for asset in assets:
-            values = layer(asset)
-            if not isinstance(values, dict):
-                continue  # current rules do not accept it, as its card says
-            its = {key: value for key, value in values.items() if key in keys and value}
-            if its and (at := cluster or asset.cluster) and (why := _refused(its, at)):
-                refused[asset.pk] = why
-        return refused
-
-    return issues
+def find_refused(
+    layers: Iterable[tuple[Asset, Values]], keys: Collection[str], cluster: Cluster | None
+) -> dict[UUID, str]:
+    """Return the reasons by id of the assets that are refused on ``cluster``, or else where each
+    belongs. ``keys`` of their layers are those that a workload cannot override."""
+    reasons: dict[UUID, str] = {}
+    for asset, layer in layers:
+        if not isinstance(layer, dict):
+            continue  # current rules do not accept it, as its card says
+        values = {key: value for key, value in layer.items() if key in keys and value}
+        home = cluster or asset.cluster
+        reason = _why_refused(values, home) if values and home else ""
+        if reason:
+            reasons[asset.pk] = reason
+    return reasons
 
 
-def _refused(layer: Values, cluster: Cluster) -> str:
+def _why_refused(layer: Values, cluster: Cluster) -> str:
     try:
         worker = Replica.model_validate(PROGRAM | layer)
     except ValidationError:

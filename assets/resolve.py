@@ -154,7 +154,7 @@ def _against(
         kind = KINDS[slug]
         for problem in kind.complaints(asset, draft.given):
             yield Problem((*at, *problem.path), problem.message)
-        if why := kind.unfit(asset, framework):
+        if why := kind.why_unfit(asset, framework):
             yield Problem((*at, slug), f"is {why}; choose another")
 
 

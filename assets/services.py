@@ -170,7 +170,7 @@ def _link(kind: AssetKind[A], asset: A, by: User) -> None:
     linked = set(old.values_list("kind", "asset_id"))
     references = [
         (role, slug, pk)
-        for role, slug, pk in kind.names(asset)
+        for role, slug, pk in kind.references(asset)
         if slug in KINDS
         and ((slug, pk) in linked or KINDS[slug].rows.visible_to(by).filter(pk=pk).exists())
     ]
@@ -186,12 +186,12 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
             setattr(
                 asset,
                 kind.column,
-                kind.dump(kind.part.model_validate(document, by_alias=True, by_name=False)),
+                kind.dump_part(kind.part.model_validate(document, by_alias=True, by_name=False)),
             )
         except ValidationError as error:
             wrong += problems(error)
         else:
-            wrong += kind.lacks(asset)
+            wrong += kind.problems_when_saved(asset)
     if wrong:
         raise SpecError(wrong)
     try:

@@ -80,11 +80,11 @@ def _unfit(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> 
     if workload is None:
         return ""
     frameworks: Iterable[Framework | str] = Framework if workload.is_gang else [""]
-    reasons = [kind.unfit(asset, framework) for framework in frameworks]
+    reasons = [kind.why_unfit(asset, framework) for framework in frameworks]
     if all(reasons):
         return reasons[0]
     of_masters = asked.comply_to_replica_type is ReplicaType.MASTER
-    led = [kind.unfit(asset, framework) for framework in Framework if framework.traits.head]
+    led = [kind.why_unfit(asset, framework) for framework in Framework if framework.traits.head]
     return NO_MASTER if of_masters and all(led) else ""
 
 

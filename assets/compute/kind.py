@@ -1,43 +1,61 @@
-"""The row of compute resources in the table of kinds."""
+"""Compute resources as a kind of asset."""
 
-from assets.base import AssetKind, Panel
+from collections.abc import Iterable
+from uuid import UUID
+
+from assets.base import AssetCard, AssetKind, Fact, Panel
 from assets.compute import card
 from assets.compute.form import ComputeForm, blank, initial
 from assets.compute.model import ComputeResource
 from assets.compute.wire import WIRE
-from assets.refusals import refusals
+from assets.refusals import find_refused
+from clusters.models import Cluster
 from spec.draft import Values
 from spec.parts.compute import Compute
 
 
-def layer(asset: ComputeResource) -> Values:
-    return {"compute": asset.spec_json}
+class ComputeAssetKind(AssetKind[ComputeResource]):
+    slug = "compute"
+    path = "compute-resources"
+    model = ComputeResource
+    part = Compute
+    stays_while_used = True
+    wire = WIRE
+
+    noun = "compute resource"
+    title = "Compute resources"
+    lead = "What each pod requests: GPUs or a fraction of one, CPU and memory."
+    icon = "cpu"
+    copy_verb = "Copy & edit"
+    columns = card.COLUMNS
+    counts_gpus = True
+
+    form = ComputeForm
+    fields = "assets/compute_fields.html"
+
+    panel = Panel.SIZE
+    choice_lead = "What each pod requests."
+    replaces = frozenset({"compute"})
+    required = "compute"
+
+    def draw_card(self, asset: ComputeResource, cluster: Cluster | None) -> AssetCard:
+        return card.draw(asset, cluster)
+
+    def blank_values(self) -> Values:
+        return blank()
+
+    def initial_values(self, asset: ComputeResource) -> Values:
+        return initial(asset)
+
+    def issues(self, assets: Iterable[ComputeResource], cluster: Cluster | None) -> dict[UUID, str]:
+        layers = ((asset, self.layer(asset)) for asset in assets)
+        return find_refused(layers, {"compute"}, cluster)
+
+    def layer(self, asset: ComputeResource) -> Values:
+        return {"compute": asset.spec_json}
+
+    def copied_facts(self, values: Values) -> list[Fact]:
+        return card.copied(values)
 
 
-COMPUTE = AssetKind(
-    slug="compute",
-    path="compute-resources",
-    model=ComputeResource,
-    noun="compute resource",
-    title="Compute resources",
-    lead="What each pod requests: GPUs or a fraction of one, CPU and memory.",
-    icon="cpu",
-    copy_verb="Copy & edit",
-    form=ComputeForm,
-    initial=initial,
-    blank=blank,
-    card=card.draw,
-    columns=card.COLUMNS,
-    part=Compute,
-    fields="assets/compute_fields.html",
-    stays_while_used=True,
-    counts_gpus=True,
-    wire=WIRE,
-    panel=Panel.SIZE,
-    choice_lead="What each pod requests.",
-    layer=layer,
-    replaces=frozenset({"compute"}),
-    copied=card.copied,
-    issues=refusals(layer, {"compute"}),
-    required="compute",
-)
+COMPUTE = ComputeAssetKind()

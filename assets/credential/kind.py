@@ -1,57 +1,69 @@
-"""The row of credentials in the table of kinds."""
+"""Credentials as a kind of asset."""
 
 from collections.abc import Iterable, Iterator
 from uuid import UUID
 
-from assets.base import AssetKind
+from assets.base import AssetCard, AssetKind
 from assets.credential import card
 from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
 from assets.credential.model import Credential, SecretValue
 from assets.credential.wire import WIRE
 from clusters.models import Cluster
 from spec.data.credential import CredentialSpec
+from spec.draft import Values
 from spec.problems.errors import Problem
 
 
-def _issues(credentials: Iterable[Credential], cluster: Cluster | None) -> dict[UUID, str]:
-    where = ((it, cluster or it.cluster) for it in credentials if not CREDENTIAL.fault_of(it))
-    return {it.pk: issue for it, at in where if at and (issue := it.issue_in(at))}
+class CredentialAssetKind(AssetKind[Credential]):
+    slug = "credential"
+    path = "credentials"
+    model = Credential
+    part = CredentialSpec
+    types = KINDS
+    personal = True
+    stays_while_used = True
+    wire = WIRE
+
+    noun = "credential"
+    title = "Credentials"
+    lead = "Passwords, keys and tokens that workloads use and nobody reads."
+    icon = "key"
+    chip = "Type"
+    columns = card.COLUMNS
+    after_a_change = "A workload takes the values that are there when it starts or is run again."
+
+    form = CredentialForm
+    fields = "assets/credential_fields.html"
+
+    def draw_card(self, asset: Credential, cluster: Cluster | None) -> AssetCard:
+        return card.draw(asset, cluster)
+
+    def blank_values(self) -> Values:
+        return blank()
+
+    def initial_values(self, asset: Credential) -> Values:
+        return initial(asset)
+
+    def problems_when_saved(self, asset: Credential) -> Iterator[Problem]:
+        """Yield a problem for each key without a value, entered now or before."""
+        spec = asset.spec
+        if spec.existing_secret:
+            return
+        stored = SecretValue.objects.filter(credential_id=asset.pk).values_list("key", flat=True)
+        known = {*asset.entered, *stored}
+        for key in spec.names:
+            if key not in known:
+                yield Problem((VALUES, key), "is required")
+
+    def issues(self, assets: Iterable[Credential], cluster: Cluster | None) -> dict[UUID, str]:
+        issues: dict[UUID, str] = {}
+        for credential in assets:
+            home = cluster or credential.cluster
+            if home is None or self.fault_of(credential):
+                continue
+            if issue := credential.issue_in(home):
+                issues[credential.pk] = issue
+        return issues
 
 
-def _lacks(credential: Credential) -> Iterator[Problem]:
-    """Yield a problem for each key without a value, entered now or before."""
-    spec = credential.spec
-    if spec.existing_secret:
-        return
-    kept = SecretValue.objects.filter(credential_id=credential.pk).values_list("key", flat=True)
-    there = {*credential.entered, *kept}
-    for key in spec.names:
-        if key not in there:
-            yield Problem((VALUES, key), "is required")
-
-
-CREDENTIAL = AssetKind(
-    slug="credential",
-    path="credentials",
-    model=Credential,
-    noun="credential",
-    title="Credentials",
-    lead="Passwords, keys and tokens that workloads use and nobody reads.",
-    icon="key",
-    copy_verb="Make a copy",
-    form=CredentialForm,
-    initial=initial,
-    blank=blank,
-    card=card.draw,
-    columns=card.COLUMNS,
-    part=CredentialSpec,
-    fields="assets/credential_fields.html",
-    chip="Type",
-    types=KINDS,
-    after_a_change="A workload takes the values that are there when it starts or is run again.",
-    stays_while_used=True,
-    lacks=_lacks,
-    issues=_issues,
-    wire=WIRE,
-    personal=True,
-)
+CREDENTIAL = CredentialAssetKind()

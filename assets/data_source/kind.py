@@ -1,9 +1,9 @@
-"""The row of data sources in the table of kinds."""
+"""Data sources as a kind of asset."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from uuid import UUID
 
-from assets.base import AssetKind
+from assets.base import AssetCard, AssetKind
 from assets.credential.model import Credential
 from assets.credential.usable import at, fault_of, unfit
 from assets.data_source import card
@@ -15,47 +15,80 @@ from clusters.models import Cluster
 from projects.scopes import Place
 from spec.data import data_source
 from spec.data.credential import FETCHED
+from spec.draft import Values
 from spec.problems.errors import Problem
 
 CREDENTIAL = "credential"  # the slug of that kind
 
 
-def _names(source: DataSource) -> Iterator[Reference]:
-    if (credential := source.spec.credential) and credential.asset_id:
-        yield "", CREDENTIAL, credential.asset_id
+class DataSourceAssetKind(AssetKind[DataSource]):
+    slug = "data-source"
+    path = "data-sources"
+    model = DataSource
+    part = data_source.DataSourceSpec
+    links = DataSourceAsset
+    types = KINDS
+    stays_while_used = True
+    wire = WIRE
 
+    noun = "data source"
+    title = "Data sources"
+    lead = "Where data is, and where pods find it: a claim, a share, a bucket, a repository."
+    icon = "database"
+    chip = "Type"
+    columns = card.COLUMNS
 
-def _lacks(source: DataSource) -> Iterator[Problem]:
-    """Yield a problem if its credential cannot be used at its place, or cannot open its address."""
-    spec = source.spec
-    if spec.credential is None:
-        return
-    place, path = Place.of(source), (spec.kind.value, CREDENTIAL)
-    credential = at(place, spec.credential.asset_id)
-    if credential is None:
-        name = spec.credential.name or spec.credential.asset_id
-        yield Problem(
-            path,
-            f"the credential {name} cannot be used in {place}; choose another, or another scope",
-        )
-    elif spec.kind not in FETCHED:
-        if credential.spec.is_registry:
-            yield Problem(path, f"{credential.name} is only for image pulls; choose another")
-    elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
-        yield Problem(path, problem)
+    form = DataSourceForm
+    fields = "assets/data_source_fields.html"
 
+    def draw_card(self, asset: DataSource, cluster: Cluster | None) -> AssetCard:
+        return card.draw(asset, cluster)
 
-def _issues(sources: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
-    """Return why data sources cannot be used on their clusters, or on ``cluster``, by id."""
-    placed = [
-        (it, spec, at)
-        for it in sources
-        if (at := cluster or it.cluster) and (spec := it.readable_spec)
-    ]
-    named = {spec.credential.asset_id for _, spec, _ in placed if spec.credential}
-    credentials = Credential.objects.shared().in_bulk(named) if named else {}
-    issues = {it.pk: _issue(it, spec, at, credentials) for it, spec, at in placed}
-    return {pk: issue for pk, issue in issues.items() if issue}
+    def blank_values(self) -> Values:
+        return blank()
+
+    def initial_values(self, asset: DataSource) -> Values:
+        return initial(asset)
+
+    def problems_when_saved(self, asset: DataSource) -> Iterator[Problem]:
+        """Yield a problem if its credential cannot be used at its place, or cannot open its
+        address."""
+        spec = asset.spec
+        if spec.credential is None:
+            return
+        place = Place.of(asset)
+        path = (spec.kind.value, CREDENTIAL)
+        credential = at(place, spec.credential.asset_id)
+        if credential is None:
+            name = spec.credential.name or spec.credential.asset_id
+            yield Problem(
+                path,
+                f"the credential {name} cannot be used in {place}; choose another, or another "
+                "scope",
+            )
+        elif spec.kind not in FETCHED:
+            if credential.spec.is_registry:
+                yield Problem(path, f"{credential.name} is only for image pulls; choose another")
+        elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
+            yield Problem(path, problem)
+
+    def issues(self, assets: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
+        placed = [
+            (source, spec, home)
+            for source in assets
+            if (home := cluster or source.cluster) and (spec := source.readable_spec)
+        ]
+        named = {spec.credential.asset_id for _, spec, _ in placed if spec.credential}
+        credentials = Credential.objects.shared().in_bulk(named) if named else {}
+        issues = {
+            source.pk: _issue(source, spec, home, credentials) for source, spec, home in placed
+        }
+        return {pk: issue for pk, issue in issues.items() if issue}
+
+    def references(self, asset: DataSource) -> Iterator[Reference]:
+        credential = asset.spec.credential
+        if credential and credential.asset_id:
+            yield "", CREDENTIAL, credential.asset_id
 
 
 def _issue(
@@ -73,28 +106,4 @@ def _issue(
     return next(cluster.definition.storage_complaints(cluster, spec.as_storage), "")
 
 
-DATA_SOURCE = AssetKind(
-    slug="data-source",
-    path="data-sources",
-    model=DataSource,
-    noun="data source",
-    title="Data sources",
-    lead="Where data is, and where pods find it: a claim, a share, a bucket, a repository.",
-    icon="database",
-    copy_verb="Make a copy",
-    form=DataSourceForm,
-    initial=initial,
-    blank=blank,
-    card=card.draw,
-    columns=card.COLUMNS,
-    part=data_source.DataSourceSpec,
-    fields="assets/data_source_fields.html",
-    chip="Type",
-    types=KINDS,
-    stays_while_used=True,
-    wire=WIRE,
-    lacks=_lacks,
-    issues=_issues,
-    names=_names,
-    links=DataSourceAsset,
-)
+DATA_SOURCE = DataSourceAssetKind()

@@ -1,15 +1,18 @@
-"""The row of environments in the table of kinds."""
+"""Environments as a kind of asset."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from uuid import UUID
 
-from assets.base import AssetKind, Panel
+from assets.base import AssetCard, AssetKind, Fact, Panel
 from assets.environment import card
 from assets.environment.form import EnvironmentForm, initial
 from assets.environment.model import Environment
 from assets.environment.wire import WIRE
-from assets.refusals import refusals
+from assets.refusals import find_refused
+from clusters.models import Cluster
 from spec.draft import Values
 from spec.formats.merge import NOTHING
+from spec.kind import KindTraits
 from spec.parts import environment
 from spec.problems.errors import Problem
 
@@ -18,53 +21,68 @@ IDS = ("runAsUid", "runAsGid", "supplementalGroups")
 ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
 
 
-def layer(asset: Environment) -> Values:
-    values: Values = asset.spec_json
-    return values
-
-
 #: Fields that workloads on other clusters than Kubernetes cannot override.
 KEPT = frozenset({"probes", "security", "stdin", "tty"})
 
 
-def complaints(asset: Environment, given: Values) -> Iterator[Problem]:
-    """Yield problems for user and group ids of the pod, unless the environment allows them."""
-    if asset.leaves_ids:
-        return
-    security = given.get("security")
-    for key in IDS:
-        if isinstance(security, dict) and security.get(key) not in NOTHING:
-            message = f"is set by the environment {asset.name}; leave it empty"
-            yield Problem(("security", key), message)
+class EnvironmentAssetKind(AssetKind[Environment]):
+    slug = "environment"
+    path = "environments"
+    model = Environment
+    part = environment.Environment
+    wire = WIRE
 
+    noun = "environment"
+    title = "Environments"
+    lead = (
+        "An image with its command, variables, tools and permissions, ready to use in a workload."
+    )
+    icon = "box"
+    columns = card.COLUMNS
 
-ENVIRONMENT = AssetKind(
-    slug="environment",
-    path="environments",
-    model=Environment,
-    noun="environment",
-    title="Environments",
-    lead="An image with its command, variables, tools and permissions, ready to use in a workload.",
-    icon="box",
-    copy_verb="Make a copy",
-    form=EnvironmentForm,
-    initial=initial,
-    card=card.draw,
-    columns=card.COLUMNS,
-    part=environment.Environment,
-    fields="assets/environment_fields.html",
-    wire=WIRE,
-    panel=Panel.START,
-    choice_lead="The image and how to start it.",
-    layer=layer,
-    replaces=frozenset(
+    form = EnvironmentForm
+    fields = "assets/environment_fields.html"
+
+    panel = Panel.START
+    choice_lead = "The image and how to start it."
+    replaces = frozenset(
         field.alias or name
         for name, field in environment.Environment.model_fields.items()
         if field.alias not in ON_TOP
-    ),
-    copied=card.copied,
-    unfit=Environment.unfit_for,
-    distance=Environment.distance,
-    issues=refusals(layer, KEPT),
-    complaints=complaints,
-)
+    )
+
+    def draw_card(self, asset: Environment, cluster: Cluster | None) -> AssetCard:
+        return card.draw(asset, cluster)
+
+    def initial_values(self, asset: Environment) -> Values:
+        return initial(asset)
+
+    def issues(self, assets: Iterable[Environment], cluster: Cluster | None) -> dict[UUID, str]:
+        layers = ((asset, self.layer(asset)) for asset in assets)
+        return find_refused(layers, KEPT, cluster)
+
+    def layer(self, asset: Environment) -> Values:
+        values: Values = asset.spec_json
+        return values
+
+    def copied_facts(self, values: Values) -> list[Fact]:
+        return card.copied(values)
+
+    def complaints(self, asset: Environment, own_values: Values) -> Iterator[Problem]:
+        """Yield problems for user and group ids of the pod, unless the environment allows them."""
+        if asset.leaves_ids:
+            return
+        security = own_values.get("security")
+        for key in IDS:
+            if isinstance(security, dict) and security.get(key) not in NOTHING:
+                message = f"is set by the environment {asset.name}; leave it empty"
+                yield Problem(("security", key), message)
+
+    def why_unfit(self, asset: Environment, framework: str) -> str:
+        return asset.unfit_for(framework)
+
+    def distance(self, asset: Environment, traits: KindTraits, framework: str) -> int:
+        return asset.distance(traits, framework)
+
+
+ENVIRONMENT = EnvironmentAssetKind()

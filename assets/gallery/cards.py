@@ -41,7 +41,7 @@ def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
     if fault := kind.fault_of(asset):
         why_not = sentence(fault)
         return AssetCard([("alert-triangle", NOT_VALID[0], why_not)], [NOT_VALID], why_not)
-    return kind.card(asset, cluster)
+    return kind.draw_card(asset, cluster)
 
 
 def _linked(kind: AssetKind[A], assets: Sequence[A]) -> dict[UUID, list[Fact]]:

@@ -26,7 +26,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """A new asset. The query may say ``project``, ``slot`` (who asked) and ``next``."""
-    initial = kind.blank() | {"cluster": request.GET.get("cluster", "")}
+    initial = kind.blank_values() | {"cluster": request.GET.get("cluster", "")}
     form = _form(request, kind, initial, place=_asked_place(request, kind))
     if request.method == "POST" and form.is_valid():
         try:
@@ -114,7 +114,7 @@ def _form(
 
 
 def _initial(kind: AssetKind[A], asset: A) -> dict[str, Any]:
-    return {"name": asset.name, "description": asset.description, **kind.initial(asset)}
+    return {"name": asset.name, "description": asset.description, **kind.initial_values(asset)}
 
 
 def _asked_place(request: Request, kind: AssetKind[A]) -> Place | None:

@@ -1,13 +1,7 @@
 """The template form: its name and place. The draft inside is made by the workload form."""
 
 from assets.forms.base import AssetForm
-from assets.template.model import Template
-from core.forms.field import Values
 
 
 class TemplateForm(AssetForm):
     """The fields that all assets have."""
-
-
-def initial(template: Template) -> Values:
-    return {}

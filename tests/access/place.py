@@ -216,7 +216,7 @@ def _by_rest(project: Project) -> dict[str, Any]:
             given = its.read(ASSETS[path], None)
             row = kind.model(name=f"{SECRET}-{path}", **given.columns)
             row.put(Home(project))
-            setattr(row, kind.column, kind.dump(kind.part.model_validate(given.document)))
+            setattr(row, kind.column, kind.dump_part(kind.part.model_validate(given.document)))
             row.save()
             ids[path.rpartition("/")[2]] = row.pk
     return ids

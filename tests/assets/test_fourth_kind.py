@@ -1,8 +1,6 @@
 """One more kind of asset is one more row: its pages, drafts and links need no other line."""
 
-from dataclasses import replace
 from types import ModuleType
-from typing import Any
 
 import pytest
 from django.urls import path
@@ -13,8 +11,7 @@ from accounts.api.tokens import Bearer
 from accounts.models import User
 from assets import services
 from assets.api.routes import router_of
-from assets.base import AssetKind
-from assets.compute.kind import COMPUTE
+from assets.compute.kind import COMPUTE, ComputeAssetKind
 from assets.compute.model import ComputeResource
 from assets.kinds import KINDS
 from assets.template.kind import TEMPLATE
@@ -26,7 +23,7 @@ from core.deletion import InUse
 from core.rest.api import ApiError, note_strays, refuse_strays
 from projects.models import Project
 from projects.scopes import Place
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.caller import Caller
 from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
@@ -37,16 +34,21 @@ from workloads.services import submit
 pytestmark = pytest.mark.django_db
 assert COMPUTE.wire
 (COMPUTE_TYPE,) = COMPUTE.wire.types
-FOURTH: AssetKind[Any] = replace(
-    COMPUTE,
-    slug="fourth",
-    path="fourths",
-    noun="ration",
-    title="Rations",
-    required="",
-    wire=AssetWire("ration", (WireType("ration", COMPUTE_TYPE.read, COMPUTE_TYPE.write),)),
-    layer=lambda asset: {"labels": [{"name": "ration", "value": asset.name}]},
-)
+
+
+class Ration(ComputeAssetKind):
+    slug = "fourth"
+    path = "fourths"
+    noun = "ration"
+    title = "Rations"
+    required = ""
+    wire = AssetWire("ration", (WireType("ration", COMPUTE_TYPE.read, COMPUTE_TYPE.write),))
+
+    def layer(self, asset: ComputeResource) -> Values:
+        return {"labels": [{"name": "ration", "value": asset.name}]}
+
+
+FOURTH = Ration()
 
 
 @pytest.fixture(autouse=True)

@@ -204,11 +204,11 @@ def assets(
             card,
             kind.icon,
             asset.pk == chosen,
-            why_not=card.why_not or _capital(kind.unfit(asset, framework)),
+            why_not=card.why_not or _capital(kind.why_unfit(asset, framework)),
         )
         for asset, card in sorted(_usable(kind, user, project), key=distance)
     ]
-    facts = kind.copied(replica.values)
+    facts = kind.copied_facts(replica.values)
     if facts and not chosen:
         offered.insert(0, _own(kind.icon, facts))
     return offered
