@@ -85,9 +85,9 @@ class LauncherPolicy(StrEnum):
 class RelatedUrl(Part):
     """A page elsewhere that belongs to the workload, such as its run at an experiment tracker."""
 
-    name: str = Field("", max_length=63)
-    url: str = Field(max_length=2000, pattern=WEB_ADDRESS)
-    type: str = Field(min_length=1, max_length=63)
+    name: str = Field("", max_length=63, description="The name")
+    url: str = Field(max_length=2000, pattern=WEB_ADDRESS, description="The URL")
+    type: str = Field(min_length=1, max_length=63, description="What the page is, such as wandb")
 
 
 class Replica(Container):
@@ -98,16 +98,30 @@ class Replica(Container):
     after a failure, as long as the workload's backoff limit allows.
     """
 
-    compute: Compute = Compute()
-    image_pull_secrets: tuple[PullSecret, ...] = ()
-    restart_policy: RestartPolicy | None = None
-    storage: Storage = Storage()
-    node_type: Annotated[LabelValue, Field(min_length=1)] | None = None
-    node_affinity_required: NodeAffinity | None = None
-    pod_affinity: PodAffinity | None = None
-    tolerations: tuple[Toleration, ...] = ()
-    labels: tuple[Label, ...] = ()
-    annotations: tuple[Annotation, ...] = ()
+    compute: Compute = Field(Compute(), description="What each pod requests")
+    image_pull_secrets: tuple[PullSecret, ...] = Field(
+        (), description="Secrets or credentials that images are pulled with"
+    )
+    restart_policy: RestartPolicy | None = Field(
+        None,
+        description=(
+            "When a rank that ended is started again; if it is null, after a failure, as often as "
+            "backoffLimit allows"
+        ),
+    )
+    storage: Storage = Field(Storage(), description="Data sources of the pods")
+    node_type: Annotated[LabelValue, Field(min_length=1)] | None = Field(
+        None, description="The node type: a label that administrators give to nodes"
+    )
+    node_affinity_required: NodeAffinity | None = Field(
+        None, description="Labels that nodes must have"
+    )
+    pod_affinity: PodAffinity | None = Field(None, description="Which pods it should be near")
+    tolerations: tuple[Toleration, ...] = Field(
+        (), description="Taints of nodes that the pods tolerate"
+    )
+    labels: tuple[Label, ...] = Field((), description="Labels, by name and value")
+    annotations: tuple[Annotation, ...] = Field((), description="Annotations of the pods")
 
     @model_validator(mode="after")
     def _runs_something(self) -> Self:
@@ -148,36 +162,108 @@ class WorkloadSpec(Part):
     """
 
     kind: WorkloadKind = WorkloadKind.DISTRIBUTED
-    distributed_framework: Framework | None = None
+    distributed_framework: Framework | None = Field(
+        None, description="The framework; empty for workloads of one pod"
+    )
     architecture: Architecture = Architecture.WORKERS_AND_MASTER
-    num_workers: Whole = Field(1, ge=1, le=MAX_WORKERS)
-    min_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
-    max_replicas: Whole | None = Field(None, ge=1, le=MAX_WORKERS)
-    processes_per_pod: Whole | None = Field(None, ge=1, le=MAX_PROCESSES)
-    slots_per_worker: Whole = Field(1, ge=1, le=1024)
-    ssh_auth_mount_path: Place = DEFAULT_SSH_PATH
-    mpi_launcher_creation_policy: LauncherPolicy | None = None
-    setup: Setup = ()
-    batch_script: BatchScript | None = None
+    num_workers: Whole = Field(
+        1, ge=1, le=MAX_WORKERS, description="How many workers, besides the master"
+    )
+    min_replicas: Whole | None = Field(
+        None,
+        ge=1,
+        le=MAX_WORKERS,
+        description="The fewest workers that an elastic PyTorch training continues with",
+    )
+    max_replicas: Whole | None = Field(
+        None,
+        ge=1,
+        le=MAX_WORKERS,
+        description="The most workers that an elastic PyTorch training continues with",
+    )
+    processes_per_pod: Whole | None = Field(
+        None,
+        ge=1,
+        le=MAX_PROCESSES,
+        description="How many processes torchrun starts in each pod; one if it is null",
+    )
+    slots_per_worker: Whole = Field(
+        1, ge=1, le=1024, description="MPI: how many processes a worker runs"
+    )
+    ssh_auth_mount_path: Place = Field(
+        DEFAULT_SSH_PATH, description="MPI: where the SSH keys are mounted"
+    )
+    mpi_launcher_creation_policy: LauncherPolicy | None = Field(
+        None, description="When the launcher of an MPI workload starts"
+    )
+    setup: Setup = Field((), description="Lines of shell that run before the command, in each pod")
+    batch_script: BatchScript | None = Field(
+        None, description="Slurm: a batch script that runs unchanged, instead of ranks"
+    )
     worker: Replica
     master: Replica | None = None
-    node_pools: tuple[PoolName, ...] = Field((), max_length=MAX_POOLS)
-    topology: Topology | None = None
-    priority_class: PriorityClass | None = None
-    preemptibility: Preemptibility | None = None
-    category: str | None = Field(None, min_length=1, max_length=63)
-    related_urls: tuple[RelatedUrl, ...] = ()
-    backoff_limit: Whole = Field(DEFAULT_BACKOFF_LIMIT, ge=0, le=MAX_BACKOFF_LIMIT)
-    idle_limit_seconds: Whole | None = Field(None, ge=MIN_IDLE_SECONDS, le=MAX_TIME_LIMIT_SECONDS)
-    time_limit_seconds: Whole | None = Field(None, ge=1, le=MAX_TIME_LIMIT_SECONDS)
+    node_pools: tuple[PoolName, ...] = Field(
+        (),
+        max_length=MAX_POOLS,
+        description=(
+            "Names of node pools, the best first; the defaults of the project if it is empty"
+        ),
+    )
+    topology: Topology | None = Field(
+        None, description="Places the pods close together; with the KAI scheduler only"
+    )
+    priority_class: PriorityClass | None = Field(
+        None, description="The priority among the workloads of the project, such as high"
+    )
+    preemptibility: Preemptibility | None = Field(
+        None,
+        description=(
+            "Whether it may be stopped for a workload with a better claim; if it is null, its "
+            "priority decides"
+        ),
+    )
+    category: str | None = Field(
+        None, min_length=1, max_length=63, description="A word by which you group workloads"
+    )
+    related_urls: tuple[RelatedUrl, ...] = Field(
+        (), description="Pages of other services that belong to the workload"
+    )
+    backoff_limit: Whole = Field(
+        DEFAULT_BACKOFF_LIMIT,
+        ge=0,
+        le=MAX_BACKOFF_LIMIT,
+        description="How many times a failed gang is started again",
+    )
+    idle_limit_seconds: Whole | None = Field(
+        None,
+        ge=MIN_IDLE_SECONDS,
+        le=MAX_TIME_LIMIT_SECONDS,
+        description="After how many seconds without use it is stopped; never if it is null",
+    )
+    time_limit_seconds: Whole | None = Field(
+        None,
+        ge=1,
+        le=MAX_TIME_LIMIT_SECONDS,
+        description="After how many seconds of running it is stopped; never if it is null",
+    )
     termination_grace_period_seconds: Whole = Field(
-        DEFAULT_GRACE_SECONDS, ge=0, le=MAX_GRACE_SECONDS
+        DEFAULT_GRACE_SECONDS,
+        ge=0,
+        le=MAX_GRACE_SECONDS,
+        description="How many seconds a rank has to end before it is killed",
     )
     auto_deletion_time_after_completion_seconds: Whole = Field(
-        DEFAULT_AUTO_DELETION_SECONDS, ge=0, le=MAX_AUTO_DELETION_SECONDS
+        DEFAULT_AUTO_DELETION_SECONDS,
+        ge=0,
+        le=MAX_AUTO_DELETION_SECONDS,
+        description="How many seconds after it ended Trainyard deletes the workload",
     )
-    clean_pod_policy: CleanPodPolicy | None = None
-    terminate_after_preemption: Flag = False
+    clean_pod_policy: CleanPodPolicy | None = Field(
+        None, description="Which pods are removed when the workload ends"
+    )
+    terminate_after_preemption: Flag = Field(
+        False, description="Whether it fails when it is preempted, instead of waiting to run again"
+    )
 
     @model_validator(mode="after")
     def _fields_are_the_kinds(self) -> Self:

@@ -14,8 +14,19 @@ from accounts.api.tokens import ApiRequest
 from audit.models import AuditEntry
 from audit.search import matches
 from audit.words import ACTIONS, COMMAND_LINE, KINDS, UPDATE, VERBS
-from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, unreadable
-from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, one_of, order
+from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, NextOffset, unreadable
+from core.rest.filters import (
+    DATE,
+    TEXT,
+    Fields,
+    Filtered,
+    SortBy,
+    Sorted,
+    SortOrder,
+    narrow,
+    one_of,
+    order,
+)
 from core.rest.measures import Moment
 from core.web.sheets import line_writer
 
@@ -44,18 +55,24 @@ class AuditLogOut(Schema):
     name. It never contains a secret. ``subject`` is "Command line" for commands on the server's
     machine."""
 
-    id: str
-    timestamp: datetime
-    tenant_id: str = str(TENANT)
-    subject: str
-    subject_type: str
-    action: str
-    verb: str
-    entity_type: str
-    entity_name: str
-    entity_id: str
-    result: str = "Succeeded"
-    metadata: dict[str, str]
+    id: str = Field(description="Its ID")
+    timestamp: datetime = Field(description="When it was done")
+    tenant_id: str = Field(default=str(TENANT), description="The number of the account; always 1")
+    subject: str = Field(description="Who did it")
+    subject_type: str = Field(
+        description="User, or Application for commands that are run on the machine itself"
+    )
+    action: str = Field(description="create, update, delete, sign-in, sign-out or reset-password")
+    verb: str = Field(description="Trainyard's own word for what was done")
+    entity_type: str = Field(description="The kind of the object")
+    entity_name: str = Field(description="The name of the object at that time")
+    entity_id: str = Field(description="The ID of the object that was changed")
+    result: str = Field(
+        default="Succeeded", description="Always Succeeded: refused calls are not recorded"
+    )
+    metadata: dict[str, str] = Field(
+        description="What changed; a key is before. or after. and the name of the field"
+    )
 
     @classmethod
     def of(cls, entry: AuditEntry) -> "AuditLogOut":
@@ -79,17 +96,17 @@ class AuditLogOut(Schema):
 
 
 class AuditLogList(Schema):
-    total: int
-    next: int | None
-    audit_logs: list[AuditLogOut]
+    total: int = Field(description="How many there are on all pages")
+    next: NextOffset
+    audit_logs: list[AuditLogOut] = Field(description="The entries, newest first")
 
 
 class AuditTime(Filtered):
     """Entries from ``start`` until before ``end``. ``search`` looks in the name of the user, the
     verb, and the type and the name of the object."""
 
-    start: Moment
-    end: Moment
+    start: Moment = Field(description="The start of the time span")
+    end: Moment = Field(description="The end of the time span")
 
     def rows(self) -> QuerySet[AuditEntry]:
         if self.end <= self.start:
@@ -100,19 +117,21 @@ class AuditTime(Filtered):
 
 
 class AuditListing(AuditTime, Sorted):
-    sort_by: str = "timestamp"
-    sort_order: Literal["asc", "desc"] = "desc"
-    offset: int = Field(0, ge=0)
-    number_of_samples: int = Field(50, ge=1, le=500, description="The most entries in the answer")
+    sort_by: SortBy = "timestamp"
+    sort_order: SortOrder = "desc"
+    offset: int = Field(default=0, ge=0, description="How many entries to skip")
+    number_of_samples: int = Field(
+        default=50, ge=1, le=500, description="The most entries in the answer"
+    )
     limit: int | None = Field(
-        None, ge=1, le=PAGE_LIMIT, description="Another name for numberOfSamples"
+        default=None, ge=1, le=PAGE_LIMIT, description="Another name for numberOfSamples"
     )
 
 
 class AuditFile(AuditTime):
-    file_type: Literal["csv", "json"] = "json"
+    file_type: Literal["csv", "json"] = Field(default="json", description="csv or json")
     number_of_samples: int = Field(
-        MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most entries in the file"
+        default=MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most entries in the file"
     )
 
 

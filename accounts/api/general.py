@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts import access, general
 from accounts.api.tokens import ApiRequest
@@ -22,24 +22,30 @@ FIELDS: Fields = {"key": ("key", TEXT), "label": ("label", TEXT), "value": ("val
 class SettingOut(Wire):
     """``value`` is a text: ``true`` or ``false``."""
 
-    key: Annotated[str, words(*SWITCHES)]
-    value: Annotated[str, words("true", "false")]
-    type: Literal["Boolean"] = "Boolean"
-    label: str
-    description: str
-    category: Literal["Workloads"] = "Workloads"
-    source: Literal["Tenant"] = "Tenant"
-    stage: Literal["GA"] = "GA"
-    active: bool = True
+    key: Annotated[str, words(*SWITCHES)] = Field(description="The key of the setting, for PUT")
+    value: Annotated[str, words("true", "false")] = Field(
+        description="true if it is on, else false"
+    )
+    type: Literal["Boolean"] = Field(default="Boolean", description="Its type")
+    label: str = Field(description="The name that people read")
+    description: str = Field(description="What is different if it is on")
+    category: Literal["Workloads"] = Field(
+        default="Workloads", description="The section of the page that it is in"
+    )
+    source: Literal["Tenant"] = Field(
+        default="Tenant", description="Always Tenant: it is the same for everyone"
+    )
+    stage: Literal["GA"] = Field(default="GA", description="Always GA: generally available")
+    active: bool = Field(default=True, description="Always true: it is in use")
 
 
 class SettingIn(Closed):
-    key: Switch
-    value: bool
+    key: Switch = Field(description="The setting to change")
+    value: bool = Field(description="Whether it is on")
 
 
 class SettingChanged(Wire):
-    msg: Literal["done"] = "done"
+    msg: Literal["done"] = Field(default="done", description="Always done")
 
 
 @router.get("/settings", response=list[SettingOut], by_alias=True, url_name="general-settings")

@@ -34,21 +34,29 @@ class KeyIn(Closed):
     """``scopes`` are those of your permissions that the key gets, such as ``workloads.read``.
     Without any it gets all of them. The key never expires unless ``expiresAt`` is given."""
 
-    name: str = Field(min_length=1, max_length=63)
-    expires_at: Annotated[AwareDatetime, AfterValidator(in_utc)] | None = None
-    scopes: list[Permission] = Field([], max_length=64)
+    name: str = Field(min_length=1, max_length=63, description="The name")
+    expires_at: Annotated[AwareDatetime, AfterValidator(in_utc)] | None = Field(
+        default=None, description="When it expires; null for never"
+    )
+    scopes: list[Permission] = Field(
+        default=[],
+        max_length=64,
+        description="The permissions of its owner that it has; empty for all of them",
+    )
 
 
 class KeyOut(Wire):
     """``lastLogin`` is when the key was last used to get a token."""
 
-    id: str
-    name: str
-    client_id: str
-    created_at: datetime
-    expires_at: datetime | None
-    last_login: datetime | None
-    scopes: list[str]
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    client_id: str = Field(description="The name of the access key in token requests")
+    created_at: datetime = Field(description="When it was created")
+    expires_at: datetime | None = Field(description="When it expires; null for never")
+    last_login: datetime | None = Field(description="When it last got a token; null before that")
+    scopes: list[str] = Field(
+        description="The permissions of its owner that it has; empty for all of them"
+    )
 
     @classmethod
     def of(cls, key: AccessKey) -> "KeyOut":
@@ -58,11 +66,11 @@ class KeyOut(Wire):
 class NewKey(KeyOut):
     """The only answer that contains the secret."""
 
-    client_secret: str
+    client_secret: str = Field(description="The secret of the access key")
 
 
 class KeyList(Wire):
-    access_keys: list[KeyOut]
+    access_keys: list[KeyOut] = Field(description="Your access keys")
 
 
 class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
@@ -118,16 +126,20 @@ def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
 
 
 class OwnedKey(KeyOut):
-    created_by: str
+    created_by: str = Field(description="The username of the person who created it")
 
 
 class OwnedKeyList(Wire):
-    access_keys: list[OwnedKey]
+    access_keys: list[OwnedKey] = Field(description="Your access keys")
 
 
 class KeysOf(KeyListing):
-    client_id: str | None = None
-    created_by: str | None = Field(None, description="Only those of the user with this name")
+    client_id: str | None = Field(
+        default=None, description="The name of the access key in token requests"
+    )
+    created_by: str | None = Field(
+        default=None, description="Only those of the user with this name"
+    )
 
     def rows(self) -> QuerySet[AccessKey]:
         asked = {"client_id": self.client_id, "user__username": self.created_by}

@@ -5,7 +5,7 @@ from datetime import datetime
 from itertools import chain
 from typing import Any, Literal, get_args
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts import access
 from accounts.access import AccessRole
@@ -60,70 +60,78 @@ OF_A_RULE: Fields = {
 
 
 class PermissionOut(Wire):
-    resource_type: str
-    display_name: str
-    group_id: str
-    actions: list[str]
+    resource_type: str = Field(description="The kind of thing, such as project")
+    display_name: str = Field(description="Its name for people to read")
+    group_id: str = Field(description="The group of the permission, such as workload-asset")
+    actions: list[str] = Field(description="What may be done with it, such as create")
 
 
 class RoleOut(Wire):
     """Roles are part of Trainyard: ``createdAt`` is when its first user was created."""
 
-    id: int
-    name: str
-    description: str
-    enabled: bool = True
-    effective_enabled: bool = True
-    custom: bool = False
-    created_by: str = ""
-    created_at: datetime
-    updated_at: datetime
-    permissions: list[PermissionOut]
+    id: int = Field(description="Its ID")
+    name: str = Field(description="The name")
+    description: str = Field(description="What the role is for")
+    enabled: bool = Field(default=True, description="Always true: roles cannot be switched off")
+    effective_enabled: bool = Field(
+        default=True, description="Always true: roles cannot be switched off"
+    )
+    custom: bool = Field(default=False, description="Always false: roles come with Trainyard")
+    created_by: str = Field(default="", description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
+    permissions: list[PermissionOut] = Field(description="What the role permits")
 
 
 class ScopesIn(Closed):
     """Without ``action`` the answer has all actions."""
 
-    resource_type: str
-    action: str | None = None
+    resource_type: str = Field(description="The kind of thing, such as project")
+    action: str | None = Field(
+        default=None, description="The action, such as create; all of them if it is null"
+    )
 
 
 class PermittedScopesOut(Wire):
     """``tenant`` is set if the action is permitted everywhere; the lists are empty then."""
 
-    tenant: str | None = None
-    clusters: list[str] = []
-    departments: list[str] = []
-    projects: list[str] = []
+    tenant: str | None = Field(
+        default=None, description="The number of the account, if the action is permitted everywhere"
+    )
+    clusters: list[str] = Field(default=[], description="The IDs of clusters")
+    departments: list[str] = Field(default=[], description="The IDs of departments")
+    projects: list[str] = Field(default=[], description="The IDs of projects")
 
 
 class PermittedScopesByAction(Wire):
-    create: PermittedScopesOut | None = None
-    read: PermittedScopesOut | None = None
-    update: PermittedScopesOut | None = None
-    delete: PermittedScopesOut | None = None
+    create: PermittedScopesOut | None = Field(default=None, description="Where you may create")
+    read: PermittedScopesOut | None = Field(default=None, description="Where you may read")
+    update: PermittedScopesOut | None = Field(default=None, description="Where you may update")
+    delete: PermittedScopesOut | None = Field(default=None, description="Where you may delete")
 
 
 class OwnRule(Wire):
-    subject_id: str
-    subject_type: str = "user"
-    role_id: int
-    role_name: str
-    scope_type: str
-    scope_id: str
-    scope_name: str
-    cluster_id: str | None
-    tenant_id: int = TENANT
+    subject_id: str = Field(description="The username")
+    subject_type: str = Field(default="user", description="Always user")
+    role_id: int = Field(description="The ID of the role")
+    role_name: str = Field(description="The name of the role")
+    scope_type: str = Field(description="Where it belongs; tenant is the account with all clusters")
+    scope_id: str = Field(
+        description="The ID of the cluster, department or project; 1 for the scope tenant"
+    )
+    scope_name: str = Field(description="The name of the project, or Account")
+    cluster_id: str | None = Field(description="The ID of the cluster")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
 
 
 class OwnRules(Wire):
-    total_records: int
-    display_records: int
-    access_rules: list[OwnRule]
+    total_records: int = Field(description="How many there are on all pages")
+    display_records: int = Field(description="How many are on this page")
+    access_rules: list[OwnRule] = Field(description="The roles and where they apply")
 
 
 class OwnRulesAnswer(Wire):
-    access_rules: OwnRules
+    access_rules: OwnRules = Field(description="The roles and where they apply")
 
 
 class OwnRulesNarrowing(Filtered):

@@ -62,26 +62,39 @@ class TokenRequest(Closed):
     """``password`` needs a username and password, ``app_token`` and ``client_credentials`` an
     access key's ID and secret, ``refresh_token`` the one of an earlier answer."""
 
-    grant_type: Literal["password", "app_token", "client_credentials", "refresh_token"]
-    username: str = ""
-    password: str = ""
+    grant_type: Literal["password", "app_token", "client_credentials", "refresh_token"] = Field(
+        description="How the caller signs in"
+    )
+    username: str = Field(default="", description="The username, for the grant password")
+    password: str = Field(default="", description="The password, for the grant password")
     client_id: str = Field(
-        "", validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID", "appId")
+        default="",
+        validation_alias=AliasChoices("clientID", "clientId", "AppId", "appID", "appId"),
+        description="The access key's clientId, for app_token and client_credentials",
     )
     client_secret: str = Field(
-        "", validation_alias=AliasChoices("clientSecret", "AppSecret", "appSecret")
+        default="",
+        validation_alias=AliasChoices("clientSecret", "AppSecret", "appSecret"),
+        description="The secret of the access key",
     )
-    refresh_token: str = ""
+    refresh_token: str = Field(
+        default="",
+        description="The refreshToken of the previous answer, for the grant refresh_token",
+    )
 
 
 class Token(Wire):
     """``expiresIn`` is in seconds. ``refreshToken`` can be exchanged for a new token until 30 days
     after the sign-in."""
 
-    access_token: str
-    id_token: str = ""
-    refresh_token: str
-    expires_in: int
+    access_token: str = Field(
+        description="Send it in the header Authorization: Bearer … of other calls"
+    )
+    id_token: str = Field(default="", description="The same as accessToken")
+    refresh_token: str = Field(
+        description="Exchange it for the next token until 30 days after the sign-in"
+    )
+    expires_in: int = Field(description="How long the token is valid, in seconds")
 
 
 @router.post("/token", response=Token, auth=None, by_alias=True)
@@ -137,31 +150,39 @@ def _signed_in(user: User, key: AccessKey | None = None) -> Granted:
 
 
 class ProjectRef(Wire):
-    id: str
-    name: str
-    cluster_id: UUID
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    cluster_id: UUID = Field(description="The ID of the cluster")
 
 
 class KeyRef(Wire):
     """``scopes`` is empty for a key with all permissions of its owner."""
 
-    id: str
-    name: str
-    expires_at: datetime | None
-    scopes: list[str]
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    expires_at: datetime | None = Field(description="When it expires; null for never")
+    scopes: list[str] = Field(
+        description="The permissions of its owner that it has; empty for all of them"
+    )
 
 
 class MeOut(Wire):
     """``permissions`` are those that you have in any scope. ``accessKey`` is the access key that
     this request uses, or null."""
 
-    username: str
-    name: str
-    email: str
-    role: str
-    projects: list[ProjectRef]
-    permissions: list[str]
-    access_key: KeyRef | None
+    username: str = Field(description="The username")
+    name: str = Field(description="The name")
+    email: str = Field(description="The email address")
+    role: str = Field(description="Your role")
+    projects: list[ProjectRef] = Field(
+        description="The projects that you are a member of, or can see"
+    )
+    permissions: list[str] = Field(
+        description="The permissions that you have in any scope, such as workloads.create"
+    )
+    access_key: KeyRef | None = Field(
+        description="The access key that this call uses; null with a token by password"
+    )
 
 
 @router.get("/me", response=MeOut, by_alias=True)

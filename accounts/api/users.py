@@ -28,7 +28,7 @@ from core.rest.api import (
     not_found,
     refused_for,
 )
-from core.rest.filters import DATE, TEXT, Fields, Filtered, Sorted, narrow, one_of, order
+from core.rest.filters import DATE, TEXT, Fields, Filtered, SortBy, Sorted, narrow, one_of, order
 
 router = Router(tags=["Access"])
 
@@ -48,18 +48,18 @@ class UserOut(Wire):
     only sign in through an identity provider. ``updatedAt`` is always null: the audit log has the
     changes."""
 
-    id: str
-    username: str
-    email: str
-    name: str
-    role: str
-    is_active: bool
-    is_local: bool
-    groups: list[str]
-    created_by: str
-    created_at: datetime
-    updated_at: datetime | None = None
-    last_login: datetime | None
+    id: str = Field(description="Its ID")
+    username: str = Field(description="The username")
+    email: str = Field(description="The email address")
+    name: str = Field(description="The name")
+    role: str = Field(description="The role")
+    is_active: bool = Field(description="Whether the user may sign in")
+    is_local: bool = Field(description="Whether the user has a password in Trainyard")
+    groups: list[str] = Field(description="The groups, by name")
+    created_by: str = Field(description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime | None = Field(default=None, description="When it last changed")
+    last_login: datetime | None = Field(description="When it last got a token; null before that")
 
 
 class UserNarrowing(Filtered):
@@ -72,29 +72,33 @@ class UserNarrowing(Filtered):
 
 
 class UserListing(Pages, Sorted, UserNarrowing):
-    sort_by: str = "username"
+    sort_by: SortBy = "username"
 
 
 class UserIn(Closed):
     """``email`` is also the username. Run:ai's ``resetPassword`` and ``notify`` can only be false:
     Trainyard sends no mail."""
 
-    email: str = Field(min_length=1, max_length=150)
-    role: str | None = None
-    reset_password: Literal[False] | None = None
-    notify: Literal[False] | None = None
+    email: str = Field(min_length=1, max_length=150, description="The email address")
+    role: str | None = Field(default=None, description="The role")
+    reset_password: Literal[False] | None = Field(
+        default=None, description="Can only be false: nobody is forced to change the password"
+    )
+    notify: Literal[False] | None = Field(
+        default=None, description="Can only be false: Trainyard sends no mail"
+    )
 
 
 class NewUser(Wire):
     """The only answer that contains the password."""
 
-    id: str
-    username: str
-    temp_password: str
+    id: str = Field(description="Its ID")
+    username: str = Field(description="The username")
+    temp_password: str = Field(description="The password, in this answer alone")
 
 
 class NewPassword(Wire):
-    temp_password: str
+    temp_password: str = Field(description="The password, in this answer alone")
 
 
 @router.get("/users", response=list[UserOut], by_alias=True)
@@ -154,8 +158,8 @@ def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
 
 
 class OwnPasswordIn(Closed):
-    current_password: str
-    new_password: str
+    current_password: str = Field(description="The password as it is now")
+    new_password: str = Field(description="The password as it will be")
 
 
 @router.post("/me/password", response={204: None, 429: ErrorBody}, by_alias=True)

@@ -23,34 +23,42 @@ GONE = "This sign-in was used, or has expired."
 class DeviceSignInIn(Closed):
     """``name`` becomes that of the access key: it says which program on which machine."""
 
-    name: str = Field(min_length=1, max_length=63)
+    name: str = Field(min_length=1, max_length=63, description="The name")
 
 
 class DeviceSignInOut(Wire):
     """A person opens ``verificationUri``, types ``userCode`` and approves. ``deviceCode`` is a
     secret: it gets the key. ``interval`` and ``expiresIn`` are in seconds."""
 
-    device_code: str
-    user_code: str
-    verification_uri: str
-    verification_uri_complete: str
-    expires_at: datetime
-    expires_in: int
-    interval: int = EVERY_SECONDS
+    device_code: str = Field(
+        description="The secret with which the program that began the sign-in requests the result"
+    )
+    user_code: str = Field(description="What the person types on the page")
+    verification_uri: str = Field(description="The page on which a person approves")
+    verification_uri_complete: str = Field(description="The same, with the code filled in")
+    expires_at: datetime = Field(description="When the code expires")
+    expires_in: int = Field(description="How long the code is valid, in seconds")
+    interval: int = Field(
+        default=EVERY_SECONDS, description="How many seconds to wait between two requests"
+    )
 
 
 class CollectIn(Closed):
-    device_code: str = Field(min_length=1, max_length=128)
+    device_code: str = Field(
+        min_length=1,
+        max_length=128,
+        description="The secret with which the program that began the sign-in requests the result",
+    )
 
 
 class DeviceKey(NewKey):
     """An access key of whoever approved; its secret is in this answer alone."""
 
-    username: str
+    username: str = Field(description="The username")
 
 
 class WaitingOut(Wire):
-    status: Literal["waiting"] = "waiting"
+    status: Literal["waiting"] = Field(default="waiting", description="Its status")
 
 
 @router.post("/device-sign-ins", response={201: DeviceSignInOut}, auth=None, by_alias=True)

@@ -100,7 +100,8 @@ def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
 
 def _described(spec: dict[str, Any]) -> dict[str, Any]:
     """The schema of a request's ``spec``, as an addition to the operation."""
-    content = {"application/json": {"schema": {"properties": {"spec": spec}}}}
+    described = {"description": "The specification"} | spec
+    content = {"application/json": {"schema": {"properties": {"spec": described}}}}
     return {"requestBody": {"content": content}}
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assets.asset import Asset
 from assets.wire import AssetWire, WireType
-from core.rest.api import Closed, Pages, Parameters, Wire
+from core.rest.api import Closed, NextOffset, Pages, Parameters, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
 from projects.scopes import Place, Scope
 from spec.formats import documents
@@ -55,63 +55,81 @@ class ReplicaType(StrEnum):
 class SupportedTypes(Closed):
     """The types of workloads that can use an environment. Other assets do not have it."""
 
-    workspace: bool | None = None
-    training: bool | None = None
-    inference: bool | None = None
-    distributed: bool | None = None
-    dist_framework: str | None = None
+    workspace: bool | None = Field(
+        default=None, description="Always true: workspaces can use every environment"
+    )
+    training: bool | None = Field(
+        default=None, description="Always true: standard trainings can use every environment"
+    )
+    inference: bool | None = Field(default=None, description="Always false: there is no inference")
+    distributed: bool | None = Field(
+        default=None, description="Whether distributed trainings can use it"
+    )
+    dist_framework: str | None = Field(default=None, description="The framework that can use it")
 
 
 class AssetMetaChange(Closed):
     """Missing fields do not change. A ``private`` credential is only yours, and its scope is
     ``tenant``; other assets cannot be private. ``autoDelete`` is always false."""
 
-    name: str | None = None
-    description: str | None = None
-    workload_supported_types: SupportedTypes | None = None
-    private: bool | None = None
-    auto_delete: bool | None = None
+    name: str | None = Field(default=None, description="The name")
+    description: str | None = Field(default=None, description="A description for people")
+    workload_supported_types: SupportedTypes | None = Field(
+        default=None, description="Which workloads can use it; for environments only"
+    )
+    private: bool | None = Field(
+        default=None, description="Whether it is for the caller alone; only credentials can be"
+    )
+    auto_delete: bool | None = Field(default=None, description="Not supported: can only be false")
 
 
 class AssetMetaIn(AssetMetaChange):
     """The id that ``scope`` needs is required, such as ``projectId``."""
 
-    name: str
-    scope: AssetScope
-    cluster_id: UUID | None = None
-    department_id: Number | None = None
-    project_id: Number | None = None
+    name: str = Field(description="The name")
+    scope: AssetScope = Field(
+        description="Where the asset belongs; tenant is the account with all clusters"
+    )
+    cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
+    department_id: Number | None = Field(default=None, description="The ID of the department")
+    project_id: Number | None = Field(default=None, description="The ID of the project")
 
 
 class AssetIn(Closed):
     """``spec`` is validated field by field."""
 
-    meta: AssetMetaIn
-    spec: dict[str, Any]
+    meta: AssetMetaIn = Field(description="Its name and where it belongs")
+    spec: dict[str, Any] = Field(description="The specification")
 
 
 class AssetChange(Closed):
     """``spec``, if given, replaces the whole one."""
 
-    meta: AssetMetaChange = AssetMetaChange()
-    spec: dict[str, Any] | None = None
+    meta: AssetMetaChange = Field(
+        default=AssetMetaChange(), description="Its name and where it belongs"
+    )
+    spec: dict[str, Any] | None = Field(default=None, description="The specification")
 
 
 class AssetMeta(Wire):
-    id: UUID
-    kind: str
-    name: str
-    description: str | None
-    scope: AssetScope
-    cluster_id: UUID | None
-    department_id: str | None
-    project_id: int | None
-    workload_supported_types: dict[str, Any] | None
-    private: bool
-    created_by: str
-    created_at: datetime
-    updated_by: str
-    updated_at: datetime
+    id: UUID = Field(description="Its ID")
+    kind: str = Field(description="The kind of asset")
+    name: str = Field(description="The name")
+    description: str | None = Field(description="A description for people")
+    scope: AssetScope = Field(
+        description="Where the asset belongs; tenant is the account with all clusters"
+    )
+    cluster_id: UUID | None = Field(description="The ID of the cluster")
+    department_id: str | None = Field(description="The ID of the department")
+    project_id: int | None = Field(description="The ID of the project")
+    workload_supported_types: dict[str, Any] | None = Field(
+        description="Which workloads can use it; for environments only"
+    )
+    private: bool = Field(description="Whether it is for the caller alone; only credentials can be")
+    created_by: str = Field(description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    updated_by: str = Field(description="The username of the person who last changed it")
+    updated_at: datetime = Field(description="When it last changed")
 
 
 class AssetStatusWord(StrEnum):
@@ -126,8 +144,10 @@ class AssetStatusWord(StrEnum):
 class AssetStatus(Wire):
     """Whether the asset can be used in its cluster; ``message`` says why not."""
 
-    status: AssetStatusWord
-    message: str = ""
+    status: AssetStatusWord = Field(description="Its status")
+    message: str = Field(
+        default="", description="What happened, in one sentence; empty if there is nothing to say"
+    )
 
     @classmethod
     def of(cls, issue: str, *, placed: bool) -> "AssetStatus":
@@ -138,16 +158,22 @@ class AssetStatus(Wire):
 
 
 class ComplianceReason(Wire):
-    field: str
-    details: str
+    field: str = Field(description="The field of the spec")
+    details: str = Field(description="What is wrong, and what to do about it")
 
 
 class AssetCompliance(Wire):
     """Whether a workload of the project can use the asset, and if not, why."""
 
-    imposed: bool = False
-    compliance: bool
-    reason: list[ComplianceReason] = []
+    imposed: bool = Field(default=False, description="Always false: a policy imposes no assets")
+    compliance: bool = Field(
+        description=(
+            "Whether a workload of the project given by complyToProject can use it, and why not"
+        )
+    )
+    reason: list[ComplianceReason] = Field(
+        default=[], description="Why, in one word; empty for no special reason"
+    )
 
 
 class AssetOut(Wire):
@@ -156,11 +182,18 @@ class AssetOut(Wire):
     ``complyToProject`` names a project; for a workload of ``complyToWorkloadType``, if that is
     given."""
 
-    meta: AssetMeta
-    spec: dict[str, Any]
-    used_by: dict[str, list[dict[str, Any]]] = {}
-    status: AssetStatus | None = None
-    compliance: AssetCompliance | None = None
+    meta: AssetMeta = Field(description="Its name and where it belongs")
+    spec: dict[str, Any] = Field(description="The specification")
+    used_by: dict[str, list[dict[str, Any]]] = Field(
+        default={}, description="What uses the asset, by type; with usageInfo only"
+    )
+    status: AssetStatus | None = Field(default=None, description="Its status")
+    compliance: AssetCompliance | None = Field(
+        default=None,
+        description=(
+            "Whether a workload of the project given by complyToProject can use it, and why not"
+        ),
+    )
 
     @classmethod
     def of(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
@@ -186,8 +219,8 @@ class AssetOut(Wire):
 
 
 class AssetList(Wire):
-    entries: list[AssetOut]
-    next: int | None
+    entries: list[AssetOut] = Field(description="The assets")
+    next: NextOffset
 
 
 class AssetListing(Pages, Sorted, Filtered):
@@ -195,17 +228,33 @@ class AssetListing(Pages, Sorted, Filtered):
     ``includeDescendants``, which cannot be combined with ``scope``, an id also finds everything
     below it."""
 
-    name: str | None = None
-    scope: AssetScope | None = None
-    cluster_id: UUID | None = None
-    department_id: Number | None = None
-    project_id: Number | None = None
-    include_descendants: bool = False
-    usage_info: bool = False
-    status_info: bool = False
-    comply_to_project: Number | None = None
-    comply_to_workload_type: WorkloadKind | None = None
-    comply_to_replica_type: ReplicaType | None = None
+    name: str | None = Field(default=None, description="Only the one with this name")
+    scope: AssetScope | None = Field(default=None, description="Only assets of this scope")
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    department_id: Number | None = Field(default=None, description="Only assets of this department")
+    project_id: Number | None = Field(default=None, description="Only those of this project")
+    include_descendants: bool = Field(
+        default=False,
+        description="true also lists assets of the departments and projects below the given ID",
+    )
+    usage_info: bool = Field(default=False, description="true adds what uses the asset")
+    status_info: bool = Field(
+        default=False, description="true adds whether the asset can be used in its cluster"
+    )
+    comply_to_project: Number | None = Field(
+        default=None,
+        description="The ID of a project: adds whether its workloads can use the asset",
+    )
+    comply_to_workload_type: WorkloadKind | None = Field(
+        default=None, description="The kind of workload that would use the asset; without it, any"
+    )
+    comply_to_replica_type: ReplicaType | None = Field(
+        default=None,
+        description=(
+            "The kind of pod of a distributed workload that would use the asset; master does not "
+            "suit assets of a framework without one"
+        ),
+    )
 
     @property
     def condition(self) -> Q:
@@ -234,5 +283,13 @@ class WithInfo(Parameters):
         Number | None,
         Field(description="The ID of a project: adds ``compliance``, whether it can use the asset"),
     ] = None
-    comply_to_workload_type: WorkloadKind | None = None
-    comply_to_replica_type: ReplicaType | None = None
+    comply_to_workload_type: WorkloadKind | None = Field(
+        default=None, description="The kind of workload that would use the asset; without it, any"
+    )
+    comply_to_replica_type: ReplicaType | None = Field(
+        default=None,
+        description=(
+            "The kind of pod of a distributed workload that would use the asset; master does not "
+            "suit assets of a framework without one"
+        ),
+    )

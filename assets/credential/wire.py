@@ -22,6 +22,19 @@ WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
 PLAIN: dict[CredentialKind, Mapping[str, str]] = {
     CredentialKind.REGISTRY: {"url": "server", "email": "email"}
 }
+DESCRIPTIONS = {
+    "accessKeyId": "The ID of the access key; write-only",
+    "secretAccessKey": "The secret access key; write-only",
+    "user": "The username; write-only",
+    "password": "The password; write-only",
+    "ngc_api_key": "The NGC API key; write-only",
+    "url": "The URL of the registry",
+    "email": "The email address of the user",
+    "key": "The key",
+    "value": "The value; write-only",
+    PAIRS: "The values by key; a pair without a value keeps the stored one, a missing pair goes",
+    EXISTING: "The name of a Secret in the namespace of each project, instead of values",
+}
 NOT_BOTH = "give either values or the name of an existing Secret, not both"
 
 
@@ -51,8 +64,8 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
         return {word: document.get(field) for word, field in plain.items()} | _numbered(asset)
 
     def schema() -> Document:
-        values = {word: {"type": "string", "writeOnly": True} for word in keys}
-        return _closed(values | {word: {"type": "string"} for word in plain})
+        values = {word: _text(word) | {"writeOnly": True} for word in keys}
+        return _closed(values | {word: _text(word) for word in plain})
 
     return WireType(
         kind.value,
@@ -66,15 +79,20 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
     )
 
 
+def _text(word: str) -> Document:
+    return {"type": "string", "description": DESCRIPTIONS[word]}
+
+
 def _closed(properties: Document) -> Document:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
 def _schema_of_pairs() -> Document:
     """Return the schema of pairs. A value that is left out of a change stays."""
-    value = {"type": "string", "writeOnly": True}
-    pair = _closed({"key": {"type": "string"}, "value": value}) | {"required": ["key"]}
-    return _closed({PAIRS: {"type": "array", "items": pair}, EXISTING: {"type": "string"}})
+    value = _text("value") | {"writeOnly": True}
+    pair = _closed({"key": _text("key"), "value": value}) | {"required": ["key"]}
+    pairs = {"type": "array", "items": pair, "description": DESCRIPTIONS[PAIRS]}
+    return _closed({PAIRS: pairs, EXISTING: _text(EXISTING)})
 
 
 def _read_pairs(spec: Document, asset: Any) -> Given:

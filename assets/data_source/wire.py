@@ -19,6 +19,12 @@ WORDS_OF = {
     SourceKind.GIT: ("credentialId", "passwordAssetId"),
     SourceKind.SECRET: ("credentialAssetId",),
 }
+DESCRIPTIONS = {
+    "accessKeyAssetId": "The ID of the credential with the access key",
+    "credentialId": "The ID of the credential that signs in to the repository",
+    "passwordAssetId": "The same as credentialId",
+    "credentialAssetId": "The ID of the credential that becomes files",
+}
 TWICE = "names the credential a second time; leave one of both out"
 #: Run:ai's fields of each type that Trainyard does not have.
 LACKS: dict[SourceKind, Mapping[str, str]] = {
@@ -80,7 +86,10 @@ def _schema(source: SourceKind) -> Document:
     """Return the schema of a type, in Run:ai's words."""
     whole = schema_of(PART_OF[source])
     own = {key: value for key, value in whole["properties"].items() if key != "name"}
-    words = {word: {"type": "string", "format": "uuid"} for word in WORDS_OF.get(source, ())}
+    words = {
+        word: {"type": "string", "format": "uuid", "description": DESCRIPTIONS[word]}
+        for word in WORDS_OF.get(source, ())
+    }
     return whole | {"properties": own | words}
 
 

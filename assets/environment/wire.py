@@ -24,8 +24,8 @@ NESTED = {
     "nodePort": ("nodePortInfo", "isCustomPort"),
     "externalUrl": ("externalUrlInfo", "isCustomUrl"),
 }
+DESCRIPTIONS = {"nodePort": "The port of the tool", "externalUrl": "The URL of the tool"}
 LACKS = {"security": WORDS["extra_forbidden"]}
-FLAG = {"type": "boolean"}
 OUTSIDE, IS_EXTERNAL = "externalToolInfo", "isExternal"
 NOT_EXTERNAL = f"is for tools with {IS_EXTERNAL}"
 TOOL_LACKS = {IS_EXTERNAL: NOT_HERE, OUTSIDE: NOT_EXTERNAL, "exclude": NOT_HERE}
@@ -122,17 +122,31 @@ def _schema() -> Document:
     own = {key: value for key, value in whole["properties"].items() if key != "security"}
     inner = {key: tool[key] for key in PLAIN}
     for ours, (part, flag) in NESTED.items():
-        inner[part] = {"type": "object", "properties": {flag: FLAG, ours: tool[ours]}}
+        properties = {flag: _flag(f"Whether {ours} is given"), ours: tool[ours]}
+        inner[part] = _object(DESCRIPTIONS[ours], properties)
     outside = {"toolType": tool["toolType"], "externalUrl": tool["externalUrl"]}
     outer = {
         "name": tool["name"],
-        IS_EXTERNAL: FLAG,
-        INSIDE: {"type": "object", "properties": inner},
-        OUTSIDE: {"type": "object", "properties": outside},
+        IS_EXTERNAL: _flag("Whether the tool runs outside the pods, such as Weights & Biases"),
+        INSIDE: _object("The tool, and how it is reached; for tools in the pods", inner),
+        OUTSIDE: _object("The tool and its URL; for tools outside the pods", outside),
     }
-    tools = {"type": "array", "items": {"type": "object", "properties": outer}}
+    tools = {
+        "type": "array",
+        "description": "The tools of the environment",
+        "items": {"type": "object", "properties": outer},
+    }
+    override = _flag("Whether a workspace may choose user and group itself")
     rights = schema_of(Security)["properties"]
-    return whole | {"properties": own | rights | {TOOLS: tools, OVERRIDE: FLAG}}
+    return whole | {"properties": own | rights | {TOOLS: tools, OVERRIDE: override}}
+
+
+def _flag(description: str) -> Document:
+    return {"type": "boolean", "description": description}
+
+
+def _object(description: str, properties: Document) -> Document:
+    return {"type": "object", "description": description, "properties": properties}
 
 
 def _place(document: Document, path: Path) -> Path:

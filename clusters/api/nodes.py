@@ -18,8 +18,8 @@ from clusters.nodes.rows import (
     NodeRow,
     rows_of,
 )
-from core.rest.api import Count, Pages, Wire, words
-from core.rest.filters import ID, NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Count, NextOffset, Pages, Wire, words
+from core.rest.filters import ID, NUMBER, TEXT, Fields, Filtered, SortBy, Sorted, narrow, order
 
 router = Router(tags=["Nodes"])
 
@@ -31,35 +31,39 @@ FIELDS: Fields = {
 
 
 class GpuInfo(Wire):
-    gpu_type: str
-    gpu_count: int
+    gpu_type: str = Field(description="The model of the GPUs")
+    gpu_count: int = Field(description="How many GPUs it has")
 
 
 class Amounts(Wire):
     """Numbers of GPUs and CPU cores, and bytes of memory; null if unknown."""
 
-    gpu: float | None
-    cpu: float | None
-    memory: int | None
+    gpu: float | None = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: float | None = Field(description="CPU, in cores")
+    memory: int | None = Field(description="Memory, in bytes")
 
 
 class NodeOut(Wire):
     """``createdAt`` is when the node's cluster was added, ``updatedAt`` when it was last
     checked."""
 
-    id: str
-    name: str
-    status: Annotated[str, words(READY, CORDONED, NOT_READY, UNKNOWN)]
-    conditions: list[dict[str, str]]
-    taints: list[dict[str, str]]
-    labels: dict[str, str]
-    node_pool: str
-    gpu_info: GpuInfo
-    allocatable: Amounts
-    allocated: Amounts
-    cluster_uuid: UUID
-    created_at: datetime
-    updated_at: datetime
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    status: Annotated[str, words(READY, CORDONED, NOT_READY, UNKNOWN)] = Field(
+        description="Its status"
+    )
+    conditions: list[dict[str, str]] = Field(
+        description="What the cluster reports about the node, such as Ready"
+    )
+    taints: list[dict[str, str]] = Field(description="The taints of the node")
+    labels: dict[str, str] = Field(description="The labels of the node, by key")
+    node_pool: str = Field(description="The name of the node pool")
+    gpu_info: GpuInfo = Field(description="The GPUs of the node")
+    allocatable: Amounts = Field(description="What workloads can use altogether")
+    allocated: Amounts = Field(description="What workloads use now")
+    cluster_uuid: UUID = Field(description="The ID of the cluster")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
     def of(cls, row: NodeRow, cluster: Cluster) -> "NodeOut":
@@ -89,14 +93,14 @@ class NodeOut(Wire):
 
 
 class NodeList(Wire):
-    nodes: list[NodeOut]
-    next: int | None
+    nodes: list[NodeOut] = Field(description="The nodes")
+    next: NextOffset
 
 
 class NodeNarrowing(Filtered):
-    cluster_id: UUID | None = None
-    name: str = Field("", description="Only nodes whose name contains this")
-    node_pool: str = ""
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    name: str = Field(default="", description="Only nodes whose name contains this")
+    node_pool: str = Field(default="", description="Only nodes of the node pool with this name")
 
     def rows(self, user: User) -> NodeQuerySet:
         nodes = Node.objects.filter(cluster__in=Cluster.objects.visible_to(user))
@@ -110,7 +114,7 @@ class NodeNarrowing(Filtered):
 
 
 class NodeListing(Pages, Sorted, NodeNarrowing):
-    sort_by: str = "name"
+    sort_by: SortBy = "name"
 
 
 @router.get("/nodes", response=NodeList, by_alias=True)

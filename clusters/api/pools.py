@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from ninja import Query, Router, Status
+from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
@@ -37,23 +37,27 @@ ANY = "*"
 class PoolOut(Wire):
     """The pool ``default`` has the label ``*``. It has all nodes that are in no other pool."""
 
-    id: str
-    tenant_id: int = TENANT
-    name: str
-    is_default: bool
-    cluster_id: UUID
-    cluster_name: str
-    label_key: str
-    label_value: str
-    over_provisioning_ratio: int = 1
-    created_by: str = ""
-    updated_by: str = ""
-    phase: Annotated[str, words(*PHASES)]
-    nodes: int
-    allocatable: Amounts
-    allocated: Amounts
-    created_at: datetime
-    updated_at: datetime
+    id: str = Field(description="Its ID")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    name: str = Field(description="The name")
+    is_default: bool = Field(
+        description="Whether it is the pool of all nodes that are in no other pool"
+    )
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    cluster_name: str = Field(description="The name of the cluster")
+    label_key: str = Field(description="The key of the label that its nodes have")
+    label_value: str = Field(description="The value of that label")
+    over_provisioning_ratio: int = Field(default=1, description="Run:ai's; can only be 1 or null")
+    created_by: str = Field(default="", description="The username of the person who created it")
+    updated_by: str = Field(
+        default="", description="The username of the person who last changed it"
+    )
+    phase: Annotated[str, words(*PHASES)] = Field(description="Ready, or why not")
+    nodes: int = Field(description="How many nodes it has")
+    allocatable: Amounts = Field(description="What workloads can use altogether")
+    allocated: Amounts = Field(description="What workloads use now")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
     def of(cls, cluster: Cluster, row: PoolRow) -> "PoolOut":
@@ -76,22 +80,28 @@ class PoolOut(Wire):
 
 
 class PoolList(Wire):
-    nodepools: list[PoolOut]
+    nodepools: list[PoolOut] = Field(description="The node pools")
 
 
 class PoolLabel(Closed):
     """Run:ai's other fields can only be what its client always sends: an ``overProvisioningRatio``
     of 1, ``Auto``, and null."""
 
-    label_key: str
-    label_value: str = ""
-    over_provisioning_ratio: Literal[1] | None = None
-    gpu_network_acceleration_detection: Literal["Auto"] | None = None
-    gpu_network_acceleration_label_key: None = None
-    gpu_resource_optimization: None = None
-    network_topology_id: None = None
-    placement_strategy: None = None
-    scheduling_configuration: None = None
+    label_key: str = Field(description="The key of the label that its nodes have")
+    label_value: str = Field(default="", description="The value of that label")
+    over_provisioning_ratio: Literal[1] | None = Field(
+        default=None, description="Run:ai's; can only be 1 or null"
+    )
+    gpu_network_acceleration_detection: Literal["Auto"] | None = Field(
+        default=None, description="Run:ai's; can only be Auto or null"
+    )
+    gpu_network_acceleration_label_key: None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
+    gpu_resource_optimization: None = Field(default=None, description="Run:ai's; can only be null")
+    network_topology_id: None = Field(default=None, description="Run:ai's; can only be null")
+    placement_strategy: None = Field(default=None, description="Run:ai's; can only be null")
+    scheduling_configuration: None = Field(default=None, description="Run:ai's; can only be null")
 
     @property
     def label(self) -> dict[str, str]:
@@ -99,8 +109,10 @@ class PoolLabel(Closed):
 
 
 class PoolLabelChange(PoolLabel):
-    label_key: str | None = None  # type: ignore[assignment]  # missing ones do not change
-    label_value: str | None = None  # type: ignore[assignment]
+    label_key: str | None = Field(
+        default=None, description="The key of the label that its nodes have"
+    )  # type: ignore[assignment]  # missing ones do not change
+    label_value: str | None = Field(default=None, description="The value of that label")  # type: ignore[assignment]
 
     @property
     def label(self) -> dict[str, str]:
@@ -108,13 +120,13 @@ class PoolLabelChange(PoolLabel):
 
 
 class PoolIn(PoolLabel):
-    name: str
-    cluster_id: UUID
+    name: str = Field(description="The name")
+    cluster_id: UUID = Field(description="The ID of the cluster")
 
 
 class PoolNarrowing(Filtered):
-    cluster_id: UUID | None = None
-    name: str = ""
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    name: str = Field(default="", description="Only the one with this name")
 
     def rows(self, user: User) -> list[PoolOut]:
         clusters = Cluster.objects.visible_to(user)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 from pydantic import ValidationError as SchemaError
 from pydantic.alias_generators import to_camel
 
@@ -26,7 +26,10 @@ REFUSED = "The cluster cannot be saved."
 
 
 def _settings_of(kind: ClusterKind) -> dict[str, Any]:
-    fields = {to_camel(name): {"type": "string"} for name in kind.settings.model_fields}
+    fields = {
+        to_camel(name): {"type": "string", "description": field.description}
+        for name, field in kind.settings.model_fields.items()
+    }
     return {"type": "object", "title": kind.label, "properties": fields}
 
 
@@ -34,22 +37,28 @@ SETTINGS = {"anyOf": [*map(_settings_of, KINDS.values()), {"type": "null"}]}
 
 
 class ClusterState(Wire):
-    state: Annotated[str, words(*State)]
-    message: str
+    state: Annotated[str, words(*State)] = Field(description="The state of the connection")
+    message: str = Field(
+        description="What happened, in one sentence; empty if there is nothing to say"
+    )
 
 
 class ClusterOut(Wire):
     """``settings`` is null for callers who may not change the cluster. The connection is never
     returned."""
 
-    uuid: UUID
-    tenant_id: int = TENANT
-    name: str
-    kind: str
-    status: ClusterState
-    settings: Annotated[dict[str, Any] | None, WithJsonSchema(SETTINGS)]
-    created_at: datetime
-    checked_at: datetime | None
+    uuid: UUID = Field(description="Its ID")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    name: str = Field(description="The name")
+    kind: str = Field(description="The kind of cluster, such as kubernetes")
+    status: ClusterState = Field(description="Its status")
+    settings: Annotated[dict[str, Any] | None, WithJsonSchema(SETTINGS)] = Field(
+        description="The settings of its kind; null for callers who may not change the cluster"
+    )
+    created_at: datetime = Field(description="When it was created")
+    checked_at: datetime | None = Field(
+        description="When a worker last checked the cluster; null before the first check"
+    )
 
     @classmethod
     def of(cls, cluster: Cluster, user: User) -> "ClusterOut":
@@ -70,6 +79,8 @@ def _described(schema: dict[str, Any]) -> None:
     """Add the fields of every kind of cluster to the schema."""
     for kind in addable():
         fields = kind.wire.model_json_schema(by_alias=True)["properties"] if kind.wire else {}
+        for name, setting in kind.settings.model_fields.items():
+            fields[to_camel(name)]["description"] = setting.description
         schema["properties"] |= fields
     schema["additionalProperties"] = False
 
@@ -85,46 +96,60 @@ class ConnectingIn(BaseModel):
         json_schema_extra=_described,
     )
 
-    kind: str = ""
+    kind: str = Field(
+        "", description="The kind of cluster, kubernetes by default; a saved cluster keeps its kind"
+    )
 
 
 class ClusterIn(ConnectingIn):
-    name: str
+    name: str = Field(description="The name of the cluster")
 
 
 class ClusterChange(ConnectingIn):
     """Missing fields do not change, and neither does the connection."""
 
-    name: str = ""
+    name: str = Field("", description="The name of the cluster")
 
 
 class TestIn(ConnectingIn):
     """A saved cluster, by ``clusterId`` alone, or a connection that has not been saved yet."""
 
-    cluster_id: UUID | None = None
+    cluster_id: UUID | None = Field(
+        None,
+        description=(
+            "The ID of a saved cluster; leave it out to test a connection that is not saved yet"
+        ),
+    )
 
 
 class FindingOut(Wire):
     """``level`` is ok, warning (optional), issue (not working well), missing (nothing runs without
     it) or refused (nothing may be submitted)."""
 
-    area: str
-    name: str
-    level: Annotated[str, words(*Level)]
-    text: str
+    area: str = Field(description="The part of the cluster that was tested, such as Permissions")
+    name: str = Field(description="What was looked at")
+    level: Annotated[str, words(*Level)] = Field(
+        description=(
+            "ok, warning (optional), issue (does not work well), missing (nothing runs without it) "
+            "or refused (nothing can be submitted)"
+        )
+    )
+    text: str = Field(description="What was found")
 
 
 class TestOut(Wire):
     """``answeredAt`` is null until the test is done; ``message`` says what it waits for.
     ``manifest`` is the YAML that grants the permissions, if one is refused."""
 
-    id: UUID
-    cluster_id: UUID | None
-    created_at: datetime
-    answered_at: datetime | None
-    message: str
-    findings: list[FindingOut]
-    manifest: str
+    id: UUID = Field(description="Its ID")
+    cluster_id: UUID | None = Field(description="The ID of the cluster")
+    created_at: datetime = Field(description="When it was created")
+    answered_at: datetime | None = Field(description="When the test ended; null until then")
+    message: str = Field(description="What the test is waiting for; empty once it has ended")
+    findings: list[FindingOut] = Field(description="What was found, part by part")
+    manifest: str = Field(
+        description="The YAML that grants the permissions; empty unless one is refused"
+    )
 
     @classmethod
     def of(cls, test: ConnectionTest) -> "TestOut":

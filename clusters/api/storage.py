@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from uuid import UUID
 
-from ninja import Query, Router, Schema
+from ninja import Field, Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
@@ -18,19 +18,19 @@ CAMEL_FIELDS: Fields = {"storageClassName": ("storage_class_name", TEXT)}
 
 
 class StorageClassQuery(WholeListing):
-    cluster_id: UUID
-    name: str | None = None
+    cluster_id: UUID = Field(description="Only those of this cluster")
+    name: str | None = Field(default=None, description="Only the one with this name")
 
 
 class StorageClassOut(Schema):
     """Run:ai has these names with underscores."""
 
-    cluster_id: UUID
-    storage_class_name: str
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    storage_class_name: str = Field(description="The name of the storage class")
 
 
 class StorageClassList(Schema):
-    items: list[StorageClassOut]
+    items: list[StorageClassOut] = Field(description="The storage classes")
 
 
 @router.get("/storage-classes", response=StorageClassList)
@@ -45,17 +45,17 @@ def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -
 
 
 class StorageClassTraits(Wire):
-    is_default: bool
+    is_default: bool = Field(description="Whether claims that name no class use it")
 
 
 class StorageClassDetails(Wire):
-    cluster_id: UUID
-    storage_class_name: str
-    spec: StorageClassTraits
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    storage_class_name: str = Field(description="The name of the storage class")
+    spec: StorageClassTraits = Field(description="What the cluster reports about it")
 
 
 class StorageClassDetailsList(Wire):
-    items: list[StorageClassDetails]
+    items: list[StorageClassDetails] = Field(description="The storage classes")
 
 
 @router.get(

@@ -11,7 +11,7 @@ from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, rows_of
 from core.rest.api import Count, Pages, Parameters
-from core.rest.filters import Filtered, Sorted
+from core.rest.filters import Filtered, SortBy, Sorted
 from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
 
 router = Router(tags=["Nodes"])
@@ -44,9 +44,9 @@ COUNTED: dict[str, Callable[[NodeRow], float | None]] = {
 
 class NodeTelemetryQuery(Parameters):
     telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
-    cluster_id: UUID | None = None
-    nodepool_name: str = ""
-    group_by: Names = Field([], description="At most two of ClusterId and Nodepool")
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    nodepool_name: str = Field(default="", description="Only nodes of the node pool with this name")
+    group_by: Names = Field(default=[], description="At most two of ClusterId and Nodepool")
 
 
 @router.get(
@@ -79,7 +79,7 @@ def _keys(groups: list[str], cluster: Cluster, row: NodeRow) -> list[Key]:
 
 
 class NodesOfOne(Pages, Sorted, Filtered):
-    sort_by: str = "name"
+    sort_by: SortBy = "name"
 
 
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)

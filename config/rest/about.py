@@ -2,7 +2,7 @@
 
 from django.conf import settings
 from django.http import HttpRequest
-from ninja import Router
+from ninja import Field, Router
 
 from core.rest.api import Wire
 
@@ -14,8 +14,12 @@ API_VERSION = "1.0.0"
 class VersionOut(Wire):
     """``api`` changes its first number when a call changes that programs know."""
 
-    version: str
-    api: str
+    version: str = Field(description="The version of Trainyard")
+    api: str = Field(
+        description=(
+            "The version of this API; its first number changes with each incompatible change"
+        )
+    )
 
 
 @router.get("/version", response=VersionOut, by_alias=True)

@@ -1,9 +1,7 @@
 """Extend ninja's OpenAPI document with what applies to every call of ours."""
 
-import tomllib
 from collections.abc import Iterator
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from ninja import NinjaAPI
@@ -16,11 +14,29 @@ from workloads.api.spec_schemas import REFERENCE, definitions, resolve
 
 Schema = dict[str, Any]
 ERROR = "ErrorBody"
-#: The descriptions of fields and parameters, by schema; ``any`` for all others.
-MEANINGS: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("fields.toml").read_text()
-)
 METHODS = ("get", "post", "put", "patch", "delete")
+PATH_PARAMETERS = {
+    "asset_id": "The ID of the asset, as lists show it in meta.id",
+    "category_id": "The ID of the category",
+    "cluster_id": "The ID of the cluster",
+    "delivery_id": "The ID of the delivery",
+    "department_id": "The ID of the department",
+    "key_id": "The ID of the access key",
+    "node_id": "The ID of the node",
+    "nodepool_name": "The name of the node pool; default is the pool of all other nodes",
+    "pod_id": "The ID of the pod",
+    "pool_id": "The ID of the node pool",
+    "project_id": "The ID of the project",
+    "role_id": "The ID of the role",
+    "rule_id": "The number of the access rule",
+    "setting_key": "The key of the setting",
+    "template_id": "The ID of the template",
+    "test_id": "The ID of the test",
+    "type_id": "The ID of the workload type",
+    "user_id": "The ID of the user",
+    "webhook_id": "The ID of the webhook",
+    "workload_id": "The ID of the workload",
+}
 #: Parameters of calls that return measurements, of which Trainyard lacks some.
 MEASURING = {"telemetryType", "metricType"}
 #: The meaning of each error response, by its status code.
@@ -87,8 +103,7 @@ class DescribedApi(NinjaAPI):
         link(schema)
         for name, one in schemas.items():
             _tidy(one)
-            schemas[name] = one = resolve(one)
-            _explain(one, name)
+            schemas[name] = resolve(one)
         return schema
 
     def _operations(self) -> Iterator[Operation]:
@@ -145,26 +160,11 @@ def _tidy(schema: Any) -> None:
                 del one["default"]
 
 
-def _explain(schema: Any, name: str) -> None:
-    """Add the descriptions of all fields in a schema, at any depth."""
-    if isinstance(schema, list):
-        for one in schema:
-            _explain(one, name)
-    if not isinstance(schema, dict):
-        return
-    for field, one in schema.get("properties", {}).items():
-        meaning = MEANINGS.get(name, {}).get(field) or MEANINGS["any"].get(field)
-        if meaning and not one.get("description"):
-            one["description"] = meaning
-    for inner in schema.values():
-        _explain(inner, name)
-
-
 def _explain_call(call: Schema) -> None:
-    for one in call.get("parameters", ()):
-        meaning = MEANINGS["parameter"].get(one["name"]) or MEANINGS["any"].get(one["name"])
-        if meaning and not (one.get("description") or one["schema"].get("description")):
-            one["description"] = meaning
-    _explain(body := call.get("requestBody"), call["operationId"])
+    """Describe the parameters in the path, and add an example of the body."""
+    for parameter in call.get("parameters", ()):
+        if parameter["in"] == "path":
+            parameter["description"] = PATH_PARAMETERS[parameter["name"]]
+    body = call.get("requestBody")
     if body and (example := EXAMPLES.get(call["operationId"])):
         body["content"]["application/json"]["example"] = example

@@ -53,6 +53,9 @@ BROKEN_RULES = {
 }
 DRY_RUN = "dryRun"
 STRAYS = "stray_parameters"  # attribute of a request: its unknown parameters
+NextOffset = Annotated[
+    int | None, Field(description="The offset of the next page; null on the last page")
+]
 
 
 class Wire(Schema):
@@ -93,16 +96,20 @@ def words(*choices: str) -> WithJsonSchema:
 class Issue(Wire):
     """One field that is wrong, addressed by its dotted wire name."""
 
-    field: str
-    details: str
-    rule: Annotated[str, words(*RULES), BeforeValidator(lambda it: it or INVALID)] = INVALID
+    field: str = Field(description="The path of the field in the request")
+    details: str = Field(description="What is wrong with it")
+    rule: Annotated[str, words(*RULES), BeforeValidator(lambda it: it or INVALID)] = Field(
+        default=INVALID, description="The rule that the value breaks; invalid if no other word fits"
+    )
 
 
 class ErrorBody(Wire):
-    code: int
-    message: str
-    details: str = ""
-    compliance_issues: list[Issue] = []
+    code: int = Field(description="The HTTP status")
+    message: str = Field(description="What is wrong")
+    details: str = Field(
+        default="", description="What to do about it; empty if message says it all"
+    )
+    compliance_issues: list[Issue] = Field(default=[], description="Each field that is wrong")
     request_id: str = Field(
         default_factory=correlation.current, description="As in X-Request-Id and in the log"
     )
@@ -188,14 +195,16 @@ def _place(field: str, error: ValidationError) -> str:
 
 
 class Count(Wire):
-    count: int
+    count: int = Field(description="How many there are")
 
 
 class Pages(Parameters):
     """``offset`` and ``limit`` of a list; ``next`` of the answer is the next offset or null."""
 
-    offset: int = Field(0, ge=0)
-    limit: int = Field(50, ge=1, le=PAGE_LIMIT)
+    offset: int = Field(default=0, ge=0, description="How many items to skip")
+    limit: int = Field(
+        default=50, ge=1, le=PAGE_LIMIT, description="The greatest number of items in the answer"
+    )
 
     def cut(self, rows: Any) -> tuple[list[Any], int | None]:
         """The page of a queryset or list, and the offset of the next one or ``None``."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from operator import ge, le
-from typing import Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -77,15 +77,29 @@ GRAMMAR = re.compile(rf"^(\w+){OPERATOR}(.*)$", re.DOTALL)
 #: A comma between two filters; any other comma belongs to a value.
 JOINED = re.compile(r",\s*(?=\w+(?:==|!=|<=|>=|=@|!@|=\^|=\$))")
 
+SortBy = Annotated[str, Field(description="The field that the list is sorted by")]
+SortOrder = Annotated[Literal["asc", "desc"], Field(description="asc or desc")]
+
 
 class Filtered(Parameters):
-    filter_by: list[str] = Field([], max_length=20)
-    search: str = Field("", max_length=200)
+    filter_by: list[str] = Field(
+        default=[],
+        max_length=20,
+        description=(
+            "A filter, field<op>value, with one of == != <= >= =@ !@ =^ =$; several filters are "
+            "combined with and"
+        ),
+    )
+    search: str = Field(
+        default="",
+        max_length=200,
+        description="Text that the name, or another text shown in the list, contains",
+    )
 
 
 class Sorted(Parameters):
-    sort_by: str = "createdAt"
-    sort_order: Literal["asc", "desc"] = "asc"
+    sort_by: SortBy = "createdAt"
+    sort_order: SortOrder = "asc"
 
 
 @dataclass(frozen=True)

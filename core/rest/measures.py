@@ -29,10 +29,14 @@ Names = Annotated[list[str], BeforeValidator(_split)]
 class MeasureQuery(Parameters):
     """Which metrics to read, from which time, and at how many points of it."""
 
-    metric_type: Names = Field(min_length=1, max_length=20)
-    start: Moment
-    end: Moment
-    number_of_samples: int = Field(20, ge=1, le=1000)
+    metric_type: Names = Field(
+        min_length=1, max_length=20, description="What was measured; separate several with commas"
+    )
+    start: Moment = Field(description="The start of the time span")
+    end: Moment = Field(description="The end of the time span")
+    number_of_samples: int = Field(
+        default=20, ge=1, le=1000, description="The number of samples in the time span"
+    )
 
     @property
     def step(self) -> timedelta:
@@ -55,35 +59,41 @@ class MeasureQuery(Parameters):
 class MeasuredValue(Wire):
     """The number as a text, as Run:ai has it."""
 
-    value: str
-    timestamp: datetime
+    value: str = Field(description="The number, as text")
+    timestamp: datetime = Field(description="The time of the value")
 
 
 class MetricSeries(Wire):
-    type: str
-    labels: dict[str, str] | None = None
-    values: list[MeasuredValue]
+    type: str = Field(description="What was measured")
+    labels: dict[str, str] | None = Field(
+        default=None, description="What it was measured for, by name; null for the entire workload"
+    )
+    values: list[MeasuredValue] = Field(description="The numbers, the oldest first")
 
 
 class Measurements(Wire):
-    measurements: list[MetricSeries]
+    measurements: list[MetricSeries] = Field(
+        description="A series of values for each requested type"
+    )
 
 
 class GroupKey(Wire):
-    key: str
-    value: str
-    name: str | None = None
+    key: str = Field(description="What the values are grouped by, such as ProjectId")
+    value: str = Field(description="The group, such as the ID of a project")
+    name: str | None = Field(default=None, description="The name")
 
 
 class TelemetryValue(Wire):
-    value: str
-    groups: list[GroupKey] = []
+    value: str = Field(description="The number, as text")
+    groups: list[GroupKey] = Field(
+        default=[], description="What was measured: the ID and the name of each requested group"
+    )
 
 
 class Telemetry(Wire):
-    type: str
-    timestamp: datetime
-    values: list[TelemetryValue]
+    type: str = Field(description="What was measured")
+    timestamp: datetime = Field(description="When it was measured")
+    values: list[TelemetryValue] = Field(description="A number, or one for each group")
 
 
 def measurement(name: str, points: Mapping[datetime, float]) -> MetricSeries:

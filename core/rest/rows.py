@@ -16,6 +16,7 @@ from core.rest.filters import (
     Fields,
     FilterCondition,
     Filtered,
+    SortBy,
     Sorted,
     conditions,
     sorting,
@@ -28,14 +29,19 @@ MILLISECOND = 1000  # in microseconds
 class SortedIfAsked(Sorted):
     """Of a list that has an order of its own, which it keeps unless another is asked for."""
 
-    sort_by: str = ""
+    sort_by: SortBy = ""
 
 
 class PagesIfAsked(Parameters):
     """Of a list that is short, and answered whole unless a ``limit`` is given."""
 
-    offset: int = Field(0, ge=0)
-    limit: int | None = Field(None, ge=1, le=PAGE_LIMIT)
+    offset: int = Field(default=0, ge=0, description="How many items to skip")
+    limit: int | None = Field(
+        default=None,
+        ge=1,
+        le=PAGE_LIMIT,
+        description="The greatest number of items in the answer; all if it is left out",
+    )
 
     def cut(self, rows: Any) -> list[Any]:
         start = min(self.offset, LAST_OFFSET)

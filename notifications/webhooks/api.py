@@ -16,6 +16,7 @@ from core.rest.filters import (
     TEXT,
     Fields,
     Filtered,
+    SortBy,
     Sorted,
     conditions,
     narrow,
@@ -64,7 +65,7 @@ OF_DELIVERIES: Fields = {
 
 
 class WebhookListing(Pages, Sorted, Filtered):
-    sort_by: str = "name"
+    sort_by: SortBy = "name"
 
 
 class DeliveryListing(Pages, Sorted, Filtered):

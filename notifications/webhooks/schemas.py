@@ -4,10 +4,12 @@ from datetime import datetime
 from typing import Annotated, Any, Self
 from uuid import UUID
 
+from pydantic import Field
+
 from accounts import access
 from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
-from core.rest.api import Closed, Wire, words
+from core.rest.api import Closed, NextOffset, Wire, words
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
 
@@ -18,48 +20,69 @@ class WebhookChange(Closed):
     """Missing fields do not change. If ``enabled`` is set to true, messages begin with what happens
     then."""
 
-    name: str = ""
-    url: str = ""
-    events: list[EventType] = []
-    enabled: bool = True
+    name: str = Field(default="", description="The name")
+    url: str = Field(default="", description="Where messages are posted, by https:// or http://")
+    events: list[EventType] = Field(
+        default=[], description="The types of its messages; * is every event"
+    )
+    enabled: bool = Field(default=True, description="Whether messages are sent")
 
 
 class WebhookIn(WebhookChange):
     """The id that ``scope`` needs is required, such as ``projectId``. Without ``events`` all are
     meant."""
 
-    name: str
-    url: str
-    events: list[EventType] = [EVERY_EVENT]
-    scope: AssetScope
-    cluster_id: UUID | None = None
-    department_id: Number | None = None
-    project_id: Number | None = None
+    name: str = Field(description="The name")
+    url: str = Field(description="Where messages are posted, by https:// or http://")
+    events: list[EventType] = Field(
+        default=[EVERY_EVENT], description="The types of its messages; * is every event"
+    )
+    scope: AssetScope = Field(
+        description=(
+            "The place whose workloads its messages are about; tenant is the account with all "
+            "clusters"
+        )
+    )
+    cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
+    department_id: Number | None = Field(default=None, description="The ID of the department")
+    project_id: Number | None = Field(default=None, description="The ID of the project")
 
 
 class WebhookStatus(Wire):
     """``failures`` counts those since the last success, of which the first was at ``failingSince``.
     ``endedBecause`` says why Trainyard turned the webhook off."""
 
-    failures: int
-    failing_since: datetime | None
-    ended_because: str
+    failures: int = Field(description="How many attempts failed since the last success")
+    failing_since: datetime | None = Field(
+        description="When the first failure since the last success happened; null without failures"
+    )
+    ended_because: str = Field(description="Why Trainyard turned it off; empty if it did not")
 
 
 class WebhookOut(Wire):
-    id: UUID
-    name: str
-    url: str
-    events: list[EventType]
-    enabled: bool
-    scope: AssetScope
-    cluster_id: UUID | None
-    department_id: str | None
-    project_id: str | None
-    status: WebhookStatus
-    created_by: str
-    created_at: datetime
-    updated_at: datetime
+    id: UUID = Field(description="Its ID")
+    name: str = Field(description="The name")
+    url: str = Field(
+        description=(
+            "Where messages are posted; the path is *** in lists, and for callers who may not "
+            "change the webhook"
+        )
+    )
+    events: list[EventType] = Field(description="The types of its messages; * is every event")
+    enabled: bool = Field(description="Whether messages are sent")
+    scope: AssetScope = Field(
+        description=(
+            "The place whose workloads its messages are about; tenant is the account with all "
+            "clusters"
+        )
+    )
+    cluster_id: UUID | None = Field(description="The ID of the cluster")
+    department_id: str | None = Field(description="The ID of the department")
+    project_id: str | None = Field(description="The ID of the project")
+    status: WebhookStatus = Field(description="Its status")
+    created_by: str = Field(description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
     def of(cls, webhook: Webhook, user: User | None = None) -> "WebhookOut":
@@ -72,7 +95,8 @@ class WebhookOut(Wire):
 class WebhookSecret(WebhookOut):
     """The only answer that contains the ``secret``."""
 
-    secret: str
+    url: str = Field(description="Where messages are posted")
+    secret: str = Field(description="Signs the messages; shown in this answer alone")
 
     @classmethod
     def of_new(cls, webhook: Webhook) -> "WebhookSecret":
@@ -103,25 +127,37 @@ def _facts(webhook: Webhook) -> dict[str, Any]:
 
 
 class WebhookList(Wire):
-    webhooks: list[WebhookOut]
-    next: int | None
+    webhooks: list[WebhookOut] = Field(
+        description="Addresses that get a message when workloads change"
+    )
+    next: NextOffset
 
 
 class DeliveryOut(Wire):
     """``statusCode`` and ``fault`` are of the last attempt, which took ``milliseconds``."""
 
-    id: UUID
-    message_id: str
-    type: Annotated[str, words(*TYPES, TEST)]
-    subject: str
-    state: Annotated[str, words(*DeliveryState.values)]
-    attempts: int
-    created_at: datetime
-    sent_at: datetime | None
-    next_try_at: datetime | None
-    status_code: int | None
-    milliseconds: int | None
-    fault: str
+    id: UUID = Field(description="Its ID")
+    message_id: str = Field(
+        description="Its ID in the header webhook-id, which stays the same when it is sent again"
+    )
+    type: Annotated[str, words(*TYPES, TEST)] = Field(description="The event that it reports")
+    subject: str = Field(description="The name of the workload that it is about")
+    state: Annotated[str, words(*DeliveryState.values)] = Field(
+        description="Whether it will be sent, was delivered, or was given up"
+    )
+    attempts: int = Field(description="How many times it was sent")
+    created_at: datetime = Field(description="When it was created")
+    sent_at: datetime | None = Field(
+        description="When it was last sent; null before the first attempt"
+    )
+    next_try_at: datetime | None = Field(
+        description="When it is tried next; null if it is not tried again"
+    )
+    status_code: int | None = Field(
+        description="The HTTP status of the receiver's answer; null if it did not answer"
+    )
+    milliseconds: int | None = Field(description="How long the last attempt took")
+    fault: str = Field(description="What was wrong with the last attempt; empty if nothing was")
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
@@ -132,22 +168,26 @@ class DeliveryOut(Wire):
 class DeliveryAttempt(Wire):
     """An attempt to send the message, and the first KB of the answer."""
 
-    at: datetime
-    status_code: int | None
-    milliseconds: int
-    fault: str
-    answer: str
+    at: datetime = Field(description="When it was sent")
+    status_code: int | None = Field(
+        description="The HTTP status of the receiver's answer; null if it did not answer"
+    )
+    milliseconds: int = Field(description="How long it took")
+    fault: str = Field(description="Why it failed; empty if it did not")
+    answer: str = Field(description="The first KB of what the receiver answered")
 
 
 class DeliveryDetail(DeliveryOut):
     """A delivery with the message, the first KB of the last answer, and the latest 20 attempts,
     oldest first."""
 
-    body: str
-    answer: str
-    log: list[DeliveryAttempt]
+    body: str = Field(description="The body of the message as it is sent and signed")
+    answer: str = Field(description="The first KB of what the receiver answered")
+    log: list[DeliveryAttempt] = Field(
+        description="Its latest 20 attempts, oldest first, including those before it was resent"
+    )
 
 
 class DeliveryList(Wire):
-    deliveries: list[DeliveryOut]
-    next: int | None
+    deliveries: list[DeliveryOut] = Field(description="Messages to the webhook")
+    next: NextOffset

@@ -52,76 +52,95 @@ class AccessRuleOut(Wire):
     """``createdAt`` is taken from the audit log. If that has no entry, it is when the later of user
     and project was created."""
 
-    id: int
-    subject_id: str
-    subject_type: str = "user"
-    role_id: int
-    role_name: str
-    scope_type: str
-    scope_id: str
-    scope_name: str
-    cluster_id: str | None
-    tenant_id: int = TENANT
-    created_at: datetime
-    updated_at: datetime
-    deleted_at: datetime | None = None
-    created_by: str
+    id: int = Field(description="Its ID")
+    subject_id: str = Field(description="The username")
+    subject_type: str = Field(default="user", description="Always user")
+    role_id: int = Field(description="The ID of the role")
+    role_name: str = Field(description="The name of the role")
+    scope_type: str = Field(description="Where it belongs; tenant is the account with all clusters")
+    scope_id: str = Field(
+        description="The ID of the cluster, department or project; 1 for the scope tenant"
+    )
+    scope_name: str = Field(description="The name of the project, or Account")
+    cluster_id: str | None = Field(description="The ID of the cluster")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
+    deleted_at: datetime | None = Field(
+        default=None, description="When it was deleted; null unless it was"
+    )
+    created_by: str = Field(description="The username of the person who created it")
 
 
 class AccessRuleList(Wire):
-    total_records: int
-    display_records: int
-    access_rules: list[AccessRuleOut]
+    total_records: int = Field(description="How many there are on all pages")
+    display_records: int = Field(description="How many are on this page")
+    access_rules: list[AccessRuleOut] = Field(description="The roles and where they apply")
 
 
 class RuleMatrix(Closed):
-    role_id: int
-    cluster_id: UUID | None = None
-    subjects: list[SubjectIn] = Field(max_length=MOST_AT_ONCE)
-    scopes: list[ScopeIn] = Field(max_length=MOST_AT_ONCE)
+    role_id: int = Field(description="The ID of the role")
+    cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
+    subjects: list[SubjectIn] = Field(
+        max_length=MOST_AT_ONCE, description="Who gets the role, at most 100"
+    )
+    scopes: list[ScopeIn] = Field(max_length=MOST_AT_ONCE, description="Where each of them gets it")
 
 
 class RuleMatrixIn(Closed):
     """Each subject gets the role in each scope."""
 
-    payload: RuleMatrix
+    payload: RuleMatrix = Field(description="The rules: a role, whom to give it, and where")
 
 
 class RefusedRule(Wire):
-    payload: AccessRuleIn
-    code: int
-    message: str
+    payload: AccessRuleIn = Field(description="The rules: a role, whom to give it, and where")
+    code: int = Field(description="The HTTP status")
+    message: str = Field(
+        description="What happened, in one sentence; empty if there is nothing to say"
+    )
 
 
 class AccessRulesCreated(Wire):
-    succeeded: list[AccessRuleOut]
-    failed: list[RefusedRule]
+    succeeded: list[AccessRuleOut] = Field(
+        description="The IDs of the workloads for which it succeeded"
+    )
+    failed: list[RefusedRule] = Field(description="The workloads for which it failed, and why")
 
 
 class AccessRuleBatch(Closed):
-    ids: list[str] = Field(max_length=MOST_AT_ONCE)
-    action: Literal["delete", "validate_delete"]
+    ids: list[str] = Field(
+        max_length=MOST_AT_ONCE, description="The IDs of the access rules, at most 100"
+    )
+    action: Literal["delete", "validate_delete"] = Field(description="What to do with each of them")
 
 
 class RuleFailure(Wire):
-    id: str
-    code: int
-    message: str
+    id: str = Field(description="Its ID")
+    code: int = Field(description="The HTTP status")
+    message: str = Field(
+        description="What happened, in one sentence; empty if there is nothing to say"
+    )
 
 
 class AccessRulesDeleted(Wire):
     id: str = Field(default_factory=correlation.current, description="The id of the request")
-    succeeded: list[str]
-    failed: list[RuleFailure]
+    succeeded: list[str] = Field(description="The IDs of the workloads for which it succeeded")
+    failed: list[RuleFailure] = Field(description="The workloads for which it failed, and why")
 
 
 class RuleNarrowing(Filtered):
-    subject_type: SubjectType | Literal[""] = ""
-    subject_id_filter: str = Field("", description="A part of the user's name")
-    scope_type: ScopeType | Literal[""] = ""
-    scope_id: str = ""
-    cluster_id: UUID | None = None
-    role_id: int | None = None
+    subject_type: SubjectType | Literal[""] = Field(default="", description="Always user")
+    subject_id_filter: str = Field(default="", description="A part of the user's name")
+    scope_type: ScopeType | Literal[""] = Field(
+        default="", description="Where it belongs; tenant is the account with all clusters"
+    )
+    scope_id: str = Field(
+        default="",
+        description="The ID of the cluster, department or project; none for the scope tenant",
+    )
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    role_id: int | None = Field(default=None, description="The ID of the role")
 
     def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")

@@ -5,13 +5,13 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
-from ninja import Body, Query, Router, Status
+from ninja import Body, Field, Query, Router, Status
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found
-from core.rest.filters import Filtered, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, judged, not_found
+from core.rest.filters import Filtered, SortBy, Sorted, narrow, order
 from projects import departments
 from projects.api import org_units
 from projects.api.resources import (
@@ -35,14 +35,27 @@ class DepartmentChange(Closed):
     projects' quotas. ``overQuota`` false caps the total of the projects. Run:ai's other fields can
     only be null."""
 
-    name: str = ""
-    over_quota: bool = True
-    resources: One = []
-    description: str | None = None
-    default_node_pools: list[str] | None = None
-    scheduling_rules: dict[str, Any] | None = None
-    node_types: dict[str, Any] | None = None
-    overtime_data: dict[str, Any] | None = None
+    name: str = Field(default="", description="The name")
+    over_quota: bool = Field(
+        default=True, description="Whether more than the quota may be used while it is idle"
+    )
+    resources: One = Field(
+        default=[], description="The quotas: a list of one, for the entire cluster"
+    )
+    description: str | None = Field(default=None, description="A description for people")
+    default_node_pools: list[str] | None = Field(
+        default=None,
+        description="Names of node pools, the best first, for workloads that name none",
+    )
+    scheduling_rules: dict[str, Any] | None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
+    node_types: dict[str, Any] | None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
+    overtime_data: dict[str, Any] | None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
 
     def unsaid(self, *, over_quota: bool) -> list[Issue]:
         names = {
@@ -57,28 +70,30 @@ class DepartmentChange(Closed):
 
 
 class DepartmentIn(DepartmentChange):
-    name: str
-    cluster_id: UUID
+    name: str = Field(description="The name")
+    cluster_id: UUID = Field(description="The ID of the cluster")
 
 
 class DepartmentOut(Wire):
     """``gpu``, ``cpu`` and ``memory`` are the effective quotas, ``resources`` the configured ones.
     ``warning`` is set if the projects' quotas sum to more than the department's."""
 
-    id: str
-    name: str
-    cluster_id: UUID
-    over_quota: bool
-    gpu: QuotaOut
-    cpu: QuotaOut
-    memory: QuotaOut
-    resources: list[OrgResourcesOut]
-    total_resources: TotalResources
-    created_at: datetime
-    updated_at: datetime
-    projects: int
-    projects_gpu_quota: float
-    warning: str
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    over_quota: bool = Field(description="Whether more than the quota may be used while it is idle")
+    gpu: QuotaOut = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: QuotaOut = Field(description="CPU, in cores")
+    memory: QuotaOut = Field(description="Memory, in bytes")
+    resources: list[OrgResourcesOut] = Field(
+        description="The quotas: a list of one, for the entire cluster"
+    )
+    total_resources: TotalResources = Field(description="All quotas together")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
+    projects: int = Field(description="How many projects it has")
+    projects_gpu_quota: float = Field(description="The GPU quotas of its projects together")
+    warning: str = Field(description="What is wrong with its quota; empty if nothing")
 
     @classmethod
     def of(cls, share: DepartmentShare) -> "DepartmentOut":
@@ -100,8 +115,8 @@ class DepartmentOut(Wire):
 
 
 class DepartmentList(Wire):
-    departments: list[DepartmentOut]
-    next: int | None
+    departments: list[DepartmentOut] = Field(description="The departments")
+    next: NextOffset
 
 
 class DepartmentNarrowing(Filtered):
@@ -111,7 +126,7 @@ class DepartmentNarrowing(Filtered):
 
 
 class DepartmentListing(Pages, Sorted, DepartmentNarrowing):
-    sort_by: str = "name"
+    sort_by: SortBy = "name"
 
 
 @router.get("/org-unit/departments", response=DepartmentList, by_alias=True)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db.models import Q
+from pydantic import Field
 
 from accounts import access
 from accounts import services as users
@@ -38,21 +39,23 @@ class AccessRule:
 
 
 class SubjectIn(Closed):
-    subject_id: str
-    subject_type: str
+    subject_id: str = Field(description="The username")
+    subject_type: str = Field(description="Always user")
 
 
 class ScopeIn(Closed):
-    scope_id: str
-    scope_type: str
+    scope_id: str = Field(
+        description="The ID of the cluster, department or project; 1 for the scope tenant"
+    )
+    scope_type: str = Field(description="Where it belongs; tenant is the account with all clusters")
 
 
 class AccessRuleIn(SubjectIn, ScopeIn):
     """A user by name or ID gets a role in a scope: Administrator in the ``tenant``, which is the
     whole account, Researcher in a ``project``."""
 
-    role_id: int
-    cluster_id: UUID | None = None
+    role_id: int = Field(description="The ID of the role")
+    cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
 
 
 def rules(people: Q, members: Q) -> Iterator[AccessRule]:

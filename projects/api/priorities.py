@@ -1,6 +1,6 @@
 """REST: which projects go first. Run:ai calls a project's rank its priority."""
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from core.rest.api import Wire
@@ -16,13 +16,13 @@ FIELDS: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
 class RankOut(Wire):
     """The project with the higher ``value`` goes first."""
 
-    name: str
-    value: int
-    is_default: bool
+    name: str = Field(description="The value for rank")
+    value: int = Field(description="A number; the higher goes first")
+    is_default: bool = Field(description="Whether new projects have it")
 
 
 class RankList(Wire):
-    priorities: list[RankOut]
+    priorities: list[RankOut] = Field(description="The priorities, the lowest first")
 
 
 @router.get("/org-unit/priorities", response=RankList)

@@ -11,8 +11,8 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, Pages, Wire, judged, not_found
-from core.rest.filters import NUMBER, TEXT, Fields, Filtered, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, judged, not_found
+from core.rest.filters import NUMBER, TEXT, Fields, Filtered, SortBy, Sorted, narrow, order
 from core.web.query import whole_number
 from projects import services
 from projects.api import org_units
@@ -39,38 +39,44 @@ FIELDS: Fields = {
 
 
 class ParentRef(Wire):
-    id: str
-    name: str
-    type: Literal["department"] = "department"
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    type: Literal["department"] = Field(default="department", description="Its type")
 
 
 class ProjectStatus(Wire):
-    phase: Literal["Ready"] = "Ready"
+    phase: Literal["Ready"] = Field(default="Ready", description="The phase it is in")
 
 
 class ProjectOut(Wire):
     """``resources`` are as in a request. ``gpu``, ``cpu`` and ``memory`` also have what workloads
     hold, CPU in cores and memory in bytes."""
 
-    id: str
-    name: str
-    description: str
-    cluster_id: UUID
-    parent_id: str
-    parent: ParentRef
-    department_name: str
-    over_quota: bool
-    rank: ProjectRank
-    default_node_pools: list[str]
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    description: str = Field(description="A description for people")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    parent_id: str = Field(
+        description="The ID of the department; the default one if it is left out"
+    )
+    parent: ParentRef = Field(description="The department it belongs to")
+    department_name: str = Field(description="The name of the department")
+    over_quota: bool = Field(description="Whether more than the quota may be used while it is idle")
+    rank: ProjectRank = Field(description="Its rank among the projects that wait")
+    default_node_pools: list[str] = Field(
+        description="Names of node pools, the best first, for workloads that name none"
+    )
     members: list[str] = Field(description="Usernames")
-    resources: list[OrgResourcesOut]
-    total_resources: TotalResources
-    status: ProjectStatus
-    gpu: QuotaOut
-    cpu: QuotaOut
-    memory: QuotaOut
-    created_at: datetime
-    updated_at: datetime
+    resources: list[OrgResourcesOut] = Field(
+        description="The quotas: a list of one, for the entire cluster"
+    )
+    total_resources: TotalResources = Field(description="All quotas together")
+    status: ProjectStatus = Field(description="Its status")
+    gpu: QuotaOut = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: QuotaOut = Field(description="CPU, in cores")
+    memory: QuotaOut = Field(description="Memory, in bytes")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
     def of(cls, project: Project, usage: Usage) -> "ProjectOut":
@@ -98,34 +104,51 @@ class ProjectOut(Wire):
 
 
 class ProjectList(Wire):
-    projects: list[ProjectOut]
-    next: int | None
+    projects: list[ProjectOut] = Field(description="The projects")
+    next: NextOffset
 
 
 class ProjectChange(Closed):
     """Missing fields do not change. ``parentId`` is the department. Run:ai's ``schedulingRules``,
     ``nodeTypes`` and ``requestedNamespace`` can only be null, ``enforceRunaiScheduler`` true."""
 
-    name: str | None = None
-    description: str | None = None
-    parent_id: str | None = None
-    over_quota: bool | None = None
-    rank: ProjectRank | None = None
-    default_node_pools: list[str] | None = None
+    name: str | None = Field(default=None, description="The name")
+    description: str | None = Field(default=None, description="A description for people")
+    parent_id: str | None = Field(
+        default=None, description="The ID of the department; the default one if it is left out"
+    )
+    over_quota: bool | None = Field(
+        default=None, description="Whether more than the quota may be used while it is idle"
+    )
+    rank: ProjectRank | None = Field(
+        default=None, description="Its rank among the projects that wait"
+    )
+    default_node_pools: list[str] | None = Field(
+        default=None,
+        description="Names of node pools, the best first, for workloads that name none",
+    )
     members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
-    resources: One | None = None
-    scheduling_rules: dict[str, Any] | None = None
-    node_types: dict[str, Any] | None = None
-    requested_namespace: str | None = None
-    enforce_runai_scheduler: bool | None = None
+    resources: One | None = Field(
+        default=None, description="The quotas: a list of one, for the entire cluster"
+    )
+    scheduling_rules: dict[str, Any] | None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
+    node_types: dict[str, Any] | None = Field(
+        default=None, description="Run:ai's; can only be null"
+    )
+    requested_namespace: str | None = Field(default=None, description="Run:ai's; can only be null")
+    enforce_runai_scheduler: bool | None = Field(
+        default=None, description="Can only be true: Trainyard decides where its workloads run"
+    )
 
 
 class ProjectIn(ProjectChange):
     """Without ``parentId`` the project is in the department ``default``, which is created if the
     cluster has none."""
 
-    name: str
-    cluster_id: UUID
+    name: str = Field(description="The name")
+    cluster_id: UUID = Field(description="The ID of the cluster")
 
 
 class ProjectNarrowing(Filtered):
@@ -136,7 +159,7 @@ class ProjectNarrowing(Filtered):
 
 
 class ProjectListing(Pages, Sorted, ProjectNarrowing):
-    sort_by: str = "name"
+    sort_by: SortBy = "name"
 
 
 @router.get("/org-unit/projects", response=ProjectList, by_alias=True)

@@ -27,16 +27,16 @@ Unit = Annotated[
 class QuotaOut(Wire):
     """``deserved`` is the quota, and ``limit`` is never exceeded. Null means unlimited."""
 
-    deserved: float | None
-    limit: float | None
-    allocated: float
+    deserved: float | None = Field(description="The quota; null for no limit")
+    limit: float | None = Field(description="What it can never exceed; null for no limit")
+    allocated: float = Field(description="What workloads use now")
 
 
 class PoolRef(Closed):
     """Only the cluster's ``default``: node pools have no quotas of their own."""
 
-    id: str = ""
-    name: str | None = None
+    id: str = Field(default="", description="Can only be default")
+    name: str | None = Field(default=None, description="The name")
 
     @property
     def is_default(self) -> bool:
@@ -48,17 +48,23 @@ class Deserved(Closed):
     """Null means no quota of its own. Without over quota ``limit`` equals ``deserved``, else it is
     null. ``overQuotaWeight`` is always null."""
 
-    deserved: Amount | None = None
-    limit: Amount | None = None
-    over_quota_weight: Amount | None = None
+    deserved: Amount | None = Field(default=None, description="The quota; null for no limit")
+    limit: Amount | None = Field(
+        default=None, description="The same as deserved if overQuota is false; else null"
+    )
+    over_quota_weight: Amount | None = Field(default=None, description="Run:ai's; can only be null")
 
 
 class DeservedMemory(Deserved):
     """In bytes unless ``units`` says otherwise."""
 
-    deserved: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = None
-    limit: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = None
-    units: Unit = "B"
+    deserved: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = Field(
+        default=None, description="The quota; null for no limit"
+    )
+    limit: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = Field(
+        default=None, description="The same as deserved if overQuota is false; else null"
+    )
+    units: Unit = Field(default="B", description="The unit: MB, MiB or GB; bytes if it is null")
 
     def in_bytes(self) -> int | None:
         if self.deserved is None:
@@ -69,11 +75,14 @@ class DeservedMemory(Deserved):
 class OrgResources(Closed):
     """GPUs, CPU cores and memory of the entire cluster. ``priority`` is the rank of a project."""
 
-    node_pool: PoolRef | None = None
-    gpu: Deserved | None = None
-    cpu: Deserved | None = None
-    memory: DeservedMemory | None = None
-    priority: ProjectRank | None = None
+    node_pool: PoolRef | None = Field(default=None, description="The name of the node pool")
+    gpu: Deserved | None = Field(default=None, description="GPUs; a part of a GPU is a fraction")
+    cpu: Deserved | None = Field(default=None, description="CPU, in cores")
+    memory: DeservedMemory | None = Field(default=None, description="Memory, in bytes")
+    priority: ProjectRank | None = Field(
+        default=None,
+        description="The rank of a project among those that wait; null for departments",
+    )
 
     def values(self) -> dict[str, Any]:
         """The quotas that were given, by their names in the services."""
@@ -106,29 +115,35 @@ class OrgResources(Closed):
 
 
 class DeservedOut(Wire):
-    deserved: float | None
-    limit: float | None
-    over_quota_weight: None = None
+    deserved: float | None = Field(description="The quota; null for no limit")
+    limit: float | None = Field(description="The same as deserved if overQuota is false; else null")
+    over_quota_weight: None = Field(default=None, description="Run:ai's; can only be null")
 
 
 class DeservedMemoryOut(DeservedOut):
-    units: Literal["MB"] = "MB"
+    units: Literal["MB"] = Field(
+        default="MB", description="The unit: MB, MiB or GB; bytes if it is null"
+    )
 
 
 class DefaultPoolOut(Wire):
-    id: str = DEFAULT_POOL
-    name: str = DEFAULT_POOL
+    id: str = Field(default=DEFAULT_POOL, description="Its ID")
+    name: str = Field(default=DEFAULT_POOL, description="The name")
 
 
 class OrgResourcesOut(Wire):
     """The quotas as a request has them. Null means no quota of its own. ``priority`` is a
     project's."""
 
-    node_pool: DefaultPoolOut = DefaultPoolOut()
-    gpu: DeservedOut
-    cpu: DeservedOut
-    memory: DeservedMemoryOut
-    priority: ProjectRank | None
+    node_pool: DefaultPoolOut = Field(
+        default=DefaultPoolOut(), description="The name of the node pool"
+    )
+    gpu: DeservedOut = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: DeservedOut = Field(description="CPU, in cores")
+    memory: DeservedMemoryOut = Field(description="Memory, in bytes")
+    priority: ProjectRank | None = Field(
+        description="The rank of a project among those that wait; null for departments"
+    )
 
     @classmethod
     def of(
@@ -149,9 +164,9 @@ class OrgResourcesOut(Wire):
 class TotalResources(Wire):
     """The quotas over all node pools: GPUs, CPU cores, and memory in MB."""
 
-    gpu_quota: float
-    cpu_quota: float | None
-    memory_quota: float | None
+    gpu_quota: float = Field(description="The quota of GPUs; null for no limit")
+    cpu_quota: float | None = Field(description="The CPU quota in cores; null for no limit")
+    memory_quota: float | None = Field(description="The quota of memory; null for no limit")
 
     @classmethod
     def of(cls, quota: Quota) -> "TotalResources":

@@ -32,9 +32,9 @@ GROUPS = ("ClusterId", "DepartmentId", "ProjectId")
 
 class OrgTelemetryQuery(Parameters):
     telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
-    cluster_id: UUID | None = None
-    department_id: int | None = None
-    group_by: Names = Field([], description=f"At most two of {', '.join(GROUPS)}")
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    department_id: int | None = Field(default=None, description="Only assets of this department")
+    group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
 
     def check(self, groups: Iterable[str]) -> None:
         refuse_others([self.telemetry_type], COUNTED)

@@ -27,19 +27,25 @@ class ConfigFile(Part):
 
     model_config = ConfigDict(str_strip_whitespace=False, str_max_length=MOST_DATA)
 
-    name: FileName
-    content: Text
+    name: FileName = Field(description="The name of the file")
+    content: Text = Field(description="The text of the file")
 
 
 class ConfigMapVolume(Part):
     """Files at ``mountPath``: those of a ConfigMap that exists, or ``files`` of a new one."""
 
-    name: Title = ""
-    config_map: Name | None = None
-    files: tuple[ConfigFile, ...] = ()
-    mount_path: Place
-    sub_path: Inside | None = None
-    default_mode: Mode | None = None
+    name: Title = Field("", description="The name")
+    config_map: Name | None = Field(None, description="The name of the ConfigMap")
+    files: tuple[ConfigFile, ...] = Field(
+        (), description="The files of a new ConfigMap; empty for one that exists"
+    )
+    mount_path: Place = Field(description="Where it is mounted")
+    sub_path: Inside | None = Field(
+        None, description="The one key that is mounted as a file; all keys if it is null"
+    )
+    default_mode: Mode | None = Field(
+        None, description="The permissions of the files as four octal digits; 0644 if it is null"
+    )
 
     @model_validator(mode="after")
     def _from_one_place(self) -> Self:
@@ -68,11 +74,15 @@ class ConfigMapVolume(Part):
 class SecretVolume(Part):
     """Files at ``mountPath``, one for each key of a Secret that exists, or of a credential."""
 
-    name: Title = ""
-    secret: Name | None = None
-    credential: CredentialFiles | None = None
-    mount_path: Place
-    default_mode: Mode | None = None
+    name: Title = Field("", description="The name")
+    secret: Name | None = Field(None, description="The name of the Secret")
+    credential: CredentialFiles | None = Field(
+        None, description="The credential that is mounted instead of a Secret"
+    )
+    mount_path: Place = Field(description="Where it is mounted")
+    default_mode: Mode | None = Field(
+        None, description="The permissions of the files as four octal digits; 0644 if it is null"
+    )
 
     @model_validator(mode="after")
     def _from_one_place(self) -> Self:

@@ -42,9 +42,9 @@ Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_r
 
 
 class AccessModes(Part):
-    read_write_once: Flag = True
-    read_only_many: Flag = False
-    read_write_many: Flag = False
+    read_write_once: Flag = Field(True, description="One node may write to it")
+    read_only_many: Flag = Field(False, description="Many nodes may read it")
+    read_write_many: Flag = Field(False, description="Many nodes may write to it")
 
     @model_validator(mode="after")
     def _any(self) -> Self:
@@ -66,10 +66,16 @@ class ClaimInfo(Part):
     """The volume that a new claim asks for. Without a storage class it is of the cluster's default
     one."""
 
-    size: Quantity
-    storage_class: Name | None = None
-    access_modes: AccessModes = AccessModes()
-    volume_mode: VolumeMode = VolumeMode.FILESYSTEM
+    size: Quantity = Field(description="The size of a new claim, such as 10G")
+    storage_class: Name | None = Field(
+        None, description="The storage class of a new claim; the cluster's default if it is null"
+    )
+    access_modes: AccessModes = Field(
+        AccessModes(), description="How many nodes may mount it, and whether they may write"
+    )
+    volume_mode: VolumeMode = Field(
+        VolumeMode.FILESYSTEM, description="Whether it is a file system or a raw block device"
+    )
 
     @property
     def without_class(self) -> bool:
@@ -83,13 +89,15 @@ class Pvc(Part):
     a name belongs to the project: the first workload that names it creates it, and it stays.
     """
 
-    name: Title = ""
-    path: Place
-    existing_pvc: Flag = False
-    claim_name: Name | None = None
-    read_only: Flag = False
-    ephemeral: Flag = False
-    claim_info: ClaimInfo | None = None
+    name: Title = Field("", description="The name")
+    path: Place = Field(description="Where it is mounted")
+    existing_pvc: Flag = Field(False, description="Whether the claim exists already")
+    claim_name: Name | None = Field(None, description="The name of the claim")
+    read_only: Flag = Field(False, description="Whether pods can only read it")
+    ephemeral: Flag = Field(False, description="Whether a new claim ends with the workload")
+    claim_info: ClaimInfo | None = Field(
+        None, description="The volume that a new claim requests; null for an existing claim"
+    )
 
     @model_validator(mode="after")
     def _new_or_existing(self) -> Self:
@@ -111,11 +119,16 @@ class Pvc(Part):
 
 
 class Nfs(Part):
-    name: Title = ""
-    server: str = Field(min_length=1, max_length=253, pattern=SERVER)
-    path: Place
-    mount_path: Place
-    read_only: Flag = True
+    name: Title = Field("", description="The name")
+    server: str = Field(
+        min_length=1,
+        max_length=253,
+        pattern=SERVER,
+        description="The host name or address of the server",
+    )
+    path: Place = Field(description="The directory of the server")
+    mount_path: Place = Field(description="Where it is mounted")
+    read_only: Flag = Field(True, description="Whether pods can only read it")
 
 
 class Propagation(StrEnum):
@@ -124,25 +137,46 @@ class Propagation(StrEnum):
 
 
 class HostPath(Part):
-    name: Title = ""
-    path: Place
-    mount_path: Place
-    read_only: Flag = True
-    mount_propagation: Propagation = Propagation.NONE
+    name: Title = Field("", description="The name")
+    path: Place = Field(description="The directory on the node")
+    mount_path: Place = Field(description="Where it is mounted")
+    read_only: Flag = Field(True, description="Whether pods can only read it")
+    mount_propagation: Propagation = Field(
+        Propagation.NONE, description="Whether mounts made later are seen in the pod"
+    )
 
 
 class S3(Part):
     """An S3 bucket, copied into ``path`` before the program starts. Without ``url`` it is at AWS.
     The access key is that of a ``credential`` of the gallery, or in a Secret."""
 
-    name: Title = ""
-    bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET)
-    path: Place
-    url: str | None = Field(None, max_length=2000, pattern=WEB_ADDRESS_ALONE)
-    access_key_secret: Name | None = None
-    secret_key_of_access_key_id: str = Field("AccessKeyId", min_length=1, max_length=253)
-    secret_key_of_secret_key: str = Field("SecretKey", min_length=1, max_length=253)
-    credential: NamedCredential | None = None
+    name: Title = Field("", description="The name")
+    bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET, description="The bucket")
+    path: Place = Field(description="Where it is fetched to")
+    url: str | None = Field(
+        None,
+        max_length=2000,
+        pattern=WEB_ADDRESS_ALONE,
+        description="The URL of the service; Amazon's if it is null",
+    )
+    access_key_secret: Name | None = Field(
+        None, description="The Secret, or the asset, that holds the access key"
+    )
+    secret_key_of_access_key_id: str = Field(
+        "AccessKeyId",
+        min_length=1,
+        max_length=253,
+        description="The key of the Secret that has the access key's ID",
+    )
+    secret_key_of_secret_key: str = Field(
+        "SecretKey",
+        min_length=1,
+        max_length=253,
+        description="The key of the Secret that has the secret key",
+    )
+    credential: NamedCredential | None = Field(
+        None, description="A credential of Trainyard, by its name or ID"
+    )
 
     @model_validator(mode="after")
     def _keys_from_one_place(self) -> Self:
@@ -160,23 +194,45 @@ class GitSecret(Part):
     """The Secret with which a Git repository is fetched: it has a username and password, or a
     private SSH key under the key ``ssh``."""
 
-    name: Name
-    authentication_method: GitMethod = GitMethod.PASSWORD
-    secret_key_of_user: str = Field("username", min_length=1, max_length=253)
-    secret_key_of_password: str = Field("password", min_length=1, max_length=253)
+    name: Name = Field(description="The name of the Secret")
+    authentication_method: GitMethod = Field(
+        GitMethod.PASSWORD, description="How to sign in to the repository"
+    )
+    secret_key_of_user: str = Field(
+        "username",
+        min_length=1,
+        max_length=253,
+        description="The key of the Secret that has the username",
+    )
+    secret_key_of_password: str = Field(
+        "password",
+        min_length=1,
+        max_length=253,
+        description="The key of the Secret that has the password",
+    )
 
 
 class Git(Part):
     """A repository, cloned into ``path`` before the program starts, with a ``credential`` of the
     gallery or what is in a Secret."""
 
-    name: Title = ""
-    repository: Annotated[str, Field(max_length=2000), AfterValidator(_repository)]
-    branch: Revision | None = None
-    revision: Revision | None = None
-    path: Place
-    secret_ref: GitSecret | None = None
-    credential: NamedCredential | None = None
+    name: Title = Field("", description="The name")
+    repository: Annotated[str, Field(max_length=2000), AfterValidator(_repository)] = Field(
+        description="The URL of the repository"
+    )
+    branch: Revision | None = Field(
+        None, description="The branch to fetch; the repository's default if it is null"
+    )
+    revision: Revision | None = Field(
+        None, description="The commit or tag to fetch; the newest of the branch if it is null"
+    )
+    path: Place = Field(description="Where it is fetched to")
+    secret_ref: GitSecret | None = Field(
+        None, description="The Secret that contains username and password"
+    )
+    credential: NamedCredential | None = Field(
+        None, description="A credential of Trainyard, by its name or ID"
+    )
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Self:
@@ -204,23 +260,31 @@ class Medium(StrEnum):
 
 
 class EmptyDirVolume(Part):
-    name: Title = ""
-    path: Place
-    medium: Medium = Medium.DISK
-    size_limit: Quantity | None = None
+    name: Title = Field("", description="A name of your own")
+    path: Place = Field(description="The path in the container")
+    medium: Medium = Field(Medium.DISK, description="Where it is stored: on disk, or Memory")
+    size_limit: Quantity | None = Field(
+        None, description="The most that it can hold, such as 1G; no limit if it is null"
+    )
 
 
 class Storage(Part):
     """Everything that is mounted into one kind of pod."""
 
-    pvc: tuple[Pvc, ...] = ()
-    nfs: tuple[Nfs, ...] = ()
-    host_path: tuple[HostPath, ...] = ()
-    s3: tuple[S3, ...] = ()
-    git: tuple[Git, ...] = ()
-    config_map_volume: tuple[ConfigMapVolume, ...] = ()
-    secret_volume: tuple[SecretVolume, ...] = ()
-    empty_dir_volume: tuple[EmptyDirVolume, ...] = ()
+    pvc: tuple[Pvc, ...] = Field((), description="Claims of volumes: existing ones, or new ones")
+    nfs: tuple[Nfs, ...] = Field((), description="Directories of NFS servers")
+    host_path: tuple[HostPath, ...] = Field((), description="Directories of the nodes")
+    s3: tuple[S3, ...] = Field((), description="Buckets, fetched before the program starts")
+    git: tuple[Git, ...] = Field(
+        (), description="Git repositories, fetched before the program starts"
+    )
+    config_map_volume: tuple[ConfigMapVolume, ...] = Field((), description="ConfigMaps as files")
+    secret_volume: tuple[SecretVolume, ...] = Field(
+        (), description="Secrets or credentials as files"
+    )
+    empty_dir_volume: tuple[EmptyDirVolume, ...] = Field(
+        (), description="Temporary directories, which are deleted with the pod"
+    )
 
     @model_validator(mode="after")
     def _places_are_unique(self) -> Self:

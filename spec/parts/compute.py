@@ -18,25 +18,53 @@ class GpuRequestType(StrEnum):
 
 
 class ExtendedResource(Part):
-    resource: str = Field(min_length=1, max_length=253)
-    quantity: Quantity
+    resource: str = Field(min_length=1, max_length=253, description="The name of the resource")
+    quantity: Quantity = Field(description="The amount, such as 1")
 
 
 class Compute(Part):
     """Resources of one pod. CPU in cores; memory as quantities; GPU memory is per device."""
 
-    gpu_devices_request: Whole = Field(0, ge=0, le=64)
-    gpu_request_type: GpuRequestType | None = None
-    gpu_portion_request: Number | None = Field(None, gt=0, le=1)
-    gpu_portion_limit: Number | None = Field(None, gt=0, le=1)
-    gpu_memory_request: Quantity | None = None
-    gpu_memory_limit: Quantity | None = None
-    cpu_core_request: Number = Field(DEFAULT_CPU, ge=0, le=1024)
-    cpu_core_limit: Number | None = Field(None, gt=0, le=1024)
-    cpu_memory_request: Quantity = DEFAULT_MEMORY
-    cpu_memory_limit: Quantity | None = None
-    large_shm_request: Flag = False
-    extended_resources: tuple[ExtendedResource, ...] = ()
+    gpu_devices_request: Whole = Field(0, ge=0, le=64, description="How many GPUs each pod has")
+    gpu_request_type: GpuRequestType | None = Field(
+        None, description="How a part of a GPU is requested; entire GPUs if it is null"
+    )
+    gpu_portion_request: Number | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="The part of a GPU that a pod is guaranteed, if gpuRequestType is portion",
+    )
+    gpu_portion_limit: Number | None = Field(
+        None, gt=0, le=1, description="The largest part of a GPU that a pod may use"
+    )
+    gpu_memory_request: Quantity | None = Field(
+        None, description="The GPU memory that a pod is guaranteed, if gpuRequestType is memory"
+    )
+    gpu_memory_limit: Quantity | None = Field(
+        None, description="The most GPU memory that a pod may use, such as 8G"
+    )
+    cpu_core_request: Number = Field(
+        DEFAULT_CPU, ge=0, le=1024, description="The CPU cores that a pod is guaranteed"
+    )
+    cpu_core_limit: Number | None = Field(
+        None,
+        gt=0,
+        le=1024,
+        description="The most CPU cores that a pod may use; no limit if it is null",
+    )
+    cpu_memory_request: Quantity = Field(
+        DEFAULT_MEMORY, description="The memory that a pod is guaranteed, such as 100M"
+    )
+    cpu_memory_limit: Quantity | None = Field(
+        None, description="The most memory that a pod may use, such as 2G; no limit if it is null"
+    )
+    large_shm_request: Flag = Field(
+        False, description="Whether /dev/shm is as large as the memory of the pod"
+    )
+    extended_resources: tuple[ExtendedResource, ...] = Field(
+        (), description="Other resources of each pod, such as rdma/hca"
+    )
 
     @model_validator(mode="after")
     def _gpu_fields_agree(self) -> Self:

@@ -91,17 +91,40 @@ def _capability(name: str) -> str:
 class Security(Part):
     """Who runs the container and with which rights."""
 
-    uid_gid_source: UidGidSource = UidGidSource.IMAGE
-    run_as_uid: Whole | None = Field(None, ge=0, le=2**31 - 1)
-    run_as_gid: Whole | None = Field(None, ge=0, le=2**31 - 1)
-    supplemental_groups: str | None = Field(None, pattern=NUMBERS)
-    run_as_non_root: Flag | None = None
-    allow_privilege_escalation: Flag | None = None
-    read_only_root_filesystem: Flag | None = None
-    capabilities: tuple[Annotated[str, AfterValidator(_capability)], ...] = ()
-    seccomp_profile_type: Seccomp | None = None
-    host_ipc: Flag = False
-    host_network: Flag = False
+    uid_gid_source: UidGidSource = Field(
+        UidGidSource.IMAGE,
+        description="Where user and group come from: the image, or the fields here",
+    )
+    run_as_uid: Whole | None = Field(
+        None, ge=0, le=2**31 - 1, description="The user that the container runs as"
+    )
+    run_as_gid: Whole | None = Field(
+        None, ge=0, le=2**31 - 1, description="The group that the container runs as"
+    )
+    supplemental_groups: str | None = Field(
+        None, pattern=NUMBERS, description="Further groups of the user, separated by commas"
+    )
+    run_as_non_root: Flag | None = Field(
+        None, description="Whether the container is refused if it would run as root"
+    )
+    allow_privilege_escalation: Flag | None = Field(
+        None, description="Whether a process may gain more privileges than its parent"
+    )
+    read_only_root_filesystem: Flag | None = Field(
+        None, description="Whether the container cannot write to its own file system"
+    )
+    capabilities: tuple[Annotated[str, AfterValidator(_capability)], ...] = Field(
+        (), description="Linux capabilities that the container gets, such as SYS_NICE"
+    )
+    seccomp_profile_type: Seccomp | None = Field(
+        None, description="The seccomp profile of the container"
+    )
+    host_ipc: Flag = Field(
+        False, description="Whether the pods share the IPC namespace of their node"
+    )
+    host_network: Flag = Field(
+        False, description="Whether the pods share the network of their node"
+    )
 
     @model_validator(mode="after")
     def _ids_are_custom(self) -> Self:
@@ -169,15 +192,36 @@ class ToolConnection(Part):
     """A tool that the image serves, how people reach it and who may; or one that is elsewhere, with
     its address, in which ``${NAME}`` stands for the value of a variable."""
 
-    name: str = Field(min_length=1, max_length=63)
-    tool_type: str = "custom"
-    connection_type: ConnectionType = ConnectionType.EXTERNAL_URL
-    container_port: Whole | None = Field(None, ge=1, le=65_535)
-    node_port: Whole | None = Field(None, ge=30_000, le=32_767)
-    external_url: str | None = Field(None, max_length=2_000)
-    authorization_type: Access | None = None
-    authorized_users: tuple[str, ...] = ()
-    authorized_groups: tuple[str, ...] = ()
+    name: str = Field(min_length=1, max_length=63, description="The name of the tool")
+    tool_type: str = Field("custom", description="The kind of tool, such as jupyter-notebook")
+    connection_type: ConnectionType = Field(
+        ConnectionType.EXTERNAL_URL, description="How the tool is reached"
+    )
+    container_port: Whole | None = Field(
+        None, ge=1, le=65_535, description="The port that the tool listens on in the container"
+    )
+    node_port: Whole | None = Field(
+        None,
+        ge=30_000,
+        le=32_767,
+        description=(
+            "The external port of a node or a load balancer; chosen by the cluster if it is null"
+        ),
+    )
+    external_url: str | None = Field(
+        None, max_length=2_000, description="The external URL; made by Trainyard if it is null"
+    )
+    authorization_type: Access | None = Field(None, description="Who may open the tool")
+    authorized_users: tuple[str, ...] = Field(
+        (),
+        description=(
+            "Users who may open it, by username or email address, if authorizationType is "
+            "authorizedUsers"
+        ),
+    )
+    authorized_groups: tuple[str, ...] = Field(
+        (), description="Groups that may open it if authorizationType is authorizedGroups"
+    )
 
     @model_validator(mode="after")
     def _known_and_reachable(self) -> Self:
@@ -239,18 +283,40 @@ SERVED = (
 class Container(Part):
     """What is started, and how. Some clusters run a command without an image."""
 
-    image: Image | None = None
-    image_pull_policy: PullPolicy = PullPolicy.IF_NOT_PRESENT
-    command: CommandLine | None = None
-    args: CommandLine | None = None
-    working_dir: Annotated[Text, Field(min_length=1, max_length=4096)] | None = None
-    environment_variables: tuple[EnvironmentVariable, ...] = ()
-    connections: tuple[ToolConnection, ...] = ()
-    security: Security = Security()
-    probes: Probes = Probes()
-    create_home_dir: Flag = False
-    stdin: Flag = False
-    tty: Flag = False
+    image: Image | None = Field(
+        None, description="The container image, such as kubeflow/pytorch-dist-mnist:latest"
+    )
+    image_pull_policy: PullPolicy = Field(
+        PullPolicy.IF_NOT_PRESENT, description="When the nodes pull the image"
+    )
+    command: CommandLine | None = Field(
+        None, description="The command line; the image's own if it is null"
+    )
+    args: CommandLine | None = Field(
+        None, description="The arguments of the command, in one line, quoted as in a shell"
+    )
+    working_dir: Annotated[Text, Field(min_length=1, max_length=4096)] | None = Field(
+        None, description="The directory the command starts in; the image's own if it is null"
+    )
+    environment_variables: tuple[EnvironmentVariable, ...] = Field(
+        (), description="Environment variables"
+    )
+    connections: tuple[ToolConnection, ...] = Field(
+        (),
+        description=(
+            "Tools in the pods, of both kinds in one list; answers list them in exposedUrls and "
+            "ports"
+        ),
+    )
+    security: Security = Field(Security(), description="Rights of the container")
+    probes: Probes = Field(
+        Probes(), description="Checks of the container; for workloads of one pod and tools"
+    )
+    create_home_dir: Flag = Field(
+        False, description="Whether the user gets a temporary home directory"
+    )
+    stdin: Flag = Field(False, description="Whether the container has a standard input")
+    tty: Flag = Field(False, description="Whether the container has a terminal")
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
@@ -280,4 +346,6 @@ class Container(Part):
 class Environment(Container):
     """Everything an environment asset gives to a workload."""
 
-    image: Image
+    image: Image = Field(
+        description="The container image, such as kubeflow/pytorch-dist-mnist:latest"
+    )

@@ -21,12 +21,15 @@ def _label(name: str) -> str:
 class Annotation(Part):
     """An annotation of the pods. Its value is any text."""
 
-    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)]
-    value: str = Field("", max_length=4096)
+    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)] = Field(
+        description="The name, such as team or example.com/team"
+    )
+    value: str = Field("", max_length=4096, description="The value, any text")
 
 
 class Label(Annotation):
-    """A label of the pods. Its value has letters and digits, and ``- _ .`` between them: Kubernetes
-    would create none of the pods with another."""
+    """A label of the pods. Its name must not belong to Kubernetes, an operator or a scheduler. Its
+    value has letters and digits, and ``- _ .`` between them; with any other value Kubernetes would
+    create none of the pods."""
 
-    value: LabelValue = ""
+    value: LabelValue = Field("", description="The value; letters, digits, and - _ . between them")

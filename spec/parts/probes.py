@@ -17,35 +17,56 @@ class Scheme(StrEnum):
 
 
 class HttpGet(Part):
-    path: str = Field("/", min_length=1, max_length=2000)
-    port: Whole = Field(ge=1, le=65_535)
-    host: str | None = Field(None, min_length=1, max_length=253)
-    scheme: Scheme = Scheme.HTTP
+    path: str = Field("/", min_length=1, max_length=2000, description="The path of the request")
+    port: Whole = Field(ge=1, le=65_535, description="The port")
+    host: str | None = Field(
+        None,
+        min_length=1,
+        max_length=253,
+        description="The host of the request; the pod if it is null",
+    )
+    scheme: Scheme = Field(Scheme.HTTP, description="HTTP or HTTPS")
 
 
 class ProbeHandler(Part):
-    http_get: HttpGet
+    http_get: HttpGet = Field(description="A request that the container must answer with success")
 
 
 class Probe(Part):
     """A request that checks the container again and again. Times are in seconds; the thresholds
     count results in a row."""
 
-    initial_delay_seconds: Whole | None = Field(None, ge=0, le=LARGEST)
-    period_seconds: Whole | None = Field(None, ge=1, le=LARGEST)
-    timeout_seconds: Whole | None = Field(None, ge=1, le=LARGEST)
-    success_threshold: Whole | None = Field(None, ge=1, le=LARGEST)
-    failure_threshold: Whole | None = Field(None, ge=1, le=LARGEST)
-    handler: ProbeHandler
+    initial_delay_seconds: Whole | None = Field(
+        None,
+        ge=0,
+        le=LARGEST,
+        description="How many seconds after the start the first check happens",
+    )
+    period_seconds: Whole | None = Field(
+        None, ge=1, le=LARGEST, description="How many seconds are between two checks"
+    )
+    timeout_seconds: Whole | None = Field(
+        None,
+        ge=1,
+        le=LARGEST,
+        description="After how many seconds without an answer the check fails",
+    )
+    success_threshold: Whole | None = Field(
+        None, ge=1, le=LARGEST, description="How many successes in a row make the check succeed"
+    )
+    failure_threshold: Whole | None = Field(
+        None, ge=1, le=LARGEST, description="How many failures in a row make the check fail"
+    )
+    handler: ProbeHandler = Field(description="How it is checked")
 
 
 class Probes(Part):
     """Checks of the container. While ``readiness`` fails, the rank is not ready; if ``liveness``
     fails, it is restarted; until ``startup`` succeeds, neither is checked."""
 
-    readiness: Probe | None = None
-    liveness: Probe | None = None
-    startup: Probe | None = None
+    readiness: Probe | None = Field(None, description="Keeps requests away while it fails")
+    liveness: Probe | None = Field(None, description="Restarts the container when it fails")
+    startup: Probe | None = Field(None, description="Keeps the other checks away until it succeeds")
 
     @model_validator(mode="after")
     def _one_good_answer_is_enough(self) -> Self:

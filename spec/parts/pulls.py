@@ -15,11 +15,25 @@ class PullSecret(Part):
     namespace, or a ``credential`` of that name. Which credential a name means is decided when the
     workload is submitted, and kept."""
 
-    name: str = Field(min_length=1, max_length=253)
-    credential: Flag = False
-    asset_id: UUID | None = None
+    name: str = Field(
+        min_length=1, max_length=253, description="The name of the Secret or of the credential"
+    )
+    credential: Flag = Field(False, description="A credential of Trainyard, by its name or ID")
+    asset_id: UUID | None = Field(
+        None,
+        description=(
+            "The ID of the credential; if it is left out, the credential is found by its name"
+        ),
+    )
     #: That it is one of the author's own: settled as well, and never kept.
-    user_credential: Flag = Field(False, exclude=True)
+    user_credential: Flag = Field(
+        False,
+        exclude=True,
+        description=(
+            "One of your own credentials: its name and key for a variable, or true for an image "
+            "pull"
+        ),
+    )
 
     @model_validator(mode="after")
     def _name_of_its_kind(self) -> Self:

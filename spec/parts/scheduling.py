@@ -56,12 +56,21 @@ class Toleration(Part):
     Equal without a value means a taint whose value is empty, as many have.
     """
 
-    name: str = Field("", max_length=63)
-    key: Key
-    operator: TolerationOperator = TolerationOperator.EQUAL
-    value: LabelValue | None = None
-    effect: Effect = Effect.ANY
-    seconds: Whole | None = Field(None, ge=1, le=2**31 - 1)
+    name: str = Field("", max_length=63, description="The name")
+    key: Key = Field(description="The name of the taint")
+    operator: TolerationOperator = Field(
+        TolerationOperator.EQUAL, description="Equal compares the value; Exists tolerates any"
+    )
+    value: LabelValue | None = Field(None, description="The value of the taint")
+    effect: Effect = Field(Effect.ANY, description="The effect of the taint; any if it is null")
+    seconds: Whole | None = Field(
+        None,
+        ge=1,
+        le=2**31 - 1,
+        description=(
+            "How many seconds a pod stays on a node that gets the taint; for good if it is null"
+        ),
+    )
 
     @model_validator(mode="after")
     def _fields_agree(self) -> Self:
@@ -84,9 +93,11 @@ class Operator(StrEnum):
 class Expression(Part):
     """A condition for one label of a node, such as ``gpu-type`` ``In`` ``a100, h100``."""
 
-    key: Key
-    operator: Operator
-    values: tuple[LabelValue, ...] = ()
+    key: Key = Field(description="The name of the label")
+    operator: Operator = Field(description="How the label is compared with the values")
+    values: tuple[LabelValue, ...] = Field(
+        (), description="The values to compare with; none for Exists and DoesNotExist"
+    )
 
     @model_validator(mode="after")
     def _values_fit(self) -> Self:
@@ -105,13 +116,17 @@ class Expression(Part):
 class Term(Part):
     """It matches nodes for which all of its expressions are true."""
 
-    match_expressions: tuple[Expression, ...] = Field(min_length=1)
+    match_expressions: tuple[Expression, ...] = Field(
+        min_length=1, description="Conditions on the labels of the node, all of which must be met"
+    )
 
 
 class NodeAffinity(Part):
     """Pods go only to nodes that at least one of the terms matches."""
 
-    node_selector_terms: tuple[Term, ...] = Field(min_length=1)
+    node_selector_terms: tuple[Term, ...] = Field(
+        min_length=1, description="The terms, one of which must match"
+    )
 
 
 class Strictness(StrEnum):
@@ -123,8 +138,8 @@ class PodAffinity(Part):
     """All pods of the workload go to nodes with the same value of the label ``key``, such as those
     of one zone."""
 
-    type: Strictness
-    key: Key
+    type: Strictness = Field(description="Whether it is required or preferred")
+    key: Key = Field(description="The label of nodes that defines what is near: zone, rack or host")
 
 
 class Topology(Part):
@@ -134,9 +149,18 @@ class Topology(Part):
     ``name`` is that of a ``Topology`` object of the KAI scheduler; a level is a node label.
     """
 
-    name: str = Field(min_length=1, max_length=63, pattern=POOL_NAME)
-    required: Key | None = None
-    preferred: Key | None = None
+    name: str = Field(
+        min_length=1,
+        max_length=63,
+        pattern=POOL_NAME,
+        description="The name of the Topology in the cluster",
+    )
+    required: Key | None = Field(
+        None, description="The level of the topology that all pods must share"
+    )
+    preferred: Key | None = Field(
+        None, description="The level of the topology that pods should share"
+    )
 
     @model_validator(mode="after")
     def _any(self) -> Self:

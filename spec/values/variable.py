@@ -50,16 +50,31 @@ Text = Annotated[str, AfterValidator(_text)]
 class KeyOf(Part):
     """One key of a Secret or ConfigMap."""
 
-    name: str = Field(min_length=1, max_length=253, pattern=K8S_NAME)
-    key: str = Field(min_length=1, max_length=253, pattern=DATA_KEY)
+    name: str = Field(
+        min_length=1,
+        max_length=253,
+        pattern=K8S_NAME,
+        description="The name of the Secret or ConfigMap",
+    )
+    key: str = Field(
+        min_length=1,
+        max_length=253,
+        pattern=DATA_KEY,
+        description="The key in the Secret or ConfigMap",
+    )
 
 
 class NamedCredential(Part):
     """A credential by its name or its ID. Which one a name means in the project is decided when the
     workload is submitted, and kept."""
 
-    asset_id: UUID | None = None
-    name: str = Field("", max_length=63)
+    asset_id: UUID | None = Field(
+        None,
+        description=(
+            "The ID of the credential; if it is left out, the credential is found by its name"
+        ),
+    )
+    name: str = Field("", max_length=63, description="The name of the credential")
 
     @model_validator(mode="after")
     def _names_one(self) -> Self:
@@ -71,7 +86,9 @@ class NamedCredential(Part):
 class CredentialKey(NamedCredential):
     """One key of a credential. It can be left out where the credential has only one."""
 
-    key: str = Field("", max_length=253)
+    key: str = Field(
+        "", max_length=253, description="The key in the credential; the only one if it is left out"
+    )
 
     @model_validator(mode="after")
     def _has_a_key(self) -> Self:
@@ -84,25 +101,44 @@ class CredentialFiles(NamedCredential):
     """A credential whose ``keys`` become files. Without any, all of its keys at the time of the
     submission do."""
 
-    keys: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = ()
+    keys: tuple[Annotated[str, Field(min_length=1, max_length=253)], ...] = Field(
+        (), description="The keys that become files; all of them if it is empty"
+    )
 
 
 class FieldRef(Part):
-    path: str = Field(min_length=1, max_length=253)
+    path: str = Field(
+        min_length=1, max_length=253, description="The path of the field, such as metadata.name"
+    )
 
 
 class EnvironmentVariable(Part):
     """One variable: a value, or exactly one place to take it from."""
 
-    name: Annotated[str, Field(max_length=256), AfterValidator(_variable)]
-    value: Annotated[Text, Field(max_length=32_768)] | None = None
-    secret: KeyOf | None = None
-    config_map: KeyOf | None = None
-    pod_field_ref: FieldRef | None = None
-    credential: CredentialKey | None = None
+    name: Annotated[str, Field(max_length=256), AfterValidator(_variable)] = Field(
+        description="The name of the variable"
+    )
+    value: Annotated[Text, Field(max_length=32_768)] | None = Field(
+        None, description="The value; null if it comes from elsewhere"
+    )
+    secret: KeyOf | None = Field(None, description="The Secret that the value comes from")
+    config_map: KeyOf | None = Field(None, description="The ConfigMap that the value comes from")
+    pod_field_ref: FieldRef | None = Field(
+        None, description="A field of the pod that the value comes from"
+    )
+    credential: CredentialKey | None = Field(
+        None, description="A credential of Trainyard, by its name or ID"
+    )
     #: One of the author's own by its name: settled when the workload is submitted, and never kept.
-    user_credential: CredentialKey | None = Field(None, exclude=True)
-    description: str = Field("", max_length=250)
+    user_credential: CredentialKey | None = Field(
+        None,
+        exclude=True,
+        description=(
+            "One of your own credentials: its name and key for a variable, or true for an image "
+            "pull"
+        ),
+    )
+    description: str = Field("", max_length=250, description="A description for people")
 
     @model_validator(mode="before")
     @classmethod

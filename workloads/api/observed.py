@@ -12,15 +12,17 @@ from workloads.models import Event, Rank, Workload
 
 
 class EventOut(Wire):
-    id: str
-    cluster_id: UUID
-    created_at: datetime
-    type: EventType
-    reason: ReasonWord
-    message: str
-    source: str
-    phase: AnyPhase
-    actor: str
+    id: str = Field(description="Its ID")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    created_at: datetime = Field(description="When it was created")
+    type: EventType = Field(description="PhaseUpdate if it changed the phase")
+    reason: ReasonWord = Field(description="Why, in one word; empty for no special reason")
+    message: str = Field(
+        description="What happened, in one sentence; empty if there is nothing to say"
+    )
+    source: str = Field(description="Which part of Trainyard or the cluster reports it")
+    phase: AnyPhase = Field(description="The phase that it went to; empty for other events")
+    actor: str = Field(description="The user who did it; empty if Trainyard or the cluster did it")
 
     @classmethod
     def of(cls, event: Event) -> "EventOut":
@@ -38,40 +40,46 @@ class EventOut(Wire):
 
 
 class ContainerOut(Wire):
-    name: str
-    image: str
-    started_at: datetime | None
+    name: str = Field(description="The name")
+    image: str = Field(
+        description="The container image, such as kubeflow/pytorch-dist-mnist:latest"
+    )
+    started_at: datetime | None = Field(description="When it started; null until then")
 
 
 class PodOut(Wire):
     """``createdAt`` is when the workload was submitted; ``updatedAt`` and ``k8sPhaseUpdatedAt`` are
     when the pod last changed."""
 
-    id: str
-    name: str
-    workload_id: UUID
-    workload_name: str
-    tenant_id: int = TENANT
-    cluster_id: UUID
-    project_id: str
-    priority_class_name: str
-    containers: list[ContainerOut]
-    created_at: datetime
-    updated_at: datetime
-    k8s_phase_updated_at: datetime = Field(alias="k8sPhaseUpdatedAt")
-    role: RoleWord
-    rank: int
-    index: int
-    node_name: str
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    workload_id: UUID = Field(description="The ID of the workload")
+    workload_name: str = Field(description="The name of the workload")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    project_id: str = Field(description="The ID of the project")
+    priority_class_name: str = Field(
+        description="The priority of the workload; empty for the usual one"
+    )
+    containers: list[ContainerOut] = Field(description="The containers of the pod")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When it last changed")
+    k8s_phase_updated_at: datetime = Field(
+        alias="k8sPhaseUpdatedAt", description="When the phase last changed"
+    )
+    role: RoleWord = Field(description="master or worker")
+    rank: int = Field(description="The number of the rank, counted from 0")
+    index: int = Field(description="Its number among the pods of its role, counted from 0")
+    node_name: str = Field(description="The node it runs on; empty until it has one")
     # Automatic naming would produce k8SPhase.
-    k8s_phase: RankPhaseWord = Field(alias="k8sPhase")
-    reason: ReasonWord
-    message: str
-    restarts: int
-    exit_code: int | None
-    started_at: datetime | None
-    completed_at: datetime | None
-    gpu_devices: list[int]
+    k8s_phase: RankPhaseWord = Field(alias="k8sPhase", description="The phase of this rank")
+    reason: ReasonWord = Field(description="Why, in one word; empty for no special reason")
+    message: str = Field(description="What the cluster says about it; empty if nothing")
+    restarts: int = Field(description="How many times it was started again")
+    exit_code: int | None = Field(description="The exit code of its program; null while it runs")
+    started_at: datetime | None = Field(description="When it started; null until then")
+    completed_at: datetime | None = Field(description="When it ended; null until then")
+    gpu_devices: list[int] = Field(description="The numbers of the GPUs on its node")
 
     @classmethod
     def of(cls, rank: Rank, workload: Workload) -> "PodOut":

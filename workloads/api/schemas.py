@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Any, Self
 from uuid import UUID
 
+from pydantic import Field
+
 from core.rest.api import TENANT, Wire
 from spec.formats import documents
 from spec.formats.stored import mapping
@@ -29,19 +31,28 @@ class OnePodOut(Wire):
     """A workload of one pod. If a variable's name looks like a secret's, its value is shown as
     ``***``. A request with that value is refused with the variable's name: send the real value."""
 
-    name: str
-    requested_name: str
-    workload_id: UUID
-    project_id: str
-    department_id: str
-    cluster_id: UUID
-    created_by: str
-    created_at: datetime
-    deleted_at: datetime | None
-    desired_phase: DesiredPhase
-    actual_phase: PhaseWord
-    spec: OnePodDocument
-    warnings: list[WarningOut]
+    name: str = Field(description="The name")
+    requested_name: str = Field(
+        description="The name in the request, without the suffix that was added to a prefix"
+    )
+    workload_id: UUID = Field(description="The ID of the workload")
+    project_id: str = Field(description="The ID of the project")
+    department_id: str = Field(description="The ID of the department")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    created_by: str = Field(description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    deleted_at: datetime | None = Field(description="When it was deleted; null unless it was")
+    desired_phase: DesiredPhase = Field(
+        description="The phase that its user asked for: Running, Stopped or Deleted"
+    )
+    actual_phase: PhaseWord = Field(description="The phase it is in")
+    spec: OnePodDocument = Field(description="The specification")
+    warnings: list[WarningOut] = Field(
+        description=(
+            "Parts of the request that have no effect on the cluster, need something that does not "
+            "exist yet, or can be opened by more people than it seems"
+        )
+    )
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
@@ -55,10 +66,14 @@ class OnePodOut(Wire):
 
 
 class DistributedOut(OnePodOut):
-    spec: DistributedDocument
-    master_spec_same_as_worker: bool
-    master_spec: MasterDocument
-    no_master: bool
+    spec: DistributedDocument = Field(description="The specification")
+    master_spec_same_as_worker: bool = Field(
+        description="Whether the master has the workers' setup"
+    )
+    master_spec: MasterDocument = Field(
+        description="What differs for the master's pod; null if nothing differs from the workers"
+    )
+    no_master: bool = Field(description="true for workers only")
 
     @classmethod
     def _more(cls, document: documents.Document) -> dict[str, Any]:
@@ -87,11 +102,11 @@ def _heading(workload: Workload) -> dict[str, Any]:
 
 
 class BatchOut(Wire):
-    workloads: list[DistributedOut]
+    workloads: list[DistributedOut] = Field(description="The workloads")
 
 
 class OnePodBatchOut(Wire):
-    workloads: list[OnePodOut]
+    workloads: list[OnePodOut] = Field(description="The workloads")
 
 
 def author(workload: Workload) -> str:
@@ -138,63 +153,83 @@ def desired_phase(workload: Workload) -> str:
 class Resources(Wire):
     """GPUs as a number, CPU in cores, memory in bytes."""
 
-    gpu: float
-    cpu: float
-    cpu_memory: int
+    gpu: float = Field(description="GPUs; a part of a GPU is a fraction")
+    cpu: float = Field(description="CPU, in cores")
+    cpu_memory: int = Field(description="Memory, in bytes")
 
 
 class Pods(Wire):
-    number: int
+    number: int = Field(description="How many")
 
 
 class Actions(Wire):
-    delete: bool
-    suspend: bool
-    resume: bool
+    delete: bool = Field(description="Whether it can be deleted")
+    suspend: bool = Field(description="Whether it can be stopped")
+    resume: bool = Field(description="Whether it can be resumed")
 
 
 class WorkloadOut(Wire):
     """``cause`` says why the workload waits; it is null if it does not. ``priority`` is the number
     of ``priorityClassName``, or null for the default."""
 
-    id: UUID
-    tenant_id: int = TENANT
-    name: str
-    type: TypeWord
-    cluster_id: UUID
-    project_id: str
-    project_name: str
-    department_id: str
-    department_name: str
-    namespace: str
-    submitted_by: str
-    source: str
-    priority: int | None
-    priority_class_name: str
-    category: str
-    created_at: datetime
-    updated_at: datetime
-    started_at: datetime | None
-    completed_at: datetime | None
-    deleted_at: datetime | None
-    phase: PhaseWord
-    phase_message: str
-    phase_reason: ReasonWord
-    phase_updated_at: datetime
-    failure: FailureOut | None
-    cause: CauseOut | None
-    requested_pods: Pods
-    running_pods: int
-    workload_requested_resources: Resources
-    allocated_resources: Resources
-    actions_support: Actions
-    images: list[str]
-    distributed_framework: FrameworkWord
-    total_pending_time_seconds: float
-    total_running_time_seconds: float
-    run: int
-    attempt: int
-    last_metrics: dict[str, Any]
+    id: UUID = Field(description="Its ID")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    name: str = Field(description="The name")
+    type: TypeWord = Field(description="Which kind of workload it is")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    project_id: str = Field(description="The ID of the project")
+    project_name: str = Field(description="The name of the project")
+    department_id: str = Field(description="The ID of the department")
+    department_name: str = Field(description="The name of the department")
+    namespace: str = Field(
+        description="Kubernetes: the namespace of its pods; empty on other clusters"
+    )
+    submitted_by: str = Field(description="The username of the person who submitted it")
+    source: str = Field(description="Always Control-plane")
+    priority: int | None = Field(
+        description="The number of its priority, the higher first; null for the usual one"
+    )
+    priority_class_name: str = Field(
+        description="The priority of the workload; empty for the usual one"
+    )
+    category: str = Field(description="Its category; empty if it has none")
+    created_at: datetime = Field(description="When it was created")
+    updated_at: datetime = Field(description="When its phase last changed")
+    started_at: datetime | None = Field(description="When it started; null until then")
+    completed_at: datetime | None = Field(description="When it ended; null until then")
+    deleted_at: datetime | None = Field(description="When it was deleted; null unless it was")
+    phase: PhaseWord = Field(description="The phase it is in")
+    phase_message: str = Field(description="What it says about its phase; empty if nothing")
+    phase_reason: ReasonWord = Field(
+        description="Why it is in this phase, in one word; empty for no special reason"
+    )
+    phase_updated_at: datetime = Field(description="When the phase last changed")
+    failure: FailureOut | None = Field(
+        description="Why it failed; null if its log does not show it"
+    )
+    cause: CauseOut | None = Field(description="Why it waits; null if it waits for nothing")
+    requested_pods: Pods = Field(description="How many pods it has")
+    running_pods: int = Field(description="How many pods run now")
+    workload_requested_resources: Resources = Field(
+        description="What all its pods together request"
+    )
+    allocated_resources: Resources = Field(
+        description="What all its pods together use now; zeros while it uses nothing"
+    )
+    actions_support: Actions = Field(description="Which calls are allowed now")
+    images: list[str] = Field(description="The images of its pods")
+    distributed_framework: FrameworkWord = Field(
+        description="The framework; empty for workloads of one pod"
+    )
+    total_pending_time_seconds: float = Field(
+        description="How long it waited in all attempts together"
+    )
+    total_running_time_seconds: float = Field(
+        description="How long it ran in all attempts together"
+    )
+    run: int = Field(description="The number of the run, counted from 1")
+    attempt: int = Field(description="Which start of all ranks within the run, counted from 0")
+    last_metrics: dict[str, Any] = Field(description="What the training last reported, by name")
 
     @classmethod
     def of(cls, workload: Workload) -> Self:

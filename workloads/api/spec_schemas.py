@@ -6,7 +6,7 @@ They only describe requests and answers. Requests are validated by the spec itse
 
 from typing import Any
 
-from pydantic import BaseModel, create_model
+from pydantic import BaseModel, Field, create_model
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import WithJsonSchema
 
@@ -31,6 +31,7 @@ NAMES = {
 MASTER = "MasterSpec"
 MARK = "x-spec"
 LISTED = {URLS: "ExposedUrl", PORTS: "ServicePort"}
+TOOLS = {URLS: "Tools with a URL of their own", PORTS: "Tools with an external port"}
 
 
 def spec_of(*kinds: WorkloadKind, null: bool = False) -> WithJsonSchema:
@@ -61,7 +62,8 @@ def resolve(schema: Any) -> Any:
         {"type": "null"} if name == "null" else {"$ref": REFERENCE.format(model=name)}
         for name in schema[MARK]
     ]
-    return ways[0] if len(ways) == 1 else {"anyOf": ways}
+    described = {key: value for key, value in schema.items() if key != MARK}
+    return described | (ways[0] if len(ways) == 1 else {"anyOf": ways})
 
 
 def model_of(kind: WorkloadKind) -> type[BaseModel]:
@@ -104,7 +106,10 @@ def _items(schemas: dict[str, Any]) -> set[str]:
 
 
 def _tools() -> dict[str, Any]:
-    return {key: (tuple[_tool(key), ...], ()) for key in LISTED}  # type: ignore[misc]
+    return {
+        key: (tuple[_tool(key), ...], Field((), description=description))  # type: ignore[misc]
+        for key, description in TOOLS.items()
+    }
 
 
 def _tool(key: str) -> type[BaseModel]:

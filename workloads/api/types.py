@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Self
 from uuid import UUID, uuid5
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
@@ -27,12 +27,12 @@ class WorkloadTypeOut(Wire):
     """``name`` is the type that lists of workloads have. A type has no category or priority, so
     their ids are empty: each workload has its own."""
 
-    id: str
-    name: str
-    group: str = GROUP
-    description: str
-    category_id: str = ""
-    priority_id: str = ""
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
+    group: str = Field(default=GROUP, description="The group of the type")
+    description: str = Field(description="A description for people")
+    category_id: str = Field(default="", description="Empty: a type has no category of its own")
+    priority_id: str = Field(default="", description="Empty: a type has no priority of its own")
 
     @classmethod
     def of(cls, kind: WorkloadKind) -> Self:
@@ -41,12 +41,12 @@ class WorkloadTypeOut(Wire):
 
 
 class WorkloadTypeList(Wire):
-    types: list[WorkloadTypeOut]
+    types: list[WorkloadTypeOut] = Field(description="The types of workloads")
 
 
 class CategoryOut(Wire):
-    id: str
-    name: str
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The name")
 
     @classmethod
     def of(cls, name: str) -> Self:
@@ -54,19 +54,19 @@ class CategoryOut(Wire):
 
 
 class CategoryList(Wire):
-    categories: list[CategoryOut]
+    categories: list[CategoryOut] = Field(description="The categories, by name")
 
 
 class PriorityOut(Wire):
     """``name`` is the value for ``priorityClass`` in a spec. A higher ``value`` goes first."""
 
-    id: str
-    name: str
-    value: int
+    id: str = Field(description="Its ID")
+    name: str = Field(description="The value for priorityClass")
+    value: int = Field(description="A number; the higher goes first")
 
 
 class PriorityList(Wire):
-    priorities: list[PriorityOut]
+    priorities: list[PriorityOut] = Field(description="The priorities, the lowest first")
 
 
 @router.get("/workload-types", response=WorkloadTypeList)

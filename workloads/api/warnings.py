@@ -5,6 +5,8 @@ from contextlib import suppress
 from itertools import chain
 from typing import Self
 
+from pydantic import Field
+
 from assets.credential import own_values
 from clusters.connections import warnings
 from core.rest.api import Wire
@@ -16,8 +18,8 @@ class WarningOut(Wire):
     """A part of the request that has no effect on this cluster, that needs something which does not
     exist yet, or that is open to more people than it seems, and why."""
 
-    field: str
-    details: str
+    field: str = Field(description="The path of the field in the request")
+    details: str = Field(description="What is wrong, and what to do about it")
 
     @classmethod
     def of(cls, problem: Problem) -> Self:

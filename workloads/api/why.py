@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, Self
 
 from django.db.models import Prefetch
+from pydantic import Field
 
 from core.rest.api import Wire
 from spec.phases import HELD_UP
@@ -19,10 +20,12 @@ class FailureLineOut(Wire):
     """``offset`` is the position in the rank's output in this attempt, as in ``/logs``. It is null
     if no line says why, so that ``text`` is empty."""
 
-    rank: int
-    attempt: int
-    offset: int | None
-    text: str
+    rank: int = Field(description="The number of the rank, counted from 0")
+    attempt: int = Field(description="The attempt that wrote the line")
+    offset: int | None = Field(
+        description="Its position in the log of the rank, in bytes; null if no line shows it"
+    )
+    text: str = Field(description="The line")
 
     @classmethod
     def of(cls, line: Mapping[str, Any]) -> Self:
@@ -34,12 +37,16 @@ class FailureOut(Wire):
     ``fault`` says where to fix it: program, data, environment, cluster, or trainyard. ``line`` is
     null if no rank started, for example because the cluster refused it."""
 
-    failure_class: FailureWord
-    label: str
-    fault: FaultWord
-    sentence: str
-    repair: str
-    line: FailureLineOut | None
+    failure_class: FailureWord = Field(
+        description="The kind of failure, by a stable name such as cuda-out-of-memory"
+    )
+    label: str = Field(description="The name that people read")
+    fault: FaultWord = Field(
+        description="Where to fix it: program, data, environment, cluster or trainyard"
+    )
+    sentence: str = Field(description="Why it failed, in one sentence")
+    repair: str = Field(description="How to fix it")
+    line: FailureLineOut | None = Field(description="The line of the log that shows it")
 
     @classmethod
     def of(cls, workload: Workload) -> "FailureOut | None":
@@ -59,8 +66,8 @@ class FailureOut(Wire):
 class ShareOut(Wire):
     """A number of nodes, and the reason that rules them out."""
 
-    reason: str
-    nodes: int
+    reason: str = Field(description="What rules them out")
+    nodes: int = Field(description="How many nodes it rules out")
 
 
 class CauseOut(Wire):
@@ -68,14 +75,16 @@ class CauseOut(Wire):
     single one. ``shares`` lists what rules out the ``nodes`` that its scheduler looked at, the most
     common reason first."""
 
-    kind: CauseWord
-    title: str
-    rank: str
-    evidence: str
-    next_step: str
-    nodes: int
-    shares: list[ShareOut]
-    since: datetime
+    kind: CauseWord = Field(description="What it is about, such as Capacity, Nodes, Quota or Image")
+    title: str = Field(description="What it is, in a few words")
+    rank: str = Field(description="The name of the rank that it is about; empty for all of them")
+    evidence: str = Field(description="What the cluster reported, word for word")
+    next_step: str = Field(description="What to do about it")
+    nodes: int = Field(description="How many nodes the scheduler looked at")
+    shares: list[ShareOut] = Field(
+        description="What rules nodes out, and how many of them, the most frequent reason first"
+    )
+    since: datetime = Field(description="Since when it waits for this")
 
     @classmethod
     def of(cls, workload: Workload) -> "CauseOut | None":

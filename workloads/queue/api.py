@@ -4,11 +4,11 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from ninja import Query, Router
+from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.rest.api import Pages, Wire, words
+from core.rest.api import NextOffset, Pages, Wire, words
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, one_of, order
 from core.rest.rows import SortedIfAsked
 from workloads.models import Workload
@@ -27,8 +27,8 @@ FIELDS: Fields = {
 
 
 class WorkloadRef(Wire):
-    id: UUID
-    name: str
+    id: UUID = Field(description="Its ID")
+    name: str = Field(description="The name")
 
 
 class DecisionOut(Wire):
@@ -36,22 +36,29 @@ class DecisionOut(Wire):
     back. ``other`` is the other workload that it refers to, such as the one that this one waits
     behind; null if you have no access to it."""
 
-    at: datetime
-    workload: WorkloadRef
-    project_id: str
-    decision: Annotated[str, words(*DecisionKind)]
-    why: str
-    other: WorkloadRef | None
+    at: datetime = Field(description="When it was decided; the same for all decisions of a round")
+    workload: WorkloadRef = Field(description="The workload")
+    project_id: str = Field(description="The ID of the project")
+    decision: Annotated[str, words(*DecisionKind)] = Field(
+        description="What was decided: started, waits or taken back"
+    )
+    why: str = Field(description="Why it was decided so")
+    other: WorkloadRef | None = Field(
+        description=(
+            "The workload for which it was stopped or behind which it waits; null if you cannot "
+            "see that workload"
+        )
+    )
 
 
 class DecisionList(Wire):
-    decisions: list[DecisionOut]
-    next: int | None
+    decisions: list[DecisionOut] = Field(description="The decisions, newest first")
+    next: NextOffset
 
 
 class DecisionListing(Pages, SortedIfAsked, Filtered):
-    project_id: int | None = None
-    workload_id: UUID | None = None
+    project_id: int | None = Field(default=None, description="Only those of this project")
+    workload_id: UUID | None = Field(default=None, description="Only decisions about this workload")
 
 
 @router.get("/clusters/{cluster_id}/decisions", response=DecisionList, by_alias=True)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 from django.core.validators import MaxLengthValidator, RegexValidator, URLValidator
+from pydantic import Field
 
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
 from engines.base import Site
@@ -28,10 +29,22 @@ Address = Annotated[str, rules(MaxLengthValidator(500), URLValidator(["http", "h
 
 
 class KubernetesSettings(ConnectionSettings):
-    namespace_prefix: Prefix = PREFIX
-    ingress_domain: Domain = ""
-    ingress_class: IngressClass = ""
-    prometheus_url: Address = ""
+    namespace_prefix: Prefix = Field(
+        PREFIX,
+        description=(
+            "Kubernetes: the beginning of the namespace of each project; cannot change while there "
+            "are projects"
+        ),
+    )
+    ingress_domain: Domain = Field(
+        "", description="Kubernetes: the domain of the external URLs of tools"
+    )
+    ingress_class: IngressClass = Field(
+        "", description="Kubernetes: the class of ingresses; empty for the cluster's default"
+    )
+    prometheus_url: Address = Field(
+        "", description="Kubernetes: the URL of the Prometheus that has the usage of GPUs"
+    )
 
     def on(self, site: Site) -> Site:
         domain, ingress_class = self.ingress_domain, self.ingress_class

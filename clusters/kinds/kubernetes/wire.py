@@ -14,9 +14,21 @@ class KubernetesConnecting(Connecting):
     """How to reach a cluster: the text of a kubeconfig, or the service account of Trainyard's own
     pod. ``trusted`` lets a kubeconfig run programs and read files of Trainyard's machine."""
 
-    kubeconfig: SecretStr = Field(SecretStr(""), max_length=LARGEST)
-    in_cluster: bool = False
-    trusted: bool = False
+    kubeconfig: SecretStr = Field(
+        SecretStr(""),
+        max_length=LARGEST,
+        description="Kubernetes: the text of a kubeconfig; stored encrypted, never returned",
+    )
+    in_cluster: bool = Field(
+        False, description="Kubernetes: connect as the service account of Trainyard's own pod"
+    )
+    trusted: bool = Field(
+        False,
+        description=(
+            "Kubernetes: true for a kubeconfig that runs programs or reads files of Trainyard's "
+            "machine"
+        ),
+    )
     namespace_prefix: str = PREFIX
     ingress_domain: str = ""
     ingress_class: str = ""

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator, RegexValidator
-from pydantic import ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from clusters.kinds.base import ConnectionSecret, ConnectionSettings, rules
 from engines.slurm.client.ssh import Login
@@ -87,20 +87,58 @@ class SlurmSettings(ConnectionSettings):
     """Settings. An empty ``host`` means this one; ``programs`` and ``slurm_conf`` are for
     non-standard paths."""
 
-    host: Host = ""
-    user: LoginUser = ""
-    port: Port = ""
-    known_hosts: Lines = ""
-    directory: SharedPath = "/shared/trainyard"
-    account: SlurmName = ""
-    accounts: ProjectAccounts = ""  # a project and its account on each line
-    partition: SlurmName = ""
-    prologue: Lines = ""
-    containers: Containers = Containers.DISCOVERED
-    run_as: RunAs = RunAs.SERVICE
-    users: Users = ""  # a user of Trainyard and one of the cluster on each line
-    programs: PathOfSite = ""
-    slurm_conf: PathOfSite = ""
+    host: Host = Field(
+        "",
+        description="Slurm: the login node; empty if Slurm's commands run on Trainyard's own host",
+    )
+    user: LoginUser = Field(
+        "", description="Slurm: the user of the login node that all jobs run as"
+    )
+    port: Port = Field("", description="Slurm: the SSH port of the login node")
+    known_hosts: Lines = Field("", description="Slurm: lines of known_hosts for the login node")
+    directory: SharedPath = Field(
+        "/shared/trainyard",
+        description="Slurm: the shared directory for scripts, logs and checkpoints",
+    )
+    account: SlurmName = Field(
+        "", description="Slurm: the account of all jobs; empty for the user's default"
+    )
+    accounts: ProjectAccounts = Field(
+        "", description="Slurm: a project and the account of its jobs on each line"
+    )
+    partition: SlurmName = Field(
+        "", description="Slurm: the partition of all jobs; empty for the default"
+    )
+    prologue: Lines = Field(
+        "", description="Slurm: lines of shell that each rank runs before its command"
+    )
+    containers: Containers = Field(
+        Containers.DISCOVERED,
+        description=(
+            "Slurm: what runs images: pyxis, apptainer, singularity or none; empty for what the "
+            "login node has"
+        ),
+    )
+    run_as: RunAs = Field(
+        RunAs.SERVICE,
+        description=(
+            "Slurm: people if jobs run under people's own names; empty for the user of the "
+            "connection"
+        ),
+    )
+    users: Users = Field(
+        "",
+        description=(
+            "Slurm: on each line a user of Trainyard and the user of the cluster that runs their "
+            "jobs"
+        ),
+    )
+    programs: PathOfSite = Field(
+        "", description="Slurm: the folder of sbatch, if it is not on the PATH"
+    )
+    slurm_conf: PathOfSite = Field(
+        "", description="Slurm: the path of slurm.conf, if it is not at its usual place"
+    )
 
     @field_validator("run_as")
     @classmethod

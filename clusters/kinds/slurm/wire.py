@@ -15,7 +15,11 @@ class SlurmConnecting(Connecting):
     host: str = ""
     user: str = ""
     port: str = ""
-    private_key: SecretStr = Field(SecretStr(""), max_length=LARGEST)
+    private_key: SecretStr = Field(
+        SecretStr(""),
+        max_length=LARGEST,
+        description="Slurm: the SSH private key of the user; stored encrypted, never returned",
+    )
     known_hosts: str = ""
     directory: str = ""
     account: str = ""

@@ -31,7 +31,7 @@ LIST_OF_PARTS = worded(
 
 class Expanding(WithDeleted):
     expand: str = Field(
-        "",
+        default="",
         pattern=LIST_OF_PARTS,
         description=f"Parts to add to the answer, separated by commas: {', '.join(PARTS)}",
     )
@@ -42,12 +42,31 @@ class ExpandedOut(WorkloadOut):
     ``commandLine`` submits the same workload again with Trainyard's command line. Parts that were
     not asked for are null."""
 
-    spec: dict[str, Any] | None = None
-    master_spec: dict[str, Any] | None = None
-    no_master: bool | None = None
-    pods: list[PodOut] | None = None
-    events: list[EventOut] | None = None
-    command_line: str | None = None
+    spec: dict[str, Any] | None = Field(
+        default=None, description="As in the request; null if it was not requested"
+    )
+    master_spec: dict[str, Any] | None = Field(
+        default=None,
+        description=(
+            "As in the request; null if it was not requested, or if the master is like the workers"
+        ),
+    )
+    no_master: bool | None = Field(
+        default=None,
+        description="Whether there are only workers; null if the spec was not requested",
+    )
+    pods: list[PodOut] | None = Field(
+        default=None, description="The pods; null if they were not requested"
+    )
+    events: list[EventOut] | None = Field(
+        default=None, description="The latest 50 events; null if they were not requested"
+    )
+    command_line: str | None = Field(
+        default=None,
+        description=(
+            "The trainyard command that submits the same again; null if it was not requested"
+        ),
+    )
 
     @classmethod
     def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":

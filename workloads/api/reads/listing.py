@@ -11,8 +11,19 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest import correlation, filters
-from core.rest.api import Closed, Count, Pages, Parameters, Wire, not_found
-from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, Sorted, one_of, order
+from core.rest.api import Closed, Count, NextOffset, Pages, Parameters, Wire, not_found
+from core.rest.filters import (
+    DATE,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    SortBy,
+    Sorted,
+    SortOrder,
+    one_of,
+    order,
+)
 from core.rest.rows import SortedIfAsked
 from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
@@ -52,7 +63,7 @@ OF_A_POD: Fields = {
 
 class Narrowing(Filtered):
     deleted: bool = Field(
-        False, description="true: deleted workloads that are still kept, and no others"
+        default=False, description="true: deleted workloads that are still kept, and no others"
     )
 
     def rows(self, user: User) -> WorkloadQuerySet:
@@ -68,8 +79,8 @@ class WorkloadListing(Pages, Sorted, Narrowing):
 class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     """Events of one workload, newest first unless another order is asked for."""
 
-    sort_by: str = "createdAt"
-    sort_order: Literal["asc", "desc"] = "desc"
+    sort_by: SortBy = "createdAt"
+    sort_order: SortOrder = "desc"
 
     def rows(self, workload: Workload) -> QuerySet[Event]:
         events = filters.narrow(workload.events.all(), self.filter_by, OF_AN_EVENT)
@@ -85,8 +96,8 @@ class PagesOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
 
 
 class WorkloadList(Wire):
-    workloads: list[WorkloadOut]
-    next: int | None
+    workloads: list[WorkloadOut] = Field(description="The workloads")
+    next: NextOffset
 
 
 @router.get("", response=WorkloadList, by_alias=True)
@@ -107,13 +118,13 @@ def count(request: ApiRequest, narrowing: Query[Narrowing]) -> Count:
 
 
 class Availability(Wire):
-    available: bool
-    reason: str
+    available: bool = Field(description="Whether a new workload can have this name")
+    reason: str = Field(description="Why not; empty if it is available")
 
 
 class WantedName(Parameters):
-    project_id: int
-    name: str
+    project_id: int = Field(description="Only those of this project")
+    name: str = Field(description="Only the one with this name")
 
 
 @router.get(
@@ -129,8 +140,12 @@ def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availab
 
 
 class Batch(Closed):
-    ids: list[UUID] = Field(max_length=services.MOST_AT_ONCE)
-    action: Literal["delete", "suspend", "resume"]
+    ids: list[UUID] = Field(
+        max_length=services.MOST_AT_ONCE, description="The IDs of the workloads, at most 100"
+    )
+    action: Literal["delete", "suspend", "resume"] = Field(
+        description="What to do with each of them"
+    )
 
 
 VERBS = {
@@ -141,15 +156,17 @@ VERBS = {
 
 
 class Failure(Wire):
-    id: UUID
-    code: int
-    message: str
+    id: UUID = Field(description="Its ID")
+    code: int = Field(description="The HTTP status")
+    message: str = Field(
+        description="What happened, in one sentence; empty if there is nothing to say"
+    )
 
 
 class BatchResult(Wire):
     id: str = Field(default_factory=correlation.current, description="The id of the request")
-    succeeded: list[UUID]
-    failed: list[Failure]
+    succeeded: list[UUID] = Field(description="The IDs of the workloads for which it succeeded")
+    failed: list[Failure] = Field(description="The workloads for which it failed, and why")
 
 
 @router.post("/batch", response=BatchResult, by_alias=True, operation_id="change_many_workloads")
@@ -175,8 +192,8 @@ def batch(request: ApiRequest, body: Batch) -> BatchResult:
 
 
 class EventList(Wire):
-    events: list[EventOut]
-    next: int | None
+    events: list[EventOut] = Field(description="What happened, newest first")
+    next: NextOffset
 
 
 @router.get(
@@ -193,8 +210,8 @@ def list_events(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne
 
 
 class PodList(Wire):
-    pods: list[PodOut]
-    next: int | None
+    pods: list[PodOut] = Field(description="The pods")
+    next: NextOffset
 
 
 @router.get(

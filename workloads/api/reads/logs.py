@@ -47,27 +47,38 @@ class LogQuery(WithDeleted):
     """
 
     rank: str = Field(
-        "0",
+        default="0",
         pattern=RANKS,
         description="The number of a rank, several with commas between, or all",
     )
-    run: int | None = Field(None, ge=1)
-    attempt: int | None = Field(None, ge=0, le=MOST_ATTEMPTS)
-    offset: int = Field(0, ge=0, description="Where to begin, in bytes of one rank's output")
+    run: int | None = Field(
+        default=None, ge=1, description="Which run, counted from 1; the latest unless given"
+    )
+    attempt: int | None = Field(
+        default=None,
+        ge=0,
+        le=MOST_ATTEMPTS,
+        description="Which start within the run, counted from 0; the latest unless given",
+    )
+    offset: int = Field(
+        default=0, ge=0, description="Where to begin, in bytes of one rank's output"
+    )
     limit: int = Field(
-        LOG_LIMIT, ge=1, description=f"The most bytes in the answer, {LOG_LIMIT:,} at most"
+        default=LOG_LIMIT, ge=1, description=f"The most bytes in the answer, {LOG_LIMIT:,} at most"
     )
     tail: int | None = Field(
-        None, ge=0, le=MOST_LINES, description="Only this many of the last lines"
+        default=None, ge=0, le=MOST_LINES, description="Only this many of the last lines"
     )
     since: datetime | None = Field(
-        None, description="Only lines that were collected at this time or later"
+        default=None, description="Only lines that were collected at this time or later"
     )
-    timestamps: bool = Field(False, description="true: each line begins with its time")
+    timestamps: bool = Field(default=False, description="true: each line begins with its time")
     previous: bool = Field(
-        False, description="true: the attempt before the latest one that has output"
+        default=False, description="true: the attempt before the latest one that has output"
     )
-    follow: bool = Field(False, description="true: new lines are added until the workload ends")
+    follow: bool = Field(
+        default=False, description="true: new lines are added until the workload ends"
+    )
 
     @property
     def is_merged(self) -> bool:

@@ -95,10 +95,12 @@ def pod_metrics(
 
 class WorkloadTelemetryQuery(Parameters):
     telemetry_type: str = Field(description="WORKLOADS_COUNT or GPU_ALLOCATION")
-    cluster_id: UUID | None = None
-    department_id: int | None = None
-    group_by: Names = Field([], description=f"At most two of {', '.join(GROUPS)}")
-    filter_by_phases: list[Phase] = Field([], max_length=20)
+    cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
+    department_id: int | None = Field(default=None, description="Only assets of this department")
+    group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
+    filter_by_phases: list[Phase] = Field(
+        default=[], max_length=20, description="Only workloads in these phases"
+    )
 
 
 @router.get(

@@ -9,7 +9,7 @@ from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import Count, Pages, Wire
+from core.rest.api import Count, NextOffset, Pages, Wire
 from core.rest.filters import (
     DATE,
     ID,
@@ -43,7 +43,9 @@ FIELDS: Fields = {
 
 
 class PodNarrowing(Filtered):
-    deleted: bool = Field(False, description="true: pods of deleted workloads that are still kept")
+    deleted: bool = Field(
+        default=False, description="true: pods of deleted workloads that are still kept"
+    )
 
     def rows(self, user: User) -> QuerySet[Rank]:
         workloads = Workload.objects
@@ -53,7 +55,9 @@ class PodNarrowing(Filtered):
 
 
 class PodListing(Pages, Sorted, PodNarrowing):
-    completed: Literal["all", "true", "false"] = "all"
+    completed: Literal["all", "true", "false"] = Field(
+        default="all", description="true: pods that have ended; false: the others"
+    )
 
 
 @router.get("/pods", response=PodList, by_alias=True, operation_id="list_pods")
@@ -73,25 +77,27 @@ def count_pods(request: ApiRequest, narrowing: Query[PodNarrowing]) -> Count:
 
 
 class RecordMeta(Wire):
-    creation_timestamp: datetime
-    type: EventType
+    creation_timestamp: datetime = Field(description="When it happened")
+    type: EventType = Field(description="Its type")
 
 
 class PhaseUpdate(Wire):
-    phase: PhaseWord
-    phase_message: str
+    phase: PhaseWord = Field(description="The phase it is in")
+    phase_message: str = Field(description="What it says about its phase; empty if nothing")
 
 
 class RecordSpec(Wire):
     """One of the two is set, as ``meta.type`` says."""
 
-    event: EventOut | None = None
-    phase_update: PhaseUpdate | None = None
+    event: EventOut | None = Field(default=None, description="The event, if it is one")
+    phase_update: PhaseUpdate | None = Field(
+        default=None, description="The new phase, if it changed"
+    )
 
 
 class HistoryRecord(Wire):
-    meta: RecordMeta
-    spec: RecordSpec
+    meta: RecordMeta = Field(description="What kind of record it is, and when it happened")
+    spec: RecordSpec = Field(description="The event or the new phase")
 
     @classmethod
     def of(cls, event: Event) -> Self:
@@ -104,8 +110,8 @@ class HistoryRecord(Wire):
 
 
 class History(Wire):
-    records: list[HistoryRecord]
-    next: int | None
+    records: list[HistoryRecord] = Field(description="Changes of phase and events, newest first")
+    next: NextOffset
 
 
 @router.get(

@@ -32,8 +32,8 @@ in_thread = sync_to_async(thread_sensitive=False)
 
 
 class WatchQuery(Parameters):
-    project_id: int | None = Field(None, description="Only workloads of this project")
-    workload_id: UUID | None = Field(None, description="Only this workload")
+    project_id: int | None = Field(default=None, description="Only workloads of this project")
+    workload_id: UUID | None = Field(default=None, description="Only this workload")
 
     def wants(self, change: WorkloadChange) -> bool:
         return self.project_id in (None, change.project) and self.workload_id in (None, change.pk)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Protocol
 from uuid import UUID
 
-from ninja import Query, Router, Status
+from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
@@ -40,8 +40,8 @@ class VerbFunction(Protocol):
 
 
 class Accepted(Wire):
-    code: int = 202
-    message: str
+    code: int = Field(default=202, description="The HTTP status")
+    message: str = Field(description="What happens next")
 
 
 @router.post(

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Annotated, Any, Self
 
 from django.core.exceptions import ObjectDoesNotExist
+from pydantic import Field
 
 from accounts.models import User
 from core.rest.api import Issue, Parameters, Wire, words
@@ -39,16 +40,23 @@ CONNECTION = re.compile(rf"{CONNECTIONS}\[(\d+)\]")
 class DryRun(Parameters):
     """With ``dryRun=true`` nothing is submitted; the answer says what would happen."""
 
-    dry_run: bool = False
+    dry_run: bool = Field(default=False, description="true checks the request and submits nothing")
 
 
 class RepairOut(Wire):
     """A change of the workload, and the ``answer`` it would then get: ``workers=4``, ``shape=2x4``,
     ``pool=a100``, ``type=h100`` or ``compute=<id of a compute resource>``."""
 
-    change: str
-    label: str
-    answer: AnswerWord
+    change: str = Field(
+        description=(
+            "The change in the wizard's notation: workers=4, shape=2x4, pool=a100, type=h100 or "
+            "compute=ID"
+        )
+    )
+    label: str = Field(description="The change, for people to read")
+    answer: AnswerWord = Field(
+        description="now, later or never, or unknown if the cluster's queue decides"
+    )
 
     @classmethod
     def of(cls, repair: Repair) -> "RepairOut":
@@ -61,14 +69,22 @@ class VerdictOut(Wire):
     ``cause`` of a waiting workload. ``largestWorkers`` is the number of workers that would start
     now, or null if unknown."""
 
-    answer: AnswerWord
-    kind: AnyCause
-    title: str
-    next_step: str
-    nodes: int
-    shares: list[ShareOut]
-    largest_workers: int | None
-    repairs: list[RepairOut]
+    answer: AnswerWord = Field(
+        description="now, later or never, or unknown if the cluster's queue decides"
+    )
+    kind: AnyCause = Field(description="What it is about, such as Capacity, Nodes, Quota or Image")
+    title: str = Field(description="What it is, in a few words")
+    next_step: str = Field(description="What to do about it")
+    nodes: int = Field(description="How many nodes were looked at")
+    shares: list[ShareOut] = Field(
+        description="What rules nodes out, and how many of them, the most frequent reason first"
+    )
+    largest_workers: int | None = Field(
+        description="How many workers would start now; null if that is not known"
+    )
+    repairs: list[RepairOut] = Field(
+        description="Changes that would make the answer better; each was tried"
+    )
 
     @classmethod
     def of(cls, fit: Fit, offered: Iterable[Repair]) -> "VerdictOut":
@@ -90,11 +106,11 @@ class VerdictOut(Wire):
 class RulingOut(Wire):
     """A template's rule for a field. A locked field keeps the template's value."""
 
-    field: str
-    locked: bool
-    required: bool
-    source: str
-    why: str
+    field: str = Field(description="The path of the field in the request")
+    locked: bool = Field(description="Whether those who use the template cannot change the field")
+    required: bool = Field(description="Whether it must be filled in")
+    source: str = Field(description="The template that has the rule")
+    why: str = Field(description="What the template says about it")
 
     @classmethod
     def of(cls, field: str, ruling: FieldRuling) -> Self:
@@ -114,17 +130,37 @@ class DryRunOut(Wire):
     ``template base``. A field that is missing there has the source of the field that contains it,
     or is a default. ``manifests`` are what the cluster would get."""
 
-    dry_run: bool = True
-    name: str
-    valid: bool
-    compliance_issues: list[Issue]
-    warnings: list[WarningOut] = []
-    spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = None
-    master_spec: MasterDocument = None
-    sources: dict[str, str] = {}
-    rulings: list[RulingOut] = []
-    manifests: list[dict[str, Any]] = []
-    verdict: VerdictOut | None
+    dry_run: bool = Field(default=True, description="Always true")
+    name: str = Field(description="The name")
+    valid: bool = Field(description="Whether it would be accepted if it were submitted now")
+    compliance_issues: list[Issue] = Field(description="Each field that is wrong")
+    warnings: list[WarningOut] = Field(
+        default=[],
+        description=(
+            "Parts of the request that have no effect on the cluster, need something that does not "
+            "exist yet, or can be opened by more people than it seems"
+        ),
+    )
+    spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = Field(
+        default=None,
+        description=(
+            "The spec that the workload would get, with every default; null if there is none yet"
+        ),
+    )
+    master_spec: MasterDocument = Field(
+        default=None,
+        description="What differs for the master's pod; null if nothing differs from the workers",
+    )
+    sources: dict[str, str] = Field(
+        default={}, description="Where the value of each field comes from"
+    )
+    rulings: list[RulingOut] = Field(default=[], description="The template's rules for fields")
+    manifests: list[dict[str, Any]] = Field(
+        default=[], description="The manifests that the cluster would get, without secret values"
+    )
+    verdict: VerdictOut | None = Field(
+        description="Whether it would start; null if the request is too incomplete to say"
+    )
 
     @classmethod
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
@@ -157,10 +193,10 @@ class DryRunOut(Wire):
 class BatchDryRunOut(Wire):
     """The result for each workload. ``complianceIssues`` are problems of all of them together."""
 
-    dry_run: bool = True
-    valid: bool
-    compliance_issues: list[Issue]
-    workloads: list[DryRunOut]
+    dry_run: bool = Field(default=True, description="Always true")
+    valid: bool = Field(description="Whether it would be accepted if it were submitted now")
+    compliance_issues: list[Issue] = Field(description="Each field that is wrong")
+    workloads: list[DryRunOut] = Field(description="What each workload would become")
 
 
 def _fields(path: str, plan: Plan) -> Iterator[str]:

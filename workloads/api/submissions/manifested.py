@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
+from pydantic import Field
 
 from core.rest.api import TENANT, Wire, words
 from engines.base import EngineError
@@ -27,9 +28,9 @@ QUEUED, SYNCED, DELETING, DELETED, FAILED = "Queued", "Synced", "Deleting", "Del
 class Gvk(Wire):
     """The type of a manifest. The group is empty for types of Kubernetes' core."""
 
-    group: str
-    version: str
-    kind: str
+    group: str = Field(description="The API group; empty for the core of Kubernetes")
+    version: str = Field(description="The version of the API group, such as v1")
+    kind: str = Field(description="The kind, such as PyTorchJob")
 
     @classmethod
     def of(cls, manifest: dict[str, Any]) -> Self:
@@ -38,23 +39,28 @@ class Gvk(Wire):
 
 
 class ManifestMetadataOut(Wire):
-    id: UUID
-    name: str
-    gvk: Gvk
-    tenant_id: int = TENANT
-    cluster_id: UUID
-    project_id: str
-    project_name: str
-    department_id: str
-    department_name: str
-    priority: str | None
-    category: str | None
-    preemptibility: str | None
-    created_at: datetime
-    created_by: str
-    updated_at: datetime
-    updated_by: str
-    deleted_at: datetime | None
+    id: UUID = Field(description="Its ID")
+    name: str = Field(description="The name")
+    gvk: Gvk = Field(description="The type of the manifest")
+    tenant_id: int = Field(default=TENANT, description="Always 1: there is one account")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    project_id: str = Field(description="The ID of the project")
+    project_name: str = Field(description="The name of the project")
+    department_id: str = Field(description="The ID of the department")
+    department_name: str = Field(description="The name of the department")
+    priority: str | None = Field(description="Its priority class; null for the usual one")
+    category: str | None = Field(description="Its category; null if it has none")
+    preemptibility: str | None = Field(
+        description=(
+            "Whether it may be stopped for a workload with a better claim; if it is null, its "
+            "priority decides"
+        )
+    )
+    created_at: datetime = Field(description="When it was created")
+    created_by: str = Field(description="The username of the person who created it")
+    updated_at: datetime = Field(description="When it last changed")
+    updated_by: str = Field(description="The username of the person who submitted it")
+    deleted_at: datetime | None = Field(description="When it was deleted; null unless it was")
 
     @classmethod
     def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
@@ -84,18 +90,29 @@ class ManifestedOut(Wire):
     for it: the object of the same type, or a List of all objects. If a variable's name looks like a
     secret's, its value is shown as ``***``."""
 
-    metadata: ManifestMetadataOut
-    desired_phase: DesiredPhase
-    raw_manifest: dict[str, Any]
-    workload_manifest: dict[str, Any]
+    metadata: ManifestMetadataOut = Field(
+        description="Its name, where it belongs and how it is grouped"
+    )
+    desired_phase: DesiredPhase = Field(
+        description="The phase that its user asked for: Running, Stopped or Deleted"
+    )
+    raw_manifest: dict[str, Any] = Field(description="The manifest as it was submitted")
+    workload_manifest: dict[str, Any] = Field(
+        description=(
+            "The manifest that its cluster gets: the object of the same kind, or a List of all "
+            "objects"
+        )
+    )
 
 
 class SyncOut(Wire):
     """Whether the cluster has the workload: ``Queued`` until then, and ``Failed`` if it
     never will."""
 
-    status: Annotated[str, words(QUEUED, SYNCED, DELETING, DELETED, FAILED)]
-    message: str
+    status: Annotated[str, words(QUEUED, SYNCED, DELETING, DELETED, FAILED)] = Field(
+        description="Queued until the cluster has received it, then Synced"
+    )
+    message: str = Field(description="Why it has this status; empty if there is nothing to say")
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
@@ -109,9 +126,14 @@ class SyncOut(Wire):
 
 
 class ManifestWorkloadOut(Wire):
-    workload: ManifestedOut
-    sync_info: SyncOut
-    warnings: list[WarningOut]
+    workload: ManifestedOut = Field(description="The workload")
+    sync_info: SyncOut = Field(description="Whether its cluster has received it")
+    warnings: list[WarningOut] = Field(
+        description=(
+            "Parts of the request that have no effect on the cluster, need something that does not "
+            "exist yet, or can be opened by more people than it seems"
+        )
+    )
 
     @classmethod
     def of(cls, workload: Workload) -> Self:

@@ -52,33 +52,57 @@ STAYS = "A workload that was submitted does not change."
 class ManifestIn(Closed):
     """The manifest as JSON, or as YAML in Base64, of up to 192 KiB."""
 
-    manifest: dict[str, Any] | None = None
-    manifest_base64_encoded: Annotated[str, Field(max_length=text.LONGEST)] | None = None
+    manifest: dict[str, Any] | None = Field(default=None, description="The manifest as JSON")
+    manifest_base64_encoded: Annotated[str, Field(max_length=text.LONGEST)] | None = Field(
+        default=None, description="The manifest as YAML in Base64, in place of manifest"
+    )
 
 
 class ManifestMetadataIn(Closed):
     """If ``name`` is empty, the manifest's name is used. All fields override the manifest."""
 
-    name: str = ""
-    use_given_name_as_prefix: bool = False
-    project_id: ProjectId
-    cluster_id: UUID
-    priority: str | None = None
-    category: str | None = None
-    preemptibility: str | None = None
+    name: str = Field(
+        default="", description="The name of the workload; that of the manifest if it is empty"
+    )
+    use_given_name_as_prefix: bool = Field(
+        default=False,
+        description="true adds a random suffix to the name, so that the name is always free",
+    )
+    project_id: ProjectId = Field(description="The ID of the project")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    priority: str | None = Field(
+        default=None,
+        description="Its priority class, such as low; if it is left out, that of the manifest",
+    )
+    category: str | None = Field(default=None, description="A word by which you group workloads")
+    preemptibility: str | None = Field(
+        default=None,
+        description=(
+            "Whether it may be stopped for a workload with a better claim; if it is null, its "
+            "priority decides"
+        ),
+    )
 
 
 class ManifestCreationIn(ManifestIn):
-    metadata: ManifestMetadataIn
+    metadata: ManifestMetadataIn = Field(
+        description="Where the workload runs, and values that override the manifest"
+    )
 
 
 class ManifestClassIn(Closed):
-    priority: str | None = None
-    category: str | None = None
+    priority: str | None = Field(
+        default=None, description="Its priority class, as it was submitted"
+    )
+    category: str | None = Field(default=None, description="Its category, as it was submitted")
 
 
 class ManifestUpdateIn(ManifestIn):
-    metadata: ManifestClassIn | None = None
+    """The manifest, the priority and the category, all as they were submitted."""
+
+    metadata: ManifestClassIn | None = Field(
+        default=None, description="Its priority and category, as they were submitted"
+    )
 
 
 @router.post(

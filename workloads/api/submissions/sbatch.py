@@ -29,19 +29,27 @@ class BatchScriptIn(Closed):
     ``asItStands`` false converts the script on a Slurm cluster too, where it otherwise runs
     unchanged."""
 
-    name: str = ""
-    project_id: str
-    cluster_id: UUID
-    script: str = Field(min_length=1, max_length=LONGEST)
-    as_it_stands: bool | None = None
-    spec: dict[str, Any] = Field(default_factory=dict)
+    name: str = Field(default="", description="The name")
+    project_id: str = Field(description="The ID of the project")
+    cluster_id: UUID = Field(description="The ID of the cluster")
+    script: str = Field(
+        min_length=1, max_length=LONGEST, description="The script as for sbatch, at most 64 KiB"
+    )
+    as_it_stands: bool | None = Field(
+        default=None,
+        description=(
+            "true: Slurm runs the script itself; false: Trainyard runs the command that the "
+            "script's srun starts. Always false on clusters without Slurm"
+        ),
+    )
+    spec: dict[str, Any] = Field(default_factory=dict, description="The specification")
 
 
 class NoteOut(Wire):
     """A line of the script that does not do exactly what it says, and what becomes of it."""
 
-    line: int
-    text: str
+    line: int = Field(description="The number of the line")
+    text: str = Field(description="What Trainyard made of it")
 
     @classmethod
     def of(cls, note: Note) -> Self:
@@ -49,16 +57,26 @@ class NoteOut(Wire):
 
 
 class BatchScriptOut(Wire):
-    workload: DistributedOut
-    notes: list[NoteOut]
+    workload: DistributedOut = Field(description="The workload")
+    notes: list[NoteOut] = Field(
+        description="The lines of the script that mean something else in Trainyard or are ignored"
+    )
 
 
 class BatchScriptDryRunOut(Wire):
     """``request`` is the equivalent request to ``POST /workloads/distributed``."""
 
-    request: dict[str, Any]
-    notes: list[NoteOut]
-    plan: DryRunOut
+    request: dict[str, Any] = Field(
+        description="The equivalent request for POST /workloads/distributed"
+    )
+    notes: list[NoteOut] = Field(
+        description="The lines of the script that mean something else in Trainyard or are ignored"
+    )
+    plan: DryRunOut = Field(
+        description=(
+            "What would become of the request: its spec, what is wrong, and whether it would start"
+        )
+    )
 
 
 @router.post(

@@ -4,6 +4,8 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
+from pydantic import Field
+
 from assets.api.schemas import SCOPE_WORDS, AssetScope, ComplianceReason
 from assets.models import Template
 from core.rest.api import TENANT, Wire
@@ -21,40 +23,46 @@ AnyDocument = Annotated[dict[str, Any], spec_of(*WorkloadKind)]
 class TemplateMeta(Wire):
     """``scopeId`` is the id of the cluster, department or project; 1 for the scope ``tenant``."""
 
-    id: UUID
-    name: str
-    description: str | None
-    workload_type: TypeWord
-    scope_type: AssetScope
-    scope_id: str
-    cluster_id: UUID | None
-    department_id: str | None
-    project_id: int | None
-    created_by: str
-    created_at: datetime
-    updated_by: str
-    updated_at: datetime
+    id: UUID = Field(description="Its ID")
+    name: str = Field(description="The name")
+    description: str | None = Field(description="A description for people")
+    workload_type: TypeWord = Field(description="The kind of workload that it is about")
+    scope_type: AssetScope = Field(
+        description="Where it belongs; tenant is the account with all clusters"
+    )
+    scope_id: str = Field(
+        description="The ID of the cluster, department or project; 1 for the scope tenant"
+    )
+    cluster_id: UUID | None = Field(description="The ID of the cluster")
+    department_id: str | None = Field(description="The ID of the department")
+    project_id: int | None = Field(description="The ID of the project")
+    created_by: str = Field(description="The username of the person who created it")
+    created_at: datetime = Field(description="When it was created")
+    updated_by: str = Field(description="The username of the person who last changed it")
+    updated_at: datetime = Field(description="When it last changed")
 
 
 class ChosenOut(Wire):
-    environment: UUID | None = None
-    compute: UUID | None = None
-    data_sources: list[MountedIn] = []
+    environment: UUID | None = Field(default=None, description="The ID of an environment")
+    compute: UUID | None = Field(default=None, description="What each pod requests")
+    data_sources: list[MountedIn] = Field(default=[], description="Data sources that are mounted")
 
 
 class TemplateMaster(Wire):
-    spec: MasterDocument
-    assets: ChosenOut | None
+    spec: MasterDocument = Field(description="The specification")
+    assets: ChosenOut | None = Field(
+        description="Assets that all pods use; values in spec override those of the assets"
+    )
 
 
 class TemplateRule(Wire):
     """``field`` is a path in a workload's draft, such as ``worker.image``."""
 
-    field: str
-    locked: bool
-    required: bool
-    hidden: bool
-    why: str
+    field: str = Field(description="The path of the field in a draft, such as worker.image")
+    locked: bool = Field(description="Whether those who use the template cannot change the field")
+    required: bool = Field(description="Whether those who use the template must fill it in")
+    hidden: bool = Field(description="Whether the field is hidden from those who use the template")
+    why: str = Field(description="The explanation for those who use the template")
 
 
 class TemplateOut(Wire):
@@ -62,13 +70,20 @@ class TemplateOut(Wire):
     ``masterSpecSameAsWorker``, ``master`` and ``noMaster`` are null. ``rules`` are set in the
     wizard."""
 
-    meta: TemplateMeta
-    spec: AnyDocument
-    assets: ChosenOut | None
-    master_spec_same_as_worker: bool | None = None
-    master: TemplateMaster | None = None
-    no_master: bool | None = None
-    rules: list[TemplateRule]
+    meta: TemplateMeta = Field(description="Its name and where it belongs")
+    spec: AnyDocument = Field(description="The specification")
+    assets: ChosenOut | None = Field(
+        description="Assets that all pods use; values in spec override those of the assets"
+    )
+    master_spec_same_as_worker: bool | None = Field(
+        default=None, description="Whether the master has the workers' setup"
+    )
+    master: TemplateMaster | None = Field(
+        default=None,
+        description="What differs for the master's pod; null if nothing differs from the workers",
+    )
+    no_master: bool | None = Field(default=None, description="true for workers only")
+    rules: list[TemplateRule] = Field(description="The template's rules for its fields")
 
     @classmethod
     def of(cls, template: Template) -> "TemplateOut":
@@ -79,20 +94,20 @@ class ListedTemplate(TemplateOut):
     """``complianceIssues`` say why a workload of the project ``complyToProject`` cannot start from
     the template. Null if no project was named."""
 
-    compliance_issues: list[ComplianceReason] | None
+    compliance_issues: list[ComplianceReason] | None = Field(description="Each field that is wrong")
 
 
 class TemplatePages(Wire):
     """``nextOffset`` is null on the last page."""
 
-    limit: int
-    offset: int
-    next_offset: int | None
+    limit: int = Field(description="The greatest number of templates in the answer")
+    offset: int = Field(description="Where this page begins")
+    next_offset: int | None = Field(description="The offset of the next page; null on the last")
 
 
 class TemplateList(Wire):
-    entries: list[ListedTemplate]
-    pagination: TemplatePages
+    entries: list[ListedTemplate] = Field(description="The templates")
+    pagination: TemplatePages = Field(description="Which part of the list the answer contains")
 
 
 def listed(template: Template, reasons: list[ComplianceReason] | None) -> ListedTemplate:

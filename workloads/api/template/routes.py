@@ -3,7 +3,7 @@
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from ninja import Query, Router, Status
+from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from core.rest.api import Count, Wire
@@ -40,7 +40,7 @@ router = Router(tags=["Templates"], by_alias=True)
 
 
 class TemplateNameAvailability(Wire):
-    available: bool
+    available: bool = Field(description="Whether a new template can have this name")
 
 
 @router.get("", response=TemplateList)
