@@ -1,3 +1,5 @@
+"""Users, sign-in and access keys, as a Django application."""
+
 from django.apps import AppConfig
 
 

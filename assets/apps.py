@@ -1,3 +1,5 @@
+"""Assets that workloads are made of, as a Django application."""
+
 from django.apps import AppConfig
 
 

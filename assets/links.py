@@ -1,4 +1,4 @@
-"""Record what was made with which assets: a link has the kind and id of any asset.
+"""Record what was made with which assets. A link has the kind and the id of one asset.
 
 A package that makes things from assets has its own table, a subclass of :class:`AssetLink`. This
 module finds the tables through Django and does not import them.

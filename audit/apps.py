@@ -1,3 +1,5 @@
+"""The audit log, as a Django application."""
+
 from django.apps import AppConfig
 
 

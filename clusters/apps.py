@@ -1,3 +1,5 @@
+"""Clusters, their nodes and node pools, as a Django application."""
+
 from django.apps import AppConfig
 
 

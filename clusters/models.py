@@ -1,4 +1,4 @@
-"""Clusters and their nodes, as last seen by the monitor."""
+"""Clusters, their nodes and node pools, as the monitor last saw them."""
 
 import uuid
 from dataclasses import asdict

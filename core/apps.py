@@ -1,3 +1,5 @@
+"""Helpers without domain words, as a Django application."""
+
 from django.apps import AppConfig
 
 

@@ -1,3 +1,5 @@
+"""Notifications and webhooks, as a Django application."""
+
 from django.apps import AppConfig
 
 

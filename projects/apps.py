@@ -1,3 +1,5 @@
+"""Projects, departments and quotas, as a Django application."""
+
 from django.apps import AppConfig
 
 

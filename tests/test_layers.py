@@ -1,5 +1,5 @@
-"""A lower package may read a higher one's rows by a reverse relation. It never writes them, and
-never looks into their JSON: the higher package offers a method for that."""
+"""A lower package may read a higher one's rows through a reverse relation. It never writes them,
+and never looks into their JSON: the higher package offers a method for that."""
 
 import ast
 import re

@@ -1,3 +1,5 @@
+"""Workloads, from the draft to the end, as a Django application."""
+
 from django.apps import AppConfig
 
 

@@ -11,7 +11,6 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from assets.credential.own_keys import engine_by, engine_to_end
 from engines.base import EngineRefused, EngineUnavailable, Observation, RankState
 from spec.phases import (
     ACTIVE,
@@ -26,11 +25,12 @@ from spec.phases import (
     Reason,
 )
 from workloads import diagnosis, enqueue
+from workloads.engines import engine_for_person, engine_to_end
 from workloads.history import causes, events
-from workloads.history.progress import forward
+from workloads.history.phase_order import keep_phase_forward
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
-from workloads.models.history import clock
+from workloads.models.times import times_of_new_reason
 from workloads.scheduling.limits import endings
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
@@ -42,7 +42,7 @@ def launch(workload: Workload) -> None:
     if workload.phase != Phase.INITIALIZING:
         return
     try:
-        engine_by(workload.cluster, workload.created_by_id).submit(launch_of(workload))
+        engine_for_person(workload.cluster, workload.created_by_id).submit(launch_of(workload))
     except EngineRefused as refusal:
         refused(workload, refusal)
     else:
@@ -129,7 +129,7 @@ def apply(workload: Workload, observation: Observation) -> bool:
             return False
         events.announce(workload)  # registered first, so that pages hear of it first
         workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
-        observation = forward(workload, observation)
+        observation = keep_phase_forward(workload, observation)
         _apply_ranks(workload, observation)
         attempt_starts(workload, observation.attempt)
         _apply_phase(workload, observation)
@@ -188,7 +188,7 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
         workload.message,
     ) and observation.message:
         rows = Workload.objects.filter(pk=workload.pk, phase=before, reason=workload.reason)
-        booked = clock.of_another_reason(workload, observation.reason, observation.at)
+        booked = times_of_new_reason(workload, observation.reason, observation.at)
         rows.update(reason=observation.reason, message=observation.message, **booked)
 
 

@@ -19,6 +19,7 @@ from assets.environment.kind import ENVIRONMENT
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from audit import services as audit
+from audit.words import Verb
 from core.database.inserts import transaction_of_rows
 from projects.quotas import Demand
 from projects.scopes import Place
@@ -27,7 +28,7 @@ from spec.formats.stored import mapping
 from spec.phases import Phase, Reason
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, logs, submission
-from workloads.history import events, moves
+from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
 from workloads.scheduling.quota import hold_quota, starts_at_once
@@ -35,6 +36,16 @@ from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
 TOGETHER = 100  # workloads in one transaction
+#: The columns that a move looks at, or that say afterwards why there was none.
+MOVED_COLUMNS = (
+    "phase",
+    "reason",
+    "message",
+    "phase_updated_at",
+    "run",
+    "started_at",
+    "deleted_at",
+)
 
 
 class NotPossible(Exception):
@@ -111,7 +122,7 @@ def stop_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
     for some in _in_turn(allowed):
         with transaction.atomic():
             why = Reason.STOPPED_BY_USER
-            moved = moves.move_all(some, Phase.STOPPING, reason=why, by=by, verb="stop")
+            moved = _move_all(some, Phase.STOPPING, reason=why, by=by, verb="stop")
             enqueue.stop(*(it.pk for it in moved))
         refused |= {
             it.pk: NotPossible(f"{it.name} is {it.phase}; there is nothing to stop.")
@@ -119,6 +130,32 @@ def stop_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
             if it not in moved
         }
     return refused
+
+
+def _move_all(
+    workloads: Sequence[Workload], to: Phase, *, reason: Reason, by: User | None, verb: Verb
+) -> list[Workload]:
+    """Move those whose present phase allows it, each with its event and, if ``by`` somebody, its
+    entry in the audit log. Returns them; the others know their present phase.
+
+    Call it in a transaction, which holds the rows until it ends.
+    """
+    moved = [it for it in _present(workloads) if it.move(to, reason=reason)]
+    if moved:
+        events.phases(moved, actor=by, verb=verb)
+        if by:
+            audit.record_each(by, verb, moved)
+    return moved
+
+
+def _present(workloads: Sequence[Workload]) -> list[Workload]:
+    """Lock and reload the rows. Those that no longer exist are left out."""
+    rows = Workload.objects.filter(pk__in=[it.pk for it in workloads]).order_by("pk")
+    present = {row.pop("pk"): row for row in rows.select_for_update().values("pk", *MOVED_COLUMNS)}
+    for workload in workloads:
+        for name, value in present.get(workload.pk, {}).items():
+            setattr(workload, name, value)
+    return [it for it in workloads if it.pk in present]
 
 
 def _allowed(
@@ -202,7 +239,7 @@ def delete_all(
     allowed, refused = _allowed(workloads, "workloads.delete", by)
     for some in _in_turn(allowed):
         with transaction.atomic():
-            moved = moves.move_all(some, Phase.DELETING, reason=reason, by=by, verb="delete")
+            moved = _move_all(some, Phase.DELETING, reason=reason, by=by, verb="delete")
             enqueue.delete(*(it.pk for it in moved))  # others are already being deleted
     return refused
 

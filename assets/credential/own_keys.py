@@ -7,30 +7,13 @@ from django.utils.text import slugify
 
 from accounts.models import User
 from assets.credential.model import Credential, SecretValue
-from clusters.connections import engine_for
 from clusters.models import Cluster
-from core.database.fields import Unreadable
-from engines.base import Engine, EngineRefused
 from spec.data.credential import KEYS, CredentialKind
 from spec.problems.errors import Problem
 
 (KEY,) = KEYS[CredentialKind.SSH_KEY]
 Person = int | None  # primary key of a user, who may be deleted
 GONE = "nobody is known any more who submitted it, and its job runs under a name of its own"
-
-
-def engine_by(cluster: Cluster, person: Person) -> Engine:
-    """Return the engine with which someone submits and enters workloads. Raises ``EngineRefused``,
-    which says which key is missing."""
-    if why := missing(cluster, person):
-        raise EngineRefused(f"{why[0].upper()}{why[1:]}.")
-    return _acting(cluster, person)
-
-
-def engine_to_end(cluster: Cluster, person: Person) -> Engine:
-    """Return the engine that ends someone's workload. Without a key it can only observe, and says
-    what keeps running."""
-    return engine_for(cluster) if missing(cluster, person) else _acting(cluster, person)
 
 
 def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
@@ -72,6 +55,13 @@ def name_on(cluster: Cluster) -> str:
     return slugify(cluster.name)
 
 
+def login_name(cluster: Cluster, person: Person) -> str:
+    """Return the name under which someone's jobs run on the cluster; empty if all jobs run under
+    the cluster's own, or the person is gone."""
+    user = _user(person) if cluster.definition.login_name(cluster, "anyone") else None
+    return cluster.definition.login_name(cluster, user.username) if user else ""
+
+
 def _user(person: Person) -> User | None:
     return None if person is None else User.objects.filter(pk=person).first()
 
@@ -82,14 +72,7 @@ def _rows(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
     return SecretValue.objects.filter(credential__in=own, key=KEY)
 
 
-def _acting(cluster: Cluster, person: Person) -> Engine:
-    engine = engine_for(cluster)
-    if not cluster.definition.login_name(cluster, "anyone"):
-        return engine
-    user = _user(person)
-    login = cluster.definition.login_name(cluster, user.username) if user else ""
-    try:
-        key = _rows(cluster, person).get().value
-        return cluster.definition.act_as(cluster, engine, login, key)
-    except Unreadable as error:
-        raise EngineRefused(str(error)) from error
+def key_of(cluster: Cluster, person: Person) -> str:
+    """Return the private key that someone has for this cluster. Raises ``Unreadable`` if it was
+    stored under another ``SECRET_KEY``."""
+    return _rows(cluster, person).get().value

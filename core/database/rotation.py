@@ -1,4 +1,4 @@
-"""Re-encrypt everything in the database with the current secret key."""
+"""Encrypt everything in the database again, with the current secret key."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,12 +1,13 @@
 """Actions on workloads from the pages: on one, or on several at once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 from uuid import UUID
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.exceptions import BadRequest
+from django.core.exceptions import BadRequest, PermissionDenied
 from django.db import transaction
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import get_object_or_404, render
@@ -22,7 +23,7 @@ from core.web.query import uuids, whole_number
 from workloads import services
 from workloads.http import find, find_kept
 from workloads.models import Workload, WorkloadQuerySet
-from workloads.services import MOST_AT_ONCE, NotPossible
+from workloads.services import MOST_AT_ONCE
 from workloads.table.page import MOST_COUNTED
 from workloads.table.state import TableState
 from workloads.wizard import repairs
@@ -31,58 +32,47 @@ get_or_post = require_http_methods(["GET", "HEAD", "POST"])
 MOST_TOLD = 50  # names of changed workloads in the header of an answer
 
 
+class ActOnAll(Protocol):
+    """Acts on many workloads, and returns why some are refused."""
+
+    def __call__(self, workloads: Sequence[Workload], /, *, by: User) -> services.Refusals: ...
+
+
 @dataclass(frozen=True)
 class Verb:
     """An action. ``promise`` tells people what it will do, ``done`` what was requested."""
 
     name: str
     label: str
-    act_on: Callable[[Sequence[Workload], User], services.Refusals]
+    act_on_all: ActOnAll
     promise: str
     done: str
 
 
-def _stop(workloads: Sequence[Workload], user: User) -> services.Refusals:
-    return services.stop_all(workloads, by=user)
-
-
-def _run(workloads: Sequence[Workload], user: User) -> services.Refusals:
-    return services.resume_all(workloads, by=user)
-
-
-def _delete(workloads: Sequence[Workload], user: User) -> services.Refusals:
-    return services.delete_all(workloads, by=user)
-
-
-VERBS = {
-    verb.name: verb
-    for verb in (
-        Verb(
-            "stop",
-            "Stop",
-            _stop,
-            "Every rank gets its grace period to save and then ends. Definition, logs, "
-            "checkpoints and persistent volumes are kept; Run starts it again.",
-            "Stopping",
-        ),
-        Verb(
-            "run",
-            "Run",
-            _run,
-            "The same definition starts again as the next run, with its persistent volumes. A "
-            "training continues from its last checkpoint if it supports that.",
-            "Starting",
-        ),
-        Verb(
-            "delete",
-            "Delete",
-            _delete,
-            "It ends if it still runs, and its checkpoints and the volumes made for it alone are "
-            "deleted.",
-            "Deleting",
-        ),
-    )
-}
+STOP = Verb(
+    "stop",
+    "Stop",
+    services.stop_all,
+    "Every rank gets its grace period to save and then ends. Definition, logs, checkpoints and "
+    "persistent volumes are kept; Run starts it again.",
+    "Stopping",
+)
+RUN = Verb(
+    "run",
+    "Run",
+    services.resume_all,
+    "The same definition starts again as the next run, with its persistent volumes. A training "
+    "continues from its last checkpoint if it supports that.",
+    "Starting",
+)
+DELETE = Verb(
+    "delete",
+    "Delete",
+    services.delete_all,
+    "It ends if it still runs, and its checkpoints and the volumes made for it alone are deleted.",
+    "Deleting",
+)
+VERBS = {verb.name: verb for verb in (STOP, RUN, DELETE)}
 
 
 @login_required
@@ -96,20 +86,30 @@ def menu(request: Request, pk: UUID) -> HttpResponse:
 
 @login_required
 @get_or_post
-def stop(request: Request, pk: UUID) -> HttpResponse:
-    return _one(request, pk, VERBS["stop"])
-
-
-@login_required
-@get_or_post
-def run(request: Request, pk: UUID) -> HttpResponse:
-    return _one(request, pk, VERBS["run"])
-
-
-@login_required
-@get_or_post
-def delete(request: Request, pk: UUID) -> HttpResponse:
-    return _one(request, pk, VERBS["delete"])
+def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
+    """Ask whether to apply an action to a workload, and apply it. ``verb`` comes from the route."""
+    workload = find(request, pk)
+    promise = f"{verb.promise} {workload.if_deleted}" if verb is DELETE else verb.promise
+    context = {"workload": workload, "label": verb.label, "promise": promise}
+    if request.method != "POST":
+        return render(request, "workloads/confirm.html", context)
+    refusals = verb.act_on_all([workload], by=request.user)
+    problem = refusals.get(workload.pk)
+    if isinstance(problem, PermissionDenied):
+        raise problem
+    if problem and request.htmx:
+        messages.warning(request, str(problem))
+        return _changed(HttpResponse(status=409), workload)
+    if problem:
+        return render(request, "workloads/confirm.html", context | {"problem": problem}, status=409)
+    messages.success(request, f"{verb.done} {workload.name}.")
+    current_path = request.htmx.current_url_abs_path or ""
+    deletes_its_page = verb is DELETE and current_path.startswith(workload.get_absolute_url())
+    if request.htmx and not deletes_its_page:
+        return _changed(HttpResponse(status=204), workload)
+    if verb is DELETE:
+        return after(request, reverse("workload-list"))
+    return after(request, workload.get_absolute_url())
 
 
 @login_required
@@ -146,33 +146,6 @@ def purge(request: Request, pk: UUID) -> HttpResponse:
     return after(request, f"{reverse('workload-list')}?deleted=1")
 
 
-def _one(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
-    workload = find(request, pk)
-    promise = f"{verb.promise} {workload.if_deleted}" if verb.name == "delete" else verb.promise
-    context = {"workload": workload, "label": verb.label, "promise": promise, "verb": verb}
-    if request.method != "POST":
-        return render(request, "workloads/confirm.html", context)
-    try:
-        for refusal in verb.act_on([workload], request.user).values():
-            raise refusal
-    except NotPossible as problem:
-        if request.htmx:
-            messages.warning(request, str(problem))
-            return _changed(HttpResponse(status=409), workload)
-        return render(request, "workloads/confirm.html", context | {"problem": problem}, status=409)
-    messages.success(request, f"{verb.done} {workload.name}.")
-    if request.htmx and not _is_on_its_page(request, workload, verb):
-        return _changed(HttpResponse(status=204), workload)
-    leads_to = "workload-list" if verb.name == "delete" else ""
-    return after(request, reverse(leads_to) if leads_to else workload.get_absolute_url())
-
-
-def _is_on_its_page(request: Request, workload: Workload, verb: Verb) -> bool:
-    """Whether the request comes from the page of a workload that it deletes."""
-    here = request.htmx.current_url_abs_path or ""
-    return verb.name == "delete" and here.startswith(workload.get_absolute_url())
-
-
 def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
     """Make the page reload what shows the workload, even if its event stream is closed."""
     return trigger_client_event(response, "live-changed", {"value": [f"w-{workload.pk}"]})
@@ -202,7 +175,7 @@ def bulk(request: Request) -> HttpResponse:
     wanted, refusal = _chosen(request.POST, request.user)
     if refusal:
         return _refused(request, verb, refusal)
-    refused = verb.act_on(wanted, request.user)
+    refused = verb.act_on_all(wanted, by=request.user)
     outcomes = [(workload, str(refused.get(workload.pk, ""))) for workload in wanted]
     outcomes.sort(key=lambda outcome: not outcome[1])  # first what needs somebody's attention
     failed = sum(bool(problem) for _, problem in outcomes)

@@ -17,9 +17,15 @@ urlpatterns: list[URLPattern] = [
         for tab in TABS
     ),
     path("workloads/<uuid:pk>/menu/", actions.menu, name="workload-menu"),
-    path("workloads/<uuid:pk>/stop/", actions.stop, name="workload-stop"),
-    path("workloads/<uuid:pk>/run/", actions.run, name="workload-run"),
-    path("workloads/<uuid:pk>/delete/", actions.delete, name="workload-delete"),
+    *(
+        path(
+            f"workloads/<uuid:pk>/{verb.name}/",
+            actions.act,
+            {"verb": verb},
+            name=f"workload-{verb.name}",
+        )
+        for verb in actions.VERBS.values()
+    ),
     path("workloads/<uuid:pk>/purge/", actions.purge, name="workload-purge"),
     path("workloads/<uuid:pk>/copy/", actions.copy, name="workload-copy"),
     path("workloads/bulk/", actions.bulk, name="workload-bulk"),

@@ -2,7 +2,7 @@
 
 from workloads.logs.places import keep, late, note_late, place, resume
 from workloads.logs.store import Stream, append, cut, first, latest, lengths, read, size, streams
-from workloads.models.history.traces import remove_logs as remove
+from workloads.models.retention import remove_logs as remove
 
 __all__ = [
     "Stream",

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from engines.logs import Log
 from workloads.logs.store import Stream, append, cursor, streams
-from workloads.models.history.traces import log_folder
+from workloads.models.retention import log_folder
 
 LATE = "late"  # name of a file
 

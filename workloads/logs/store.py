@@ -26,7 +26,7 @@ from uuid import UUID
 
 from engines.shared.holes import free_head
 from spec.values.quantities import readable
-from workloads.models.history.traces import log_folder
+from workloads.models.retention import log_folder
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
 SLOT = 320  # bytes

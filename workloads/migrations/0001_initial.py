@@ -5,8 +5,8 @@ import django.utils.timezone
 import spec.phases
 import uuid
 import workloads.models.choices
-import workloads.models.history.sample
-import workloads.models.history.traces
+import workloads.models.sample
+import workloads.models.retention
 from django.conf import settings
 from django.db import migrations, models
 
@@ -73,7 +73,7 @@ class Migration(migrations.Migration):
                 ('cluster', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='workloads', to='clusters.cluster')),
                 ('copied_from', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='copies', to='workloads.workload')),
                 ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='workloads', to=settings.AUTH_USER_MODEL)),
-                ('project', models.ForeignKey(on_delete=workloads.models.history.traces.with_the_project, related_name='workloads', to='projects.project')),
+                ('project', models.ForeignKey(on_delete=workloads.models.retention.with_the_project, related_name='workloads', to='projects.project')),
                 ('template', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='workloads', to='assets.template')),
             ],
             options={
@@ -84,7 +84,7 @@ class Migration(migrations.Migration):
             name='Sample',
             fields=[
                 ('id', models.BigAutoField(primary_key=True, serialize=False)),
-                ('kind', models.CharField(choices=workloads.models.history.sample.sample_kinds, max_length=10)),
+                ('kind', models.CharField(choices=workloads.models.sample.sample_kinds, max_length=10)),
                 ('run', models.PositiveIntegerField()),
                 ('attempt', models.PositiveIntegerField(default=0)),
                 ('rank', models.PositiveIntegerField()),

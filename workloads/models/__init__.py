@@ -2,14 +2,14 @@
 
 from workloads.models.asset import WorkloadAsset
 from workloads.models.attempt import Attempt
+from workloads.models.cause import CausePeriod
 from workloads.models.choices import Source
+from workloads.models.decision import AdmissionDecision, DecisionQuerySet
 from workloads.models.draft import Draft
-from workloads.models.history.cause import CausePeriod
-from workloads.models.history.decision import AdmissionDecision, DecisionQuerySet
-from workloads.models.history.event import Event
-from workloads.models.history.sample import Sample, SampleKind
+from workloads.models.event import Event
 from workloads.models.queries import WorkloadQuerySet
 from workloads.models.rank import Rank
+from workloads.models.sample import Sample, SampleKind
 from workloads.models.view import SavedView
 from workloads.models.workload import Workload
 

@@ -23,21 +23,56 @@ from spec.formats.stored import fault_of, mapping
 from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, counts_as_running
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
-from workloads.models.history.clock import times
-from workloads.models.history.foreseen import Foreseen
-from workloads.models.history.traces import kept_in_words, kept_until, with_the_project
-from workloads.models.indexes import LIMIT_INDEXES, TABLE_INDEXES
 from workloads.models.queries import WorkloadQuerySet
+from workloads.models.retention import kept_in_words, kept_until, with_the_project
+from workloads.models.times import times_of_move
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
     from workloads.models.asset import WorkloadAsset
     from workloads.models.attempt import Attempt
-    from workloads.models.history.cause import CausePeriod
-    from workloads.models.history.event import Event
-    from workloads.models.history.sample import Sample
+    from workloads.models.cause import CausePeriod
+    from workloads.models.event import Event
     from workloads.models.rank import Rank
+    from workloads.models.sample import Sample
+
+#: One index for each sort order of the workloads table, see ``workloads.table.keyset``.
+SORTED_BY = (
+    "created_at completed_at name framework phase num_pods gpus cpu_cores memory_bytes image "
+    "pending_seconds running_seconds "
+    "project"  # not a sort order, but the filter of every researcher's page
+).split()
+
+TABLE_INDEXES = [
+    models.Index(
+        fields=[*dict.fromkeys((field, "created_at", "id"))],
+        condition=Q(deleted_at=None),
+        name=f"table_by_{field}",
+    )
+    for field in SORTED_BY
+] + [
+    models.Index(
+        fields=["deleted_at", "created_at", "id"],
+        condition=Q(deleted_at__isnull=False),
+        name="table_of_deleted",
+    ),
+    # A covering index for the search: without a match it reads no whole rows.
+    models.Index(
+        fields=["created_at", "id", "name", "image", "project", "created_by", "deleted_at"],
+        name="table_search",
+    ),
+]
+
+#: Partial indexes: only workloads that have the limit.
+LIMIT_INDEXES = [
+    models.Index(
+        fields=["phase"],
+        condition=Q(deleted_at=None, **{f"{limit}_limit_seconds__isnull": False}),
+        name=f"workload_{limit}_limit",
+    )
+    for limit in ("time", "idle")
+]
 
 
 @cache
@@ -48,7 +83,7 @@ def _around_the_id(script_prefix: str) -> tuple[str, str]:
     return before, after
 
 
-class Workload(Foreseen):
+class Workload(models.Model):
     """``spec_json`` holds every value, defaults included, and never changes after submission. The
     phase moves by :meth:`move` alone.
 
@@ -112,6 +147,12 @@ class Workload(Foreseen):
     memory_bytes = models.BigIntegerField(default=0)
     time_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
     idle_limit_seconds = models.PositiveIntegerField(null=True, blank=True, editable=False)
+    # What was foreseen at the submission: an ``Answer`` of workloads.scheduling.fit (empty if none
+    # was asked for) and the kind of cause it was expected to wait for.
+    verdict = models.CharField(max_length=10, blank=True)
+    verdict_cause = models.CharField(max_length=20, choices=choices.cause_kinds, blank=True)
+    # How long it waited until its first run started, with a place for every rank.
+    first_wait_seconds = models.FloatField(null=True, blank=True)
     # Whether all output of this run is in our own store.
     logs_complete = models.BooleanField(default=False)
     # The class of failure found in its log (workloads.diagnosis), and the line it was found by.
@@ -260,7 +301,7 @@ class Workload(Foreseen):
             "reason": reason,
             "message": message,
             "phase_updated_at": now,
-            **times(self, origin, to, now),
+            **times_of_move(self, origin, to, now),
             **also,
         }
         rows = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run, deleted_at=None)

@@ -15,8 +15,8 @@ from accounts.models import User
 from core.database.prepared import prepared
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
-from workloads.models.history.traces import kept_in_words
 from workloads.models.queries import reach
+from workloads.models.retention import kept_in_words
 from workloads.services import MOST_AT_ONCE
 from workloads.table import keyset
 from workloads.table.columns import BY_KEY, Column, shown_metrics

@@ -8,13 +8,14 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from accounts.models import User
-from assets.credential.own_keys import engine_by, why_not_entered
+from assets.credential.own_keys import why_not_entered
 from assets.credential.own_values import why_kept_out
 from audit import services as audit
 from core.broker import slots
 from engines.base import EngineError
 from engines.session import Session
 from spec.phases import RankPhase
+from workloads.engines import engine_for_person
 from workloads.history import events
 from workloads.models import Rank, Workload
 from workloads.terminal.shell import SHELL
@@ -74,7 +75,7 @@ def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
     try:
         if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")
-        engine = engine_by(workload.cluster, owner)
+        engine = engine_for_person(workload.cluster, owner)
         session = engine.exec(workload.handle, rank=rank.rank, argv=argv)
     except EngineError as error:
         slots.give_back(name, slot)

@@ -24,7 +24,7 @@ from workloads.history import events
 from workloads.logs import limit
 from workloads.metrics import downsample, parse
 from workloads.models import Attempt, Sample, SampleKind, Workload
-from workloads.models.history.sample import newest_usage
+from workloads.models.sample import newest_usage
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,6 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.utils import timezone
 
-from assets.credential.own_keys import engine_by
 from clusters.models import Cluster
 from core.broker.enqueue import looked
 from core.broker.lease import ending, lease
@@ -24,6 +23,7 @@ from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, 
 from spec.phases import ASKED_TO_RUN, Phase, Reason
 from spec.problems.causes import Cause, CauseKind
 from workloads import enqueue, reconcile
+from workloads.engines import engine_for_person
 from workloads.history import causes, events
 from workloads.launch import launch_of
 from workloads.models import Workload, WorkloadQuerySet
@@ -134,7 +134,7 @@ def _give(
     for workload in workloads:
         workload.cluster = cluster
         try:
-            engine = engine_by(cluster, workload.created_by_id)
+            engine = engine_for_person(cluster, workload.created_by_id)
             launches[workload] = launch_of(workload)
             engines.append(engine)
         except EngineRefused as refusal:

@@ -2,11 +2,11 @@
 
 from django.db import transaction
 
-from assets.credential.own_keys import engine_by
 from engines.base import EngineRefused, Observation
 from projects.quotas import Demand
 from spec.phases import HANDED_OVER, RANK_ACTIVE, STOPPABLE, Phase, RankPhase
 from workloads import reconcile, services
+from workloads.engines import engine_for_person
 from workloads.history import events
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
@@ -37,7 +37,7 @@ def follow(workload: Workload) -> None:
     one's."""
     try:
         services.resume(workload, by=None, message=RESUMED)
-        engine_by(workload.cluster, workload.created_by_id).submit(launch_of(workload))
+        engine_for_person(workload.cluster, workload.created_by_id).submit(launch_of(workload))
     except services.NotPossible:
         return  # somebody pressed Run at the same moment
     except EngineRefused as refusal:

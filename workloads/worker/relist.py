@@ -12,7 +12,8 @@ from engines.base import Observation
 from engines.shared.observations import says_the_same
 from spec.phases import HANDED_OVER, KEPT_THERE, Phase
 from workloads import reconcile
-from workloads.history import causes, progress
+from workloads.history import causes
+from workloads.history.phase_order import keep_phase_forward
 from workloads.models import CausePeriod, Workload
 from workloads.worker import drift
 
@@ -88,7 +89,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
 
 def is_known(row: Workload, observation: Observation) -> bool:
     """Whether applying the observation would change nothing that people see."""
-    observation = progress.forward(row, observation)
+    observation = keep_phase_forward(row, observation)
     if not (row.run == row.observed_run == observation.run and row.phase == observation.phase):
         return False
     if observation.attempt > row.attempt or row.deleted_at or drift.is_resized(row, observation):

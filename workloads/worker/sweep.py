@@ -15,7 +15,7 @@ from clusters.models import Cluster, State
 from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
-from workloads.models.history.traces import expired
+from workloads.models.retention import expired
 from workloads.scheduling.limits import idle_limits, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect

@@ -1,5 +1,5 @@
-"""The requests that the OpenAPI document shows are accepted as they stand, but for the ids; and
-what all calls promise that change something, each of them keeps."""
+"""The requests that the OpenAPI document shows are accepted as they stand, except for the ids. Each
+call that changes something keeps the promises that all of them make."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Choices of model fields are functions: no new value of an enumeration migrates a table."""
+"""Choices of fields are functions, so that a new value of an enumeration needs no migration."""
 
 from pathlib import Path
 

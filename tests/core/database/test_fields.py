@@ -1,5 +1,5 @@
-"""Encrypted text: unreadable in the database, and readable over a change of the secret key. What a
-cluster or a training said: kept, whatever it holds."""
+"""Encrypted text cannot be read in the database, and can be read after a change of the secret key.
+What a cluster or a training said is kept, whatever it holds."""
 
 import pytest
 from django.apps import apps

@@ -9,7 +9,7 @@ from projects.models import Project
 from spec.phases import Phase, Reason
 from tests.factories import WorkloadFactory
 from workloads import reconcile, services
-from workloads.history import progress
+from workloads.history import phase_order
 from workloads.models import Workload
 
 
@@ -31,7 +31,7 @@ def test_a_workspace_whose_program_ends_is_stopped_and_runs_again(workspace: Wor
     assert (ended.phase, ended.reason, ended.message) == (
         Phase.STOPPED,
         Reason.NONE,
-        progress.ITS_PROGRAM_ENDED,
+        phase_order.ITS_PROGRAM_ENDED,
     )
     services.resume(ended, by=workspace.created_by)
     assert Workload.objects.get(pk=workspace.pk).run == 2

@@ -1,4 +1,4 @@
-"""Adapt observations to what people expect: within a run a workload only moves forward."""
+"""The order of phases as people expect it: within a run a workload only moves forward."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ ANEW = "Its ranks start again."
 ITS_PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
 
 
-def forward(row: Workload, observation: Observation) -> Observation:
+def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
     """The observation as it is shown; no phase goes back within a run.
 
     A workload that ran and gathers its ranks again is Degraded until all of them run. One that was

@@ -5,10 +5,21 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import F
+from django.db.models import F, QuerySet
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 
-from spec.phases import ASKED_TO_RUN, ENDED, GATHERING, TERMINAL, WAITING, Phase, counts_as_running
-from workloads.models.history.foreseen import first_wait
+from spec.phases import (
+    ASKED_TO_RUN,
+    ENDED,
+    GATHERING,
+    STARTED,
+    TERMINAL,
+    WAITING,
+    Phase,
+    counts_as_running,
+)
+from workloads.models.rank import Rank
 
 if TYPE_CHECKING:
     from workloads.models.workload import Workload
@@ -17,7 +28,7 @@ if TYPE_CHECKING:
 NOT_YET_WHOLE = ASKED_TO_RUN | GATHERING
 
 
-def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
+def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
     """Columns for the time spent in ``origin``, which ends ``now``, and for the start and the end.
 
     A gang that was over before anyone saw it run started when its ranks say so, and ran since.
@@ -31,7 +42,7 @@ def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[s
             ran = min((now - began).total_seconds(), spent)
     if origin in WAITING:
         changes["pending_seconds"] = waited = F("pending_seconds") + spent - ran
-        changes |= first_wait(to, workload.run, waited, workload.ranks.all())
+        changes |= _first_wait(to, workload.run, waited, workload.ranks.all())
     if at_work := spent if counts_as_running(origin, workload.reason) else ran:
         changes["running_seconds"] = F("running_seconds") + at_work
     if workload.started_at is None and (to is Phase.RUNNING or began):
@@ -43,7 +54,7 @@ def times(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[s
     return changes
 
 
-def of_another_reason(workload: Workload, reason: str, now: datetime) -> dict[str, Any]:
+def times_of_new_reason(workload: Workload, reason: str, now: datetime) -> dict[str, Any]:
     """Columns where the reason of a phase changes: the phase counts anew where that starts or ends
     its counting as running."""
     phase, counted = Phase(workload.phase), counts_as_running(workload.phase, workload.reason)
@@ -64,3 +75,22 @@ def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
     whole = len(begun) == len(starts)
     began = max(begun) if whole else min(begun)
     return min(max(began, workload.created_at), now), whole
+
+
+def _first_wait(to: Phase, run: int, waited: Combinable, ranks: QuerySet[Rank]) -> dict[str, Any]:
+    """The update of ``first_wait_seconds``, if this move is the first start; else nothing.
+
+    A gang whose master is done may complete although other ranks never had a place: that is no
+    start.
+    """
+    is_start = to in STARTED or (to is Phase.COMPLETED and not _lacked_a_place(ranks))
+    if run > 1 or not is_start:
+        return {}
+    return {"first_wait_seconds": Coalesce("first_wait_seconds", waited)}
+
+
+def _lacked_a_place(ranks: QuerySet[Rank]) -> bool:
+    """Whether some ranks had a node and some had not. If no rank has one, it was too short to be
+    observed."""
+    nodes = set(ranks.values_list("node", flat=True))
+    return "" in nodes and len(nodes) > 1

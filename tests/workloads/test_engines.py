@@ -12,6 +12,7 @@ from engines.base import EngineRefused
 from engines.slurm.client.transport import SshTransport
 from spec.problems.errors import place_of
 from tests.factories import ClusterFactory, CredentialFactory, UserFactory
+from workloads.engines import engine_for_person, engine_to_end
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3du\n-----END OPENSSH PRIVATE KEY-----"
@@ -45,8 +46,8 @@ def test_without_a_key_the_plan_says_which_one_to_add(cluster: Cluster) -> None:
     assert "under your own name there, alovelace" in problem.message
     assert "SSH key, Only you, with the name hpc-one" in problem.message
     with pytest.raises(EngineRefused, match="has no key of yours"):
-        own_keys.engine_by(cluster, ada.pk)
-    assert own_keys.engine_to_end(cluster, ada.pk) is engine_for(cluster)
+        engine_for_person(cluster, ada.pk)
+    assert engine_to_end(cluster, ada.pk) is engine_for(cluster)
 
 
 def test_the_key_of_another_or_for_something_else_does_not_count(cluster: Cluster) -> None:
@@ -62,7 +63,7 @@ def test_with_a_key_somebody_acts_as_who_they_are_there(cluster: Cluster) -> Non
     ada = UserFactory.create(username="ada@example.com")
     key_of(ada)
     assert not list(own_keys.complaints(cluster, ada))
-    person = own_keys.engine_by(cluster, ada.pk)._person  # type: ignore[attr-defined]
+    person = engine_for_person(cluster, ada.pk)._person  # type: ignore[attr-defined]
     assert isinstance(person, SshTransport)
     assert "User=alovelace" in person.options
 
@@ -77,5 +78,5 @@ def test_elsewhere_nobody_needs_a_key(django_assert_num_queries: Any) -> None:
     cluster, ada = ClusterFactory.create(), UserFactory.create()
     with django_assert_num_queries(0):
         assert not list(own_keys.complaints(cluster, ada))
-    assert own_keys.engine_by(cluster, ada.pk) is engine_for(cluster)
-    assert own_keys.engine_by(cluster, None) is engine_for(cluster)
+    assert engine_for_person(cluster, ada.pk) is engine_for(cluster)
+    assert engine_for_person(cluster, None) is engine_for(cluster)

@@ -1,2 +1,0 @@
-"""Rows about a workload's past: events, causes, decisions, samples, and what outlives its
-deletion."""
