@@ -28,7 +28,7 @@ from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import new_assets, rules
 from workloads.wizard.pages import problems
 from workloads.wizard.pages.page import answer
-from workloads.wizard.places import locate, values_of
+from workloads.wizard.places import locate
 from workloads.wizard.sections.base import MASTER, ROLES, SETUP, Question
 from workloads.wizard.sections.table import on, questions
 
@@ -216,7 +216,7 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
         if template:
             rulings.put(content, template, field)
         else:
-            nested.put(values_of(content, question) or {}, question.key, None)
+            nested.put(question.values_in(content) or {}, question.key, None)
         return {question.name}
 
     drafts.edit(draft, change, touch=False)
@@ -252,7 +252,7 @@ def _change_list(
     request: Request, draft: Draft, page: int, item: Question, how: Callable[[Rows], Rows]
 ) -> HttpResponse:
     def change(content: WorkloadDraft) -> set[str]:
-        values = values_of(content, item)
+        values = item.values_in(content)
         if values is None:
             raise Http404("The master has no setup of its own")
         put_items(values, item, how(items_of(values, item)))

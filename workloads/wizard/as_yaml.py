@@ -13,7 +13,6 @@ from workloads.plan import Plan
 from workloads.submission import planned_launch_of
 from workloads.wizard import drafts
 from workloads.wizard.pages.problems import problems
-from workloads.wizard.places import values_of
 from workloads.wizard.sections.base import MASTER
 from workloads.wizard.sections.table import questions
 
@@ -54,7 +53,7 @@ def _given(content: WorkloadDraft) -> list[str]:
     return [
         name
         for name, question in questions().items()
-        if nested.get(values_of(content, question) or {}, question.key) not in nested.EMPTY
+        if nested.get(question.values_in(content) or {}, question.key) not in nested.EMPTY
     ]
 
 

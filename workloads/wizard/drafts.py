@@ -15,7 +15,8 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind, kinds_of
 from workloads.models import Draft, Workload
-from workloads.wizard.capture import capture, start_from
+from workloads.wizard.capture import capture
+from workloads.wizard.sections.setup import start_from
 
 LONGEST_TAB = 36
 MOST_TABS = 8  # open pages of one draft whose last change is remembered

@@ -4,7 +4,7 @@ from typing import Any
 
 from core.forms.field import Input
 from core.forms.read import items_of
-from spec.draft import ReplicaDraft, Values, WorkloadDraft, is_blank
+from spec.draft import Values, is_blank
 from spec.formats.merge import position
 from spec.problems.errors import Path, Problem
 from workloads.plan import Plan
@@ -13,20 +13,6 @@ from workloads.wizard.sections.table import questions
 
 #: Paths of problems that are not below a question's path, and the question that shows them.
 ELSEWHERE: dict[Path, str] = {("distributedFramework",): "framework"}
-
-
-def replica_of(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
-    """The setup of a role; ``None`` for a master that is set up as the workers are."""
-    return draft.worker if role == "worker" else draft.master
-
-
-def values_of(draft: WorkloadDraft, question: Question) -> Values | None:
-    """The values that contain the question's answer; ``None`` for a master that is set up as the
-    workers are."""
-    if not question.role:
-        return draft.values
-    replica = replica_of(draft, question.role)
-    return replica.values if replica else None
 
 
 def locate(problem: Problem, document: Values | None = None) -> Question:
@@ -51,7 +37,7 @@ def locate(problem: Problem, document: Values | None = None) -> Question:
 def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     """Index of the item that a problem is about; ``None`` if it is about the question as a
     whole."""
-    steps, values = problem.path[len(question.path) :], values_of(plan.draft, question)
+    steps, values = problem.path[len(question.path) :], question.values_in(plan.draft)
     if not question.is_list or not steps or values is None:
         return None
     own, at = items_of(values, question), steps[0]

@@ -18,7 +18,7 @@ from workloads.scheduling.fit.repairs import (
     variants,
 )
 from workloads.wizard import drafts
-from workloads.wizard.capture import choose_asset
+from workloads.wizard.sections.base import choose_asset
 
 COMPUTE = "compute"
 #: The fields that each kind of repair changes, see ``apply``.

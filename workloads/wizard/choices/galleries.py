@@ -18,10 +18,11 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of
 from spec.workload import Architecture
+from workloads.wizard.sections.base import OWN
 
 FEW = 6  # cards shown before "show all" is clicked
 MOST_ON_SETUP = 50  # the same on the first page, whose lists scroll
-SCRATCH, OWN = "", "own"
+SCRATCH = ""
 PLACES = ("cluster", "department", "project")
 
 

@@ -15,7 +15,6 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from workloads.models import Draft
 from workloads.wizard import drafts
-from workloads.wizard.places import values_of
 from workloads.wizard.sections.base import SETUP, Question
 from workloads.wizard.sections.table import questions
 
@@ -64,7 +63,7 @@ def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
 
 def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
     """Add the asset to the list, unless it is there: the page may be loaded twice."""
-    values = values_of(content, question)
+    values = question.values_in(content)
     if values is None:
         return set()
     items = items_of(values, question)

@@ -14,8 +14,10 @@ from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from core.forms.field import Cell, Option
 from core.forms.items import BARRED
+from core.forms.shown import Shown
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
+from workloads.wizard.choices import people
 from workloads.wizard.choices.credentials import Credentials
 from workloads.wizard.sections.base import Question, Section
 from workloads.wizard.sections.container.variables import CREDENTIAL
@@ -73,6 +75,10 @@ class Offer:
         if self.cluster and self.cluster.definition.has_secrets:
             return set(dict(SOURCES))
         return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
+
+    def warn_about_people(self, shown: Shown) -> None:
+        """Add notes and warnings to each tool that names people or groups."""
+        people.warn(shown, self.by)
 
     def asks(self, question: Question) -> bool:
         """Whether the general settings let the form ask the question."""

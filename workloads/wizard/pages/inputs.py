@@ -4,25 +4,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assets.environment import tools
-from assets.environment.variables import VALUE
 from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, Shown, show
-from spec.draft import Values, WorkloadDraft
-from spec.formats.merge import parts_of_a_gpu
+from spec.draft import Values
 from spec.framework import owner_of
-from spec.kind import kinds_of
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard.choices import people, rules, there
+from workloads.wizard.choices import rules, there
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.pages.problems import Located, sentence
-from workloads.wizard.places import number_of, replica_of, values_of
+from workloads.wizard.places import number_of
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import Question, Section
-from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 
 #: Inputs in which a person may replace an asset's value.
 OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
@@ -33,46 +28,33 @@ def inputs(
 ) -> Iterator[Shown]:
     """The inputs of a page. Only ``touched`` questions, which the author has left, show their
     errors."""
-    here = list(located)
+    located = list(located)
     for question in table.on(page):
-        if _has(plan.draft, question, offer) and not rules.is_hidden(plan, question):
+        if _is_asked(question, plan, offer):
             shown = _show(plan, question, offer)
             if question.name in touched:
-                _add_errors(shown, question, plan, here)
+                _add_errors(shown, question, plan, located)
             yield shown
 
 
-def _has(content: WorkloadDraft, question: Question, offer: Offer) -> bool:
+def _is_asked(question: Question, plan: Plan, offer: Offer) -> bool:
     """Whether the page shows a question.
 
     Some are only for certain kinds, frameworks and clusters. Elsewhere they are shown only while
     they have an answer, so that it can be removed. Lists are always there, as their add buttons
     fill them.
     """
-    values = values_of(content, question) or {}
-    given = nested.get(values, question.key)
-    if given is None and _is_of_another_part(values, question):
+    draft = plan.draft
+    values = question.values_in(draft) or {}
+    if rules.is_hidden(plan, question) or not question.is_for(draft):
         return False
-    if question.key in {"name", "template"} and content.is_template:
-        return False  # it has its own name, and begins from none
     if not offer.asks(question) and not _is_begun(values, question):
         return False
-    traits = content.traits
-    if not traits.may_have(question.key) or (question.key == "framework" and not traits.is_gang):
-        return False
-    if question.name == "kind" and len(kinds_of(traits.noun)) == 1:
-        return False  # it was chosen by the menu
-    if question.is_list or given:
+    if question.is_list or nested.get(values, question.key):
         return True
-    fits = question.key in traits.shares or owner_of(question.key) in {None, content.framework}
-    return fits and not offer.lacks(table.section(question.section))
-
-
-def _is_of_another_part(values: Values, question: Question) -> bool:
-    """Whether the question asks for an amount of another part of a GPU than the chosen one."""
-    chosen = nested.get(values, PART_OF_A_GPU)
-    others = parts_of_a_gpu(but=chosen) if chosen else ()
-    return question.key.removeprefix("compute.") in others
+    fits_framework = owner_of(question.key) in {None, draft.framework}
+    fits_kind = question.key in draft.traits.shares
+    return (fits_framework or fits_kind) and not offer.lacks(table.section(question.section))
 
 
 def _is_begun(values: Values, question: Question) -> bool:
@@ -81,32 +63,20 @@ def _is_begun(values: Values, question: Question) -> bool:
 
 
 def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
-    content = plan.draft
-    asked = question
+    field = question
     if question.typed and not offer.choices.get(question.choices):
-        asked = replace(question, input=Input.TEXT)
-    values, standard = values_of(content, question) or {}, _standard(plan, question, offer)
-    begins = bool(standard) and nested.get(values, question.key) in nested.EMPTY
-    shown = show(asked, {question.key: standard} if begins else values, offer.choices)
+        field = replace(question, input=Input.TEXT)
+    values = question.values_in(plan.draft) or {}
+    standard = _standard(plan, question, offer)
+    if standard and nested.get(values, question.key) in nested.EMPTY:
+        values = {question.key: standard}
+    shown = show(field, values, offer.choices)
     if standard:
         _compare(shown, standard, plan)
     _withhold(shown, question, offer)
-    if question.input is Input.CARDS and question.role:
-        replica = replica_of(content, question.role)
-        shown.value = replica.assets.get(question.key, "") if replica else ""
-    elif question.input is Input.CARDS or question.key == "name":
-        shown.value = getattr(content, question.key, "")
-    if question.key == "environmentVariables":
-        given = nested.items(values_of(content, question) or {}, question.key)
-        _ask_sources(shown, given, offer)
+    question.add_details(shown, plan, offer)
     if question.is_list:
         there.note(shown, offer)
-    if question.key == "connections":
-        for item in shown.items:
-            tools.leave_out(item)
-        people.warn(shown, offer.by)
-    if question.key == "name":
-        shown.ok = _free_name(plan)
     _add_origin(shown, question, plan)
     rules.show(shown, question, plan)
     return shown
@@ -149,25 +119,6 @@ def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
     shown.changed = not shown.is_default
     verb = "Replaces" if shown.changed else "Uses"
     shown.origin = f"{verb} {', '.join(standard)} from project {plan.project}."
-
-
-def _ask_sources(shown: Shown, given: list[Any], offer: Offer) -> None:
-    """Ask for the source of a variable's value, unless there is only one."""
-    elsewhere = any(item.by["source"].value for item in shown.items)
-    for item in shown.items:
-        if item.by["value"].value == MASK:
-            item.note = f"Hidden. The value is kept as long as the field says {MASK}."
-        source = item.by["source"]
-        source.hidden = item.by["key"].hidden = not (elsewhere or offer.sources - {VALUE})
-        possible = offer.sources | {source.value}
-        source.options = [it for it in source.options if it[0] in possible]
-    holds = shown.field.holds
-    offer.credentials.ask(zip(shown.items, filter(holds, given), strict=True))
-
-
-def _free_name(plan: Plan) -> str:
-    bad = any(problem.path == ("name",) for problem in plan.problems)
-    return "" if bad or not plan.project else f"Free in {plan.project.name}"
 
 
 def _add_errors(shown: Shown, question: Question, plan: Plan, located: Iterable[Located]) -> None:

@@ -9,7 +9,7 @@ from core.forms.field import Input
 from spec.problems.errors import WORDS, Problem
 from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
-from workloads.wizard.places import locate, values_of
+from workloads.wizard.places import locate
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.resources.requests import PARTS
 from workloads.wizard.sections.table import questions
@@ -42,7 +42,7 @@ def problems(plan: Plan) -> Iterator[Located]:
 def _choice(question: Question, plan: Plan) -> Question | None:
     """The question where an asset is chosen, if the bad value comes from that asset or has to; else
     ``None``."""
-    values = values_of(plan.draft, question)
+    values = question.values_in(plan.draft)
     if not question.role or question.is_list or values is None or question.input is Input.CARDS:
         return None
     if nested.get(values, question.key) not in nested.EMPTY:

@@ -2,18 +2,31 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
-from assets.base import Panel
-from assets.kinds import for_each_pod
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.base import AssetKind, Panel
+from assets.kinds import KINDS, for_each_pod
 from clusters.models import Cluster
+from core.forms import read
 from core.forms.field import Field, Input, Values
+from core.forms.shown import Shown
+from core.web.query import uuid_of
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.workload import Replica, WorkloadSpec
 from workloads.plan import Plan
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
 
 SETUP, WORKERS, MASTER = 1, 2, 3  # the pages
 PAGES = (SETUP, WORKERS, MASTER)
 ROLES = {WORKERS: "worker", MASTER: "master"}
 ELSEWHERE = "not on this cluster"
+OWN = "own"  # the card that keeps the values of a copied workload
 FOLD = "workloads/wizard/_fold.html"
 Line = tuple[str, str, str]  # name, value, key in the plan's origins
 
@@ -45,6 +58,53 @@ class Question(Field):
     def role(self) -> str:
         """``worker``, ``master``, or empty for a question about the workload as a whole."""
         return self.within
+
+    def values_in(self, draft: WorkloadDraft) -> Values | None:
+        """The values of a draft that contain the answer; ``None`` for a master that is set up as
+        the workers are."""
+        if not self.role:
+            return draft.values
+        replica = draft.replicas.get(self.role)
+        return replica.values if replica else None
+
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        """Whether the question makes sense for what the draft creates."""
+        return draft.traits.may_have(self.key)
+
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        """Write the posted answer into the draft. A wrong one is stored, too."""
+        values = self.values_in(draft)
+        if values is not None:
+            read.put(values, self, posted)
+
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        """Add to the input what only this question shows."""
+
+
+class AssetQuestion(Question):
+    """The choice of an asset for a role. ``key`` is the slug of the asset's kind."""
+
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        replica = draft.replicas.get(self.role)
+        value = read.text(posted, self.name)
+        if replica is None or value == OWN:
+            return
+        kind = KINDS[self.key]
+        chosen = uuid_of(value)
+        if chosen is None or chosen != replica.assets.get(kind.slug):
+            choose_asset(replica, kind, chosen)
+
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        replica = plan.draft.replicas.get(self.role)
+        shown.value = replica.assets.get(self.key, "") if replica else ""
+
+
+def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | None) -> None:
+    """Choose an asset, or none, and drop the one chosen before and the entered values it
+    replaces."""
+    others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
+    replica.assets = others | ({kind.slug: chosen} if chosen else {})
+    replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}
 
 
 def nothing(plan: Plan, role: str) -> Iterator[Line]:
@@ -85,7 +145,7 @@ def choices(panel: Panel | None) -> Iterator[Question]:
     """One question for each kind of asset in a panel."""
     for kind in for_each_pod():
         if kind.panel is panel:
-            yield Question(kind.slug, kind.label, Input.CARDS)
+            yield AssetQuestion(kind.slug, kind.label, Input.CARDS)
 
 
 def spec_of(plan: Plan) -> WorkloadSpec:

@@ -1,14 +1,101 @@
 """Section: the first page, with cluster, project, kind, framework, template and name."""
 
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from uuid import UUID
 
+from django.http import QueryDict
+
+from accounts.models import User
+from assets.models import Template
+from core.forms import read
 from core.forms.field import Input
+from core.forms.shown import Shown
+from core.web.query import uuid_of
+from spec.draft import WorkloadDraft
 from spec.framework import Framework
-from spec.kind import WorkloadKind
+from spec.kind import WorkloadKind, kinds_of
 from spec.workload import Architecture
 from workloads.plan import Plan
 from workloads.wizard.sections.base import SETUP as PAGE
 from workloads.wizard.sections.base import Line, Question, Section
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
+
+LONGEST = 200  # characters stored of an answer; still long enough to be refused as too long
+WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
+
+
+class DraftQuestion(Question):
+    """A question whose answer is a column of the draft, and not among its values."""
+
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        setattr(draft, self.key, read.text(posted, self.name)[:LONGEST])
+
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        shown.value = getattr(plan.draft, self.key, "")
+
+
+class ClusterQuestion(DraftQuestion):
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        chosen = uuid_of(read.text(posted, self.name))
+        if chosen != draft.cluster:
+            draft.cluster = chosen
+            draft.project = None
+
+
+class ProjectQuestion(DraftQuestion):
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        value = read.text(posted, self.name)
+        draft.project = int(value) if WHOLE.match(value) else None
+
+
+class KindQuestion(DraftQuestion):
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        """If there is only one kind, it was chosen in the menu."""
+        return len(kinds_of(draft.traits.noun)) > 1 and super().is_for(draft)
+
+
+class FrameworkQuestion(DraftQuestion):
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        return draft.traits.is_gang and super().is_for(draft)
+
+
+class TemplateQuestion(DraftQuestion):
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        """A template is not made from another one."""
+        return not draft.is_template and super().is_for(draft)
+
+    def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
+        start_from(draft, uuid_of(read.text(posted, self.name)), by=by)
+
+
+class NameQuestion(DraftQuestion):
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        """A template has a name of its own, which is asked on the last page."""
+        return not draft.is_template and super().is_for(draft)
+
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        super().add_details(shown, plan, offer)
+        is_bad = any(problem.path == ("name",) for problem in plan.problems)
+        shown.ok = "" if is_bad or not plan.project else f"Free in {plan.project.name}"
+
+
+def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
+    """Replace the answers by a template's, or by none for ``None``. Name and project stay."""
+    if template == draft.template:
+        return
+    chosen = Template.objects.visible_to(by).filter(pk=template).first() if template else None
+    base = chosen.draft if chosen else WorkloadDraft(values={"numWorkers": 1})
+    draft.template = chosen.pk if chosen else None
+    draft.worker = base.worker
+    draft.master = base.master
+    draft.values = base.values
+    draft.framework = base.framework
+    draft.architecture = base.architecture
+    draft.kind = base.kind if chosen else draft.kind
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
@@ -30,13 +117,13 @@ SETUP = Section(
     "setup",
     page=PAGE,
     once=(
-        Question("cluster", "Cluster", Input.CARDS),
-        Question("project", "Project", Input.CARDS),
-        Question("kind", "Workload architecture", Input.CARDS),
-        Question("framework", "Framework", Input.CARDS),
-        Question("architecture", "Distributed training configuration", Input.CARDS),
-        Question("template", "Template", Input.CARDS),
-        Question(
+        ClusterQuestion("cluster", "Cluster", Input.CARDS),
+        ProjectQuestion("project", "Project", Input.CARDS),
+        KindQuestion("kind", "Workload architecture", Input.CARDS),
+        FrameworkQuestion("framework", "Framework", Input.CARDS),
+        DraftQuestion("architecture", "Distributed training configuration", Input.CARDS),
+        TemplateQuestion("template", "Template", Input.CARDS),
+        NameQuestion(
             "name",
             "Name",
             hint="Lower-case letters, digits and hyphens, starting with a letter. Unique in "

@@ -15,7 +15,6 @@ from tests.workloads.wizard.browser import Wizard
 from workloads.plan import plan
 from workloads.wizard.capture import capture
 from workloads.wizard.pages.problems import problems, sentence
-from workloads.wizard.places import values_of
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
 
@@ -91,7 +90,7 @@ def test_nonsense_is_told_where_it_was_entered(wizard: Wizard, project: Project,
     posted[name] = NONSENSE
     capture(content, posted, by=wizard.user)
     if name != "name" and name not in NO_CHOICE:
-        assert NONSENSE.strip() in str(values_of(content, question)), "kept as typed"
+        assert NONSENSE.strip() in str(question.values_in(content)), "kept as typed"
     told = [
         sentence(asked, problem)
         for asked, problem in problems(plan(content, by=wizard.user))

@@ -1,12 +1,36 @@
 """Section: command, arguments, variables and working directory."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from assets.environment.variables import CELLS
+from assets.environment.variables import CELLS, VALUE
 from core.forms.field import Input
+from core.forms.read import items_of
+from core.forms.shown import Shown
+from spec.values.variable import MASK
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
 from workloads.wizard.sections.container.variables import REPACK
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
+
+
+class VariablesQuestion(Question):
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        """Ask for the source of each variable's value, unless there is only one, and offer the
+        credentials that a variable can use."""
+        has_other_source = any(item.by["source"].value for item in shown.items)
+        for item in shown.items:
+            if item.by["value"].value == MASK:
+                item.note = f"Hidden. The value is kept as long as the field says {MASK}."
+            source = item.by["source"]
+            source.hidden = not (has_other_source or offer.sources - {VALUE})
+            item.by["key"].hidden = source.hidden
+            possible = offer.sources | {source.value}
+            source.options = [option for option in source.options if option[0] in possible]
+        variables = items_of(self.values_in(plan.draft) or {}, self)
+        offer.credentials.ask(zip(shown.items, variables, strict=True))
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
@@ -42,7 +66,7 @@ COMMAND = Section(
             placeholder="--epochs=3",
         ),
         Question("workingDir", "Working directory"),
-        Question(
+        VariablesQuestion(
             "environmentVariables",
             "Environment variables",
             Input.ROWS,

@@ -2,14 +2,18 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assets.environment import tools
 from clusters.models import Cluster
 from core.forms.field import Cell, Input, Values
+from core.forms.shown import Shown
 from spec.parts.environment import TOOLS as TOOL_NAMES
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+
+if TYPE_CHECKING:
+    from workloads.wizard.choices.offers import Offer
 
 CHANGED: dict[str, dict[str, Any]] = {
     "tool_type": {"options": tuple(TOOL_NAMES.items())},
@@ -20,6 +24,13 @@ CHANGED: dict[str, dict[str, Any]] = {
     "who": {"suggests": "draft-people", "required": True},
 }
 CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for cell in tools.CELLS)
+
+
+class ToolsQuestion(Question):
+    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+        for item in shown.items:
+            tools.leave_out(item)
+        offer.warn_about_people(shown)
 
 
 def begins(cluster: Cluster | None) -> Values:
@@ -40,7 +51,7 @@ TOOLS = Section(
     "Apps that the image serves, and pages elsewhere: how each is reached, and who may open it.",
     template=FOLD,
     replica=(
-        Question(
+        ToolsQuestion(
             "connections",
             "Tools",
             Input.ITEMS,

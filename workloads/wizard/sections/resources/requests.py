@@ -1,6 +1,9 @@
 """Section: requests and limits that replace those of the compute resource."""
 
+from core.forms import nested
 from core.forms.field import Input
+from spec.draft import WorkloadDraft
+from spec.formats.merge import parts_of_a_gpu
 from spec.parts.compute import GpuRequestType
 from workloads.wizard.sections.base import FOLD, Question, Section
 
@@ -11,8 +14,20 @@ PARTS = (
 )
 
 
+class AmountQuestion(Question):
+    def is_for(self, draft: WorkloadDraft) -> bool:
+        """An amount of another part of a GPU than the chosen one is only shown while it has a
+        value."""
+        values = self.values_in(draft) or {}
+        chosen = nested.get(values, PART_OF_A_GPU)
+        other_amounts = parts_of_a_gpu(but=chosen) if chosen else ()
+        if self.key.removeprefix("compute.") in other_amounts:
+            return nested.get(values, self.key) is not None and super().is_for(draft)
+        return super().is_for(draft)
+
+
 def _question(key: str, label: str, kind: Input, hint: str = "", example: str = "") -> Question:
-    return Question(f"compute.{key}", label, kind, hint, placeholder=example)
+    return AmountQuestion(f"compute.{key}", label, kind, hint, placeholder=example)
 
 
 REQUESTS = Section(
