@@ -1,9 +1,9 @@
 """The model of a compute resource."""
 
-from django.db import models
 from django.urls import reverse
 
 from assets.asset import Asset
+from assets.fields import DocumentField
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.parts import compute
 
@@ -11,7 +11,7 @@ from spec.parts import compute
 class ComputeResource(Asset):
     """What each pod requests of its node (``spec.compute``)."""
 
-    spec_json = models.JSONField(default=dict)
+    spec_json = DocumentField(compute.Compute, default=dict)
 
     objects = ScopedQuerySet["ComputeResource"].as_manager()
 

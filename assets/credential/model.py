@@ -9,6 +9,7 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from assets.asset import Asset
+from assets.fields import DocumentField
 from clusters.models import Cluster
 from core.database.fields import EncryptedTextField
 from projects.scopes import Place, Scope, ScopedQuerySet, changed_by, scope_constraints, seen_by
@@ -46,7 +47,7 @@ class Credential(Asset):
     owner can use it in all projects.
     """
 
-    spec_json = models.JSONField(default=dict)
+    spec_json = DocumentField(CredentialSpec, default=dict)
     values_version = models.PositiveIntegerField(default=0, editable=False)
     owner = models.ForeignKey(
         User,

@@ -7,6 +7,7 @@ from django.urls import reverse
 from pydantic import ValidationError
 
 from assets.asset import Asset
+from assets.fields import DocumentField
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.data import data_source
@@ -15,7 +16,7 @@ from spec.data import data_source
 class DataSource(Asset):
     """Where data is and how pods get it (``spec.data_source``)."""
 
-    spec_json = models.JSONField(default=dict)
+    spec_json = DocumentField(data_source.DataSourceSpec, default=dict)
 
     objects = ScopedQuerySet["DataSource"].as_manager()
 

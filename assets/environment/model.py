@@ -4,6 +4,7 @@ from django.db import models
 from django.urls import reverse
 
 from assets.asset import Asset
+from assets.fields import DocumentField
 from core.database.choices import Choices
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.formats.stored import mapping
@@ -22,7 +23,7 @@ class Environment(Asset):
 
     distributed = models.BooleanField("Workload architecture: distributed", default=True)
     framework = models.CharField(max_length=20, blank=True, choices=frameworks)
-    spec_json = models.JSONField(default=dict)
+    spec_json = DocumentField(environment.Environment, default=dict)
     override_uid_gid = models.BooleanField("Allow UID/GID changes in the workload", default=False)
 
     objects = ScopedQuerySet["Environment"].as_manager()

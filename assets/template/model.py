@@ -4,6 +4,7 @@ from django.db import models
 from django.urls import reverse
 
 from assets.asset import Asset
+from assets.fields import DocumentField
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.draft import WorkloadDraft
@@ -15,7 +16,7 @@ class Template(Asset):
     """A draft to start from. It may be incomplete. Links to the assets that it names are in a table
     of their own."""
 
-    draft_json = models.JSONField(default=dict)
+    draft_json = DocumentField(WorkloadDraft, default=dict)
 
     objects = ScopedQuerySet["Template"].as_manager()
 

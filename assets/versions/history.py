@@ -14,6 +14,7 @@ from assets.versions.model import AssetVersion
 from core.database.fields import EncryptedTextField
 from projects.scopes import Scoped
 from spec.formats import documents
+from spec.versions import lifted, with_version
 
 MOST = 50  # versions kept per asset
 HEAD = ("name", "description")
@@ -41,13 +42,19 @@ def columns_of(kind: AssetKind[A], asset: A) -> Columns:
     return {field.name: getattr(asset, field.attname) for field in _parts(kind)}
 
 
+def columns_of_version(kind: AssetKind[A], version: AssetVersion) -> Columns:
+    """The columns of a version, its document lifted to the current version of the format."""
+    document = lifted(version.columns.get(kind.column), kind.part)
+    return {**version.columns, kind.column: document}
+
+
 def keep(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
     """Store a version, if the asset has changed. ``before`` is the row before the change, which
     becomes the first version of an asset that has none yet."""
     latest = of(kind, asset).first()
     if latest is None and before is not None:
         latest = _add(kind, before, 1)
-    if latest is None or latest.columns != columns_of(kind, asset):
+    if latest is None or columns_of_version(kind, latest) != columns_of(kind, asset):
         number = latest.number + 1 if latest else 1
         _add(kind, asset, number)
         of(kind, asset).filter(number__lte=number - MOST).delete()
@@ -75,7 +82,8 @@ def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
 def as_it_was(kind: AssetKind[A], version: AssetVersion) -> A:
     """An unsaved asset with the columns of a version, without those that no longer exist."""
     names = {field.name for field in _parts(kind)}
-    return kind.model(**{key: value for key, value in version.columns.items() if key in names})
+    columns = columns_of_version(kind, version)
+    return kind.model(**{key: value for key, value in columns.items() if key in names})
 
 
 def _parts(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
@@ -96,11 +104,12 @@ def _add(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
 
 
 def _row(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
+    columns = columns_of(kind, asset)
     return AssetVersion(
         kind=kind.slug,
         asset_id=asset.pk,
         number=number,
-        columns=columns_of(kind, asset),
+        columns={**columns, kind.column: with_version(columns[kind.column])},
         by=asset.updated_by,
         at=asset.updated_at,
     )

@@ -52,7 +52,7 @@ def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[st
 def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
     """Sort the keys of a stored document like the fields of ``model``, because PostgreSQL does not
     keep their order. Unknown keys come last."""
-    fields = _fields(model)
+    fields = inner_models(model)
     in_order = {
         key: _ordered(value, inner) if inner and (value := document[key]) else document[key]
         for key, inner in fields.items()
@@ -81,7 +81,7 @@ def _ordered(value: Any, model: type[BaseModel]) -> Any:
 
 
 @cache
-def _fields(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
+def inner_models(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
     """The models of a model's fields by wire name; ``None`` for plain values."""
     fields = model.model_fields.items()
     return {field.alias or name: model_in(field.annotation) for name, field in fields}

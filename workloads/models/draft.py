@@ -8,6 +8,7 @@ from django.db import models
 from django.urls import reverse
 
 from accounts.models import User
+from assets.fields import DocumentField
 from assets.models import Template
 from spec.draft import WorkloadDraft
 from spec.formats.documents import ordered_draft
@@ -28,7 +29,7 @@ class Draft(models.Model):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(User, on_delete=models.CASCADE, related_name="drafts")
-    document = models.JSONField(default=dict)
+    document = DocumentField(WorkloadDraft, default=dict)
     touched = models.JSONField(default=list, blank=True)
     # By open page, when it sent its last change, by its own counter: older ones that arrive late
     # are ignored.

@@ -13,11 +13,13 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 
 from accounts.models import User
+from assets.fields import DocumentField
 from assets.models import Template
 from clusters.models import Cluster
 from core.database.fields import SaidJSON, SaidText
 from engines.base import Handle
 from projects.models import Project
+from spec.draft import WorkloadDraft
 from spec.formats import documents
 from spec.formats.stored import fault_of, mapping
 from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, counts_as_running
@@ -102,8 +104,8 @@ class Workload(models.Model):
     source = models.CharField(max_length=10, choices=choices.sources, default=choices.Source.FORM)
     # Unique, so that submitting a draft twice returns the same workload.
     draft_id = models.UUIDField(null=True, blank=True, unique=True, editable=False)
-    draft_json = models.JSONField(default=dict)
-    spec_json = models.JSONField()
+    draft_json = DocumentField(WorkloadDraft, default=dict)
+    spec_json = DocumentField(WorkloadSpec)
     # The Kubernetes manifest that it was submitted as, unchanged; null for any other.
     manifest_json = models.JSONField(null=True, blank=True, editable=False)
     origins_json = models.JSONField(default=dict, blank=True)
