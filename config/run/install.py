@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 VENV = ROOT / ".venv"
 NODE_MODULES = ROOT / "node_modules"
 VENDOR = ROOT / "static" / "vendor"
-RUNTIME_LOCK = ROOT / "requirements.txt"
+RUN_LOCK = ROOT / "requirements-trainer.txt"
 DEV_LOCK = ROOT / "requirements-dev.txt"
 NPM_LOCK = ROOT / "package-lock.json"
 NPM_DEV = "typescript"  # only there if the packages for tests were installed, too
@@ -90,7 +90,7 @@ def install_python(*, dev: bool) -> None:
     python = VENV / "bin" / "python"
     if not works(python):
         make_venv()
-    locks = [RUNTIME_LOCK, DEV_LOCK] if dev else [RUNTIME_LOCK]
+    locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
     if all(is_stamped(VENV, lock) for lock in locks):
         return
     say(
