@@ -5,8 +5,13 @@ import re
 import pytest
 
 from config.run.install import ROOT
+from spec.workload import WorkloadSpec
 from tests.repository import tracked
 
+LAST_FIELD = "batch_script"  # the field that was added to the spec last
+MOST_FILES = 10  # of the source that name it
+#: Folders that are not the source of the product.
+OTHER_FOLDERS = {"tests", "docs", "bench"}
 NAMES = ("<name>", "<kind>")
 MADE = {"static/vendor/"}  # by make install
 TEXT = (ROOT / "CONTRIBUTING.md").read_text()
@@ -37,3 +42,15 @@ def test_the_recipe_of_an_engine_names_all_that_is_touched() -> None:
     text = dict(RECIPES)["Recipe: add an engine and its kind of cluster"]
     touched = {"engines/<name>/", "clusters/kinds/<name>.py", "clusters/kinds/__init__.py"}
     assert touched <= set(paths_of(text))
+
+
+def test_the_field_that_was_added_last_is_named_in_ten_files_at_most() -> None:
+    wire_name = str(WorkloadSpec.model_fields[LAST_FIELD].alias)
+    flag = f"--{LAST_FIELD.replace('_', '-')}"
+    names = re.compile(rf"\b(?:{LAST_FIELD}|{wire_name})\b|{flag}\b")
+    files = [
+        path.as_posix()
+        for path in tracked("*.py", "*.html", "*.js", "*.toml")
+        if path.parts[0] not in OTHER_FOLDERS and names.search((ROOT / path).read_text())
+    ]
+    assert len(files) <= MOST_FILES, files

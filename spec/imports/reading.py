@@ -65,7 +65,7 @@ def _gives(name: str, script: ImportedScript) -> str:
             return "Node pool"
         case "qos" if spec.get("priorityClass"):
             return "Priority"
-    return "Read by Slurm" if "batchScript" in spec and name not in AROUND else ""
+    return "Read by Slurm" if script.runs_as_it_stands and name not in AROUND else ""
 
 
 def _size(mebibytes: str) -> str:
@@ -74,7 +74,7 @@ def _size(mebibytes: str) -> str:
 
 
 def _runs(line: str, script: ImportedScript) -> str:
-    if "batchScript" in script.spec or not line or line.startswith("#"):
+    if script.runs_as_it_stands or not line or line.startswith("#"):
         return ""
     if line in script.spec.get("setup", ()):
         return "Setup command"

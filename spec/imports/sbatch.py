@@ -13,7 +13,10 @@ from typing import Any
 from spec.imports import traps
 from spec.imports.directives import Directive, directives, mebibytes, seconds, whole
 from spec.imports.traps import Note
+from spec.workload import WorkloadSpec
 
+BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
+TIME_LIMIT = "timeLimitSeconds"
 TAKEN = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "cpus-per-task", "mem", "mem-per-cpu", "chdir", "qos"),
@@ -34,6 +37,10 @@ class ImportedScript:
     spec: dict[str, Any] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
 
+    @property
+    def runs_as_it_stands(self) -> bool:
+        return BATCH_SCRIPT in self.spec
+
 
 def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
     """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
@@ -45,13 +52,21 @@ def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
         _take(script, option, as_it_stands)
     script.notes += traps.placeholders(text)
     if as_it_stands:
-        script.spec |= {"batchScript": text, "command": _says(text), "backoffLimit": 0}
+        script.spec |= {BATCH_SCRIPT: text, "command": _says(text), "backoffLimit": 0}
         script.notes += traps.of_slurm(text, options, script.spec["numWorkers"])
     else:
         script.spec |= _program(script, text)
         script.notes += traps.of_conversion(text)
     script.notes.sort(key=lambda note: note.line)
     return script
+
+
+def time_limit_of_script(spec: WorkloadSpec) -> int | None:
+    """The time limit in seconds that the workload's batch script sets itself, if it has one."""
+    if not spec.batch_script:
+        return None
+    limit: int | None = imported(spec.batch_script, as_it_stands=True).spec.get(TIME_LIMIT)
+    return limit
 
 
 def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
@@ -145,7 +160,7 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
         case "time" if value.upper() in {"0", "UNLIMITED", "INFINITE"}:
             pass
         case "time" if (limit := seconds(value)) is not None:
-            script.spec["timeLimitSeconds"] = limit
+            script.spec[TIME_LIMIT] = limit
         case "time":
             script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))
         case "chdir":

@@ -121,7 +121,9 @@ def _page(
     read_lines: list[ReadLine] = list(lines(posted.text, script)) if script else []
     if script and not problems:
         problems = plan(draft_of(script, posted.name, posted.project), by=request.user).problems
-    sentences = [sentence(locate(it), it) for it in problems if not _is_told(it)]
+    # The page shows these problems at their lines.
+    notes = {f"line {it.line}: {it.text}" for it in script.notes} if script else set()
+    sentences = [sentence(locate(it), it) for it in problems if it.message not in notes]
     context: dict[str, Any] = {
         "posted": posted,
         "fault": fault,
@@ -133,8 +135,3 @@ def _page(
         "name": posted.name or (script.name if script else ""),
     }
     return render(request, "workloads/scripts/page.html", context, status=status)
-
-
-def _is_told(problem: Problem) -> bool:
-    """Lines that block are told at their line."""
-    return problem.path[:1] == ("batchScript",) and problem.message.startswith("line ")

@@ -12,9 +12,10 @@ from engines.base import Launch
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script import directives
 from engines.slurm.script.rank.variables import defaults, own
+from engines.slurm.script.shape import script_of
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
-from spec.imports.sbatch import imported
+from spec.imports.sbatch import BATCH_SCRIPT, imported
 from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
@@ -31,12 +32,12 @@ STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 def asked(launch: Launch) -> str:
     """The script's own ``#SBATCH`` lines, unchanged."""
-    return "".join(f"{line}\n" for line in written.lines(launch.spec.batch_script or ""))
+    return "".join(f"{line}\n" for line in written.lines(script_of(launch.spec)))
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
     """Trainyard's options, which come after the script's own lines."""
-    said = {it.name for it in written.directives(launch.spec.batch_script or "")}
+    said = {it.name for it in written.directives(script_of(launch.spec))}
     if "no-requeue" in said:
         said.add("requeue")
     for name, value in directives.options(launch, site):
@@ -48,7 +49,7 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
 
 def start(launch: Launch, site: SlurmSite, text: str) -> str:
     """The start script, which sets up the script's surroundings and then runs it."""
-    said = {it.name: it.value for it in written.directives(launch.spec.batch_script or "")}
+    said = {it.name: it.value for it in written.directives(script_of(launch.spec))}
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
         "BELL": folder.bell,  # tasks may not get it, because of --export
@@ -70,12 +71,12 @@ def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
 
 def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Problems where the spec contradicts the script, and where the script cannot run here."""
-    if not spec.batch_script:
+    if not script_of(spec):
         return
-    script = imported(spec.batch_script, as_it_stands=True)
+    script = imported(script_of(spec), as_it_stands=True)
     for note in script.notes:
         if note.blocks:
-            yield Problem(("batchScript",), f"line {note.line}: {note.text}")
+            yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
     tasks = script.spec["numWorkers"]
     if tasks != spec.num_pods:
         text = f"the batch script asks for {tasks} tasks, which are the ranks"

@@ -10,7 +10,7 @@ from engines.slurm.script import as_written, directives, sources
 from engines.slurm.script.rank import containers
 from engines.slurm.script.rank.variables import defaults, known_names, meeting, own
 from engines.slurm.script.rank.words import line, word
-from engines.slurm.script.shape import Tasks, has_launcher, tasks_of
+from engines.slurm.script.shape import Tasks, has_launcher, script_of, tasks_of
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.steps import COLUMNS, EVERY
 from spec.workload import Pod, WorkloadSpec
@@ -23,8 +23,8 @@ SHEBANG = "#!/bin/bash\n"
 
 def files(launch: Launch, site: SlurmSite, *, shown: bool = False) -> dict[str, str]:
     """The files of a run by name. With ``shown`` they are for people, without secrets."""
-    if launch.spec.batch_script:
-        return _as_written(launch, site, launch.spec.batch_script, shown=shown)
+    if script := script_of(launch.spec):
+        return _as_written(launch, site, script, shown=shown)
     return {
         BATCH: batch(launch, site),
         RANK: rank(launch, site),
@@ -42,18 +42,18 @@ def is_secret(name: str) -> bool:
 def batch(launch: Launch, site: SlurmSite) -> str:
     """The batch script for Slurm."""
     folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
-    own = as_written if spec.batch_script else directives
+    own = as_written if script_of(spec) else directives
     asked = "".join(_directive(*option) for option in own.options(launch, site))
     values = {
         "RUN": folder.run(launch.run),
         "BELL": folder.bell,
         "GRACE": spec.termination_grace_period_seconds,
         "BACKOFF_LIMIT": spec.backoff_limit,
-        "TIME_LIMIT": "" if spec.batch_script else directives.left(launch) or "",
+        "TIME_LIMIT": "" if script_of(spec) else directives.left(launch) or "",
     }
     said = "".join(f"{name}={shlex.quote(str(value))}\n" for name, value in values.items())
     asked = as_written.asked(launch) + asked
-    step = _step_of_script() if spec.batch_script else _steps(launch, site)
+    step = _step_of_script() if script_of(spec) else _steps(launch, site)
     bring = _text("bring.sh") if sources.sources(launch) else ""
     sample = _sample() if site.own_names else ""
     more = step + bring + sample + _text("batch.sh")

@@ -53,6 +53,11 @@ class Tasks:
         return self.compute.gpu_devices_request // self.slots
 
 
+def script_of(spec: WorkloadSpec) -> str:
+    """The batch script that runs in place of ranks; empty if there is none."""
+    return spec.batch_script or ""
+
+
 def has_launcher(spec: WorkloadSpec) -> bool:
     """Whether the batch script starts a single program, which starts the workers' tasks."""
     return spec.framework_traits.head is Head.LAUNCHER

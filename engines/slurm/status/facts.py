@@ -9,7 +9,7 @@ from typing import Any
 
 from engines.base import Launch
 from engines.slurm.queue.jobs import BatchJob
-from engines.slurm.script.shape import has_launcher, tasks_of
+from engines.slurm.script.shape import has_launcher, script_of, tasks_of
 from spec.workload import MAX_WORKERS, Role
 
 LAST_SECOND = 10**11  # in seconds since 1970
@@ -94,7 +94,7 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
             "limit": spec.time_limit_seconds,
             "parts": len(tasks_of(spec)),
             "launcher": has_launcher(spec),
-            "script": bool(spec.batch_script),
+            "script": bool(script_of(spec)),
             "inside": inside,
         }
     )

@@ -4,7 +4,7 @@ Only time spent running counts, in all runs together; waiting is free. An engine
 limit itself may be a little earlier, and leads to the same end.
 """
 
-from spec.imports.sbatch import imported
+from spec.imports.sbatch import time_limit_of_script
 from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from spec.workload import WorkloadSpec
@@ -17,10 +17,7 @@ def held(spec: WorkloadSpec) -> int | None:
     """The seconds that Trainyard holds a workload to. The limit that a batch script has itself is
     Slurm's matter, which counts from the start of each job."""
     limit = spec.time_limit_seconds
-    if spec.batch_script:
-        script = imported(spec.batch_script, as_it_stands=True)
-        return None if script.spec.get("timeLimitSeconds") == limit else limit
-    return limit
+    return None if limit == time_limit_of_script(spec) else limit
 
 
 def enforce() -> None:

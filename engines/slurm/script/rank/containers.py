@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator
 
 from engines.base import Launch
-from engines.slurm.script.shape import Tasks, has_launcher, tasks_of
+from engines.slurm.script.shape import Tasks, has_launcher, script_of, tasks_of
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
 from spec.problems.errors import Problem, path_of
 from spec.workload import Pod, Replica
@@ -22,14 +22,14 @@ NOT_USED = "is not used: {why}, so ranks run the programs of the nodes"
 def starter(launch: Launch, site: SlurmSite) -> str:
     """The program that starts images for this launch; empty if it runs without."""
     chosen = site.containers or launch.site.containers
-    if chosen == NO_CONTAINERS or launch.spec.batch_script or has_launcher(launch.spec):
+    if chosen == NO_CONTAINERS or script_of(launch.spec) or has_launcher(launch.spec):
         return ""
     return chosen
 
 
 def unused(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     """Problems with images that have no effect."""
-    if starter(launch, site) or launch.spec.batch_script:
+    if starter(launch, site) or script_of(launch.spec):
         return
     why = _why_not(launch, site)
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
