@@ -18,8 +18,7 @@ from django.shortcuts import render
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
-from accounts.oidc.answers import asked
-from accounts.oidc.failures import failed
+from accounts.oidc.answers import ask
 from audit import services as audit
 
 log = logging.getLogger(__name__)
@@ -98,7 +97,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def get_requests_session(self) -> Any:
         session = super().get_requests_session()
-        session.request = partial(asked, session.request)
+        session.request = partial(ask, session.request)
         return session
 
     def on_authentication_error(
@@ -109,10 +108,10 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Say what is wrong with an ID token. Else the provider refused, or it took too long, and
-        allauth's page says so."""
+        """Leave an answer that cannot be used to ``accounts.oidc.urls``. Else the provider refused,
+        or it took too long, and allauth's page says so."""
         if exception and not isinstance(exception, PermissionDenied):
-            raise failed(f"its ID token is not valid: {exception.__cause__ or exception}")
+            raise exception
         why = exception or f"{error} {request.GET.get('error', '')!r:.80}"
         log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
 

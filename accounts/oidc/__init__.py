@@ -1,2 +1,2 @@
-"""How the answers of an identity provider are read. allauth asks, and takes for granted that they
-are what OpenID Connect says; here each is judged first, and only what is needed is passed on."""
+"""Signing in through an identity provider. allauth speaks OpenID Connect; this package judges what
+the provider answers, and shows one page for every answer that cannot be used."""

@@ -1,156 +1,85 @@
-"""Read what an identity provider answers, whatever that is. ``failed`` says what is wrong."""
+"""Judge the answers of an identity provider."""
 
-import json
-import re
+import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from ipaddress import ip_address
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from django.conf import settings
+import requests
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from accounts.oidc.claims import OddAnswer, claims_of, judge_tokens
-from accounts.oidc.failures import failed
+from core.text import fault_of
 
-LARGEST = 1024**2  # bytes of an answer that are read
-CHUNK = 64 * 1024
-SUCCESS = range(200, 300)
-CODE = re.compile(r"\w{1,60}", re.ASCII)  # of an error, such as invalid_client
-METHODS = "token_endpoint_auth_methods_supported"
+log = logging.getLogger(__name__)
 
-TOKENS, USER_INFO, KEYS = "token response", "user info", "keys"
-CONFIGURATION = "configuration"
-USER_INFO_ENDPOINT, TOKEN_ENDPOINT = "userinfo_endpoint", "token_endpoint"
-NO_ADDRESS = ""  # of user info that a provider does not have
-WITHOUT_SUB = ", which is needed where no user info has the sub"
+Text = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]  # PostgreSQL stores no NUL
+LONGEST_SUB = 191  # characters that allauth stores
 
 
-@dataclass(frozen=True)
-class ProviderAnswer:
-    """What allauth reads of an answer: that of ``requests``, once it is judged."""
-
-    document: dict[str, Any] | None
-    status_code: int = 200
-    headers: Mapping[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
-
-    def json(self) -> dict[str, Any] | None:
-        return self.document
-
-    def raise_for_status(self) -> None:
-        """It was a success."""
+class UnusableAnswer(Exception):
+    """Nobody can be signed in with this answer. The message has no value of a person or token."""
 
 
-class Configuration(dict[str, Any]):
-    """What the provider says of itself. An address is judged where it is needed: many have some
-    that Trainyard does not use. Some have no user info, as their ID tokens say everything."""
+class Claims(BaseModel):
+    """What Trainyard takes of the user info and the ID token. Other claims may be anything."""
 
-    url = ""
+    model_config = ConfigDict(coerce_numbers_to_str=True, str_strip_whitespace=True)
 
-    def __getitem__(self, name: str) -> Any:
-        value = self.get(name)
-        if value in (None, "") and name == USER_INFO_ENDPOINT:
-            return NO_ADDRESS
-        if value in (None, ""):
-            raise failed(f"its {CONFIGURATION} has no {name}", self.url)
-        if not (isinstance(value, str) and (name == "issuer" or _is_address(value))):
-            raise failed(f"the {name} in its {CONFIGURATION} is not an address", self.url)
-        return value
-
-    def require_encryption(self) -> None:
-        """Of a provider whose ID token alone says who somebody is. Nobody checks its signature, so
-        it has to come straight from the provider, by TLS or on this machine."""
-        if not _is_safe(self.url):
-            raise failed(f"its {CONFIGURATION} is not fetched by https{WITHOUT_SUB}", self.url)
-        if not _is_safe(endpoint := self[TOKEN_ENDPOINT]):
-            raise failed(
-                f"the {TOKEN_ENDPOINT} in its {CONFIGURATION} is not https{WITHOUT_SUB}", endpoint
-            )
+    sub: Annotated[Text, Field(min_length=1, max_length=LONGEST_SUB)]
+    email: Text | None = None
+    preferred_username: Text | None = None
+    name: Text | None = None
+    given_name: Text | None = None
+    family_name: Text | None = None
 
 
-def asked(ask: Callable[..., Any], method: str, url: str, **how: Any) -> ProviderAnswer:
-    """Ask the provider with ``ask`` of a session of ``requests``. A page says what is wrong, as
-    allauth asks in places where nothing else does."""
-    what = _subject(method, url, how)
-    if what == USER_INFO and url == NO_ADDRESS:
-        return ProviderAnswer(None)
-    if what == TOKENS:
-        how["allow_redirects"] = False  # they come from the token endpoint, and nowhere else
-    try:
-        with ask(method, url, stream=True, **how) as answer:
-            _judge_way(url, answer, what)
-            content = _content(answer, what)
-    except (OSError, ValueError) as error:  # of requests, and of addresses that it cannot ask
-        raise failed(f"its {what} cannot be fetched", url, error) from error
-    except OddAnswer as error:
-        raise failed(str(error), url) from error
-    try:
-        return ProviderAnswer(_judged(content, answer.status_code, what, url))
-    except OddAnswer as error:
-        raise failed(str(error), url) from error
+def claims_of(
+    userinfo: Mapping[str, Any], id_token: Mapping[str, Any], *, groups_claim: str
+) -> dict[str, Any]:
+    """The claims that are needed; those of the user info take precedence. Raises
+    ``UnusableAnswer``, and pydantic's ``ValidationError`` if a claim is missing or wrong."""
+    subs = {str(said["sub"]) for said in (userinfo, id_token) if said.get("sub") is not None}
+    if len(subs) > 1:
+        raise UnusableAnswer("its user info and its ID token have different subs")
+    found = dict(id_token)
+    if userinfo.get("email") is not None:
+        found.pop("email_verified", None)  # the ID token vouches for its own address only
+    found |= {name: value for name, value in userinfo.items() if value is not None}
+    claims: dict[str, Any] = {"email_verified": found.get("email_verified") in (True, "true")}
+    if (groups := found.get(groups_claim)) is not None:
+        names = groups if isinstance(groups, list) else [groups]
+        # A name that cannot be stored keeps nobody out.
+        claims[groups_claim] = [it for it in names if isinstance(it, str) and not fault_of(it)]
+    return claims | Claims.model_validate(found).model_dump(exclude_none=True)
 
 
-def _subject(method: str, url: str, how: Mapping[str, Any]) -> str:
-    """What allauth asks for."""
-    if method.upper() == "POST":
-        return TOKENS
-    if "Authorization" in (how.get("headers") or {}):
-        return USER_INFO
-    return CONFIGURATION if "openid-configuration" in url else KEYS
+def judge_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
+    """Check what allauth does not: that the token expires and was issued for Trainyard, the
+    provider's client with this id."""
+    if id_token and id_token.get("exp") is None:
+        raise UnusableAnswer("its ID token has no exp")
+    if id_token.get("azp") not in (None, client_id):
+        raise UnusableAnswer("its ID token was issued for another client, as its azp says")
 
 
-def _judge_way(url: str, answer: Any, what: str) -> None:
-    """Judge where redirects led. ``OddAnswer``."""
-    way = [it.url or url for it in (*answer.history, answer)]
-    if _is_safe(url) and not all(map(_is_safe, way)):
-        raise OddAnswer(f"its {what} is redirected from https to http")
+def ask(send: Callable[..., requests.Response], method: str, url: str, **options: Any) -> Any:
+    """Ask the provider with ``send``, the method of a session. ``UnusableAnswer`` unless it answers
+    with a JSON object, without leading from https to http."""
+    options["allow_redirects"] = method != "POST"  # tokens come from the token endpoint alone
+    answer = send(method, url, **options)
+    if is_safe(url) and not all(is_safe(step.url) for step in (*answer.history, answer)):
+        raise UnusableAnswer(f"{url} redirects from https to http")
+    if answer.status_code != requests.codes.ok:
+        log.warning("%s answered %s: %.200s", url, answer.status_code, answer.text)
+        raise UnusableAnswer(f"{url} answered {answer.status_code}")
+    if not isinstance(answer.json(), dict):
+        raise UnusableAnswer(f"the answer of {url} is not a JSON object")
+    return answer
 
 
-def _content(answer: Any, what: str) -> bytes:
-    content = b""
-    for chunk in answer.iter_content(CHUNK):
-        content += chunk
-        if len(content) > LARGEST:
-            raise OddAnswer(f"its {what} is larger than {LARGEST // 1024**2} MiB")
-    return content
-
-
-def _judged(content: bytes, status: int, what: str, url: str) -> dict[str, Any]:
-    """The document with what is needed of it. ``OddAnswer``."""
-    try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        if status in SUCCESS:
-            raise OddAnswer(f"its {what} is not JSON") from error
-        document = {}
-    if status not in SUCCESS:
-        raise OddAnswer(f"it answered {status}{_code(document)} when asked for its {what}")
-    if not isinstance(document, dict):
-        raise OddAnswer(f"its {what} is not a JSON object")
-    if what == TOKENS:
-        return dict(judge_tokens(document))
-    if what == USER_INFO:
-        return claims_of(document, USER_INFO, settings.OIDC_GROUPS_CLAIM)
-    return _configuration(document, url) if what == CONFIGURATION else document
-
-
-def _configuration(document: dict[str, Any], url: str) -> Configuration:
-    configuration = Configuration(document)
-    configuration.url = url
-    if not isinstance(methods := configuration.pop(METHODS, None) or [], list):
-        raise OddAnswer(f"the {METHODS} in its {CONFIGURATION} are not a list")
-    configuration[METHODS] = methods
-    return configuration
-
-
-def _code(document: Any) -> str:
-    """The code of an error, where there is one."""
-    code = document.get("error") if isinstance(document, dict) else None
-    return f" ({code})" if isinstance(code, str) and CODE.fullmatch(code) else ""
-
-
-def _is_safe(url: str) -> bool:
-    """Whether nobody between can change what is answered: by TLS, or on this machine."""
+def is_safe(url: str) -> bool:
+    """Whether nobody on the way can change what is answered: by TLS, or on this machine."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     try:
@@ -158,13 +87,3 @@ def _is_safe(url: str) -> bool:
     except ValueError:  # a name
         is_here = False
     return parts.scheme == "https" or is_here
-
-
-def _is_address(text: str) -> bool:
-    """Whether it is one that a browser can be sent to, and that can be asked."""
-    try:
-        parts = urlsplit(text)
-        is_whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of a port, or of brackets
-        return False
-    return is_whole and text.isascii() and text.isprintable() and " " not in text

@@ -1,32 +1,36 @@
-"""allauth's provider, except for whom it says that it is."""
+"""allauth's provider, with our judgement of what it says about a person."""
 
 from typing import Any
 
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
+from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts.oidc.claims import OddAnswer, claims_of, judge_alone, judge_validity, merged
-from accounts.oidc.failures import failed
+from accounts.oidc.answers import UnusableAnswer, claims_of, is_safe, judge_id_token
+
+
+class ProviderAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth left it untyped
+    def _fetch_user_info(self, access_token: str) -> Any:
+        """Some providers have no user info: their ID tokens say everything."""
+        has_user_info = self.openid_config.get("userinfo_endpoint")
+        return super()._fetch_user_info(access_token) if has_user_info else {}
 
 
 class IdentityProvider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth left it untyped
-    package = OpenIDConnectProvider.get_package()  # where its URLs are
+    oauth2_adapter_class = ProviderAdapter
 
     def sociallogin_from_response(self, request: HttpRequest, response: dict[str, Any]) -> Any:
-        """Take the claims of the user info, and those of the ID token that it leaves out: of some
-        providers it is empty, and some have none. allauth has judged the ID token's issuer and
-        audience, and that it has not expired, and not its signature."""
-        id_token, userinfo = response.get("id_token") or {}, response.get("userinfo")
-        try:
-            if userinfo is None:
-                judge_alone(id_token)
-            if id_token:
-                judge_validity(id_token, self.app.client_id)
-            said = claims_of(id_token, "ID token", settings.OIDC_GROUPS_CLAIM)
-            claims = merged(userinfo or {}, said)
-        except OddAnswer as error:
-            raise failed(str(error)) from error
-        if not (userinfo and "sub" in userinfo):
-            self.get_oauth2_adapter(request).openid_config.require_encryption()
+        """allauth has checked the ID token's issuer and audience, but not its signature. So if it
+        alone says who somebody is, it must come straight from the provider."""
+        userinfo = response.get("userinfo") or {}
+        id_token = response.get("id_token") or {}
+        judge_id_token(id_token, self.app.client_id)
+        if userinfo.get("sub") is None:
+            token_url = self.get_oauth2_adapter(request).access_token_url
+            if not (is_safe(self.server_url) and is_safe(token_url)):
+                raise UnusableAnswer(
+                    "OIDC_URL and its token_endpoint must be https if no user info has the sub"
+                )
+        claims = claims_of(userinfo, id_token, groups_claim=settings.OIDC_GROUPS_CLAIM)
         return super().sociallogin_from_response(request, claims)
