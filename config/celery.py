@@ -5,10 +5,10 @@ import os
 from typing import Any
 
 from celery import Celery, Task
-from celery.signals import task_failure, worker_ready, worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 
 from config.heartbeat import WorkerPulse
-from core import garbage, storage
+from core import garbage
 from core.broker import lease
 from core.frames import with_room
 
@@ -32,13 +32,6 @@ app.steps["consumer"].add(WorkerPulse)
 @worker_ready.connect  # type: ignore[untyped-decorator] # celery has no types
 def settle(**signal: Any) -> None:
     garbage.settle()
-
-
-@task_failure.connect  # type: ignore[untyped-decorator] # celery has no types
-def tell(exception: BaseException, **signal: Any) -> None:
-    """Remember a full or failing disk that stopped a task, so that every page can show it."""
-    if (met := storage.of(exception)) and storage.on_disk() is None:
-        storage.remember(met)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types

@@ -5,8 +5,6 @@ The socket is in the data folder, so two installations on one machine do not com
 
 import hashlib
 import os
-import re
-import shutil
 import socket
 import stat
 import tempfile
@@ -16,8 +14,6 @@ from django.core.exceptions import ImproperlyConfigured
 
 # A socket's path must fit into sockaddr_un: 104 bytes on macOS, 108 on Linux.
 LONGEST_SOCKET_PATH = 100
-# In the server's log: it could not load its file, for example after a disk error or a power cut.
-UNREADABLE = re.compile(r" # .*(append only file|AOF|RDB|rdb|loading the DB)")
 
 
 def socket_path(home: Path) -> Path:
@@ -66,21 +62,3 @@ def answers(path: Path) -> bool:
             return connection.recv(16).startswith(b"+PONG")
         except OSError:
             return False
-
-
-def set_aside(home: Path, said: str) -> str:
-    """Move the file that a server could not load out of the way, so that the next start succeeds.
-
-    Nothing is lost for good: the sweep asks again for whatever the broker held. ``said`` is the end
-    of the server's log. Returns what was done, as a sentence, or an empty string if the log does
-    not report an unreadable file.
-    """
-    folder, aside = home / "valkey", home / "valkey.damaged"
-    if not UNREADABLE.search(said):
-        return ""
-    shutil.rmtree(aside, ignore_errors=True)
-    folder.rename(aside)
-    folder.mkdir()
-    return (
-        f"The broker's file cannot be read and was moved to {aside}; it starts with an empty one."
-    )

@@ -16,7 +16,6 @@ from accounts import access
 from accounts.models import User
 from config import heartbeat
 from core import storage
-from core.storage import StorageTrouble
 
 
 @require_safe
@@ -50,7 +49,7 @@ SILENCE = {
 class Notice:
     """The one notice shown for everything that is wrong.
 
-    A storage problem hides its consequences: on a full disk the processes cannot report either.
+    A full disk hides its consequences: the processes cannot report either.
     """
 
     title: str
@@ -61,10 +60,10 @@ class Notice:
 def notice(user: User | AnonymousUser) -> Notice | None:
     """The notice for this user, or ``None`` while all is well. Only those who may fix it get
     advice."""
-    states, met = look()
-    if met:
-        advice = met.advice if access.may(user, "clusters.create", access.ACCOUNT) else ""
-        return Notice(met.trouble.title, met.trouble.text, advice)
+    states, full = look()
+    if full:
+        may_fix = access.may(user, "clusters.create", access.ACCOUNT)
+        return Notice(storage.TITLE, storage.TEXT, storage.advice(full) if may_fix else "")
     silent = [text for name, text in SILENCE.items() if states[name] == "down"]
     text = f"{' '.join(silent)} Running trainings continue."
     return Notice("Part of Trainyard is down", text) if silent else None
@@ -90,9 +89,8 @@ def database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT COUNT(*) FROM django_migrations")
-    except DatabaseError as error:
-        met = storage.of(error)
-        return "damaged" if met and met.trouble is storage.DAMAGED else "down"
+    except DatabaseError:
+        return "down"
     return "ok"
 
 
@@ -100,24 +98,27 @@ PARTS = {"web": lambda: "ok", "database": database}
 
 
 def everything() -> dict[str, str]:
-    states, met = look()
-    return {"database": database(), "storage": met.trouble.name if met else "ok"} | states
+    states, full = look()
+    return {"database": database(), "storage": "full" if full else "ok"} | states
 
 
-def look() -> tuple[dict[str, str], StorageTrouble | None]:
-    """The state of broker, worker and beat, and the storage problem that keeps a process from
-    saving.
+def look() -> tuple[dict[str, str], str]:
+    """The state of broker, worker and beat, and a folder whose disk is full, or an empty string.
 
-    Worker and beat are ``unknown`` when the broker cannot be asked. The problem is this process's
-    own, or one that another process reported through the broker.
+    Worker and beat are ``unknown`` when the broker cannot be asked. The disk is this process's own,
+    or one that worker or beat report with their heartbeats.
     """
-    names, met = ["worker", "beat"], storage.on_disk()
+    full = str(storage.full_folder() or "")
+    processes = ["worker", "beat"]
     try:
         broker = heartbeat.broker(settings.REDIS_URL)
-        signs = broker.mget([*(heartbeat.key(name) for name in names), storage.KEY])
+        beats = broker.mget([heartbeat.key(process) for process in processes])
     except redis.RedisError:
-        return {"broker": "down", **dict.fromkeys(names, "unknown")}, met
-    by_others = [StorageTrouble.decode(sign.decode()) for sign in signs if isinstance(sign, bytes)]
-    met = next((one for one in [met, *by_others] if one), None)
-    states = {name: "ok" if sign else "down" for name, sign in zip(names, signs, strict=False)}
-    return {"broker": "ok"} | states, met
+        return {"broker": "down", **dict.fromkeys(processes, "unknown")}, full
+    states = {"broker": "ok"}
+    for process, value in zip(processes, beats, strict=True):
+        states[process] = "ok" if value else "down"
+        report = value.decode() if isinstance(value, bytes) else heartbeat.OK
+        if report != heartbeat.OK:
+            full = full or report
+    return states, full

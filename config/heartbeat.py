@@ -21,6 +21,7 @@ from core import storage
 EVERY = 2.0  # seconds between two heartbeats
 TIMEOUT = 1.0  # seconds
 GOOD_FOR = 10  # seconds until a silent process counts as down
+OK = "ok"  # the value of a heartbeat, unless it is the folder whose disk is full
 
 
 def key(process: str) -> str:
@@ -51,11 +52,11 @@ class Pulse:
             self.file.parent.mkdir(parents=True, exist_ok=True)
 
     def beat(self) -> None:
-        met = storage.on_disk()
+        full = storage.full_folder()
         with suppress(OSError):  # a full disk is reported through the broker below
             self.file.touch()
         try:
-            self.broker.set(self.key, met.encode() if met else "ok", ex=GOOD_FOR)
+            self.broker.set(self.key, str(full) if full else OK, ex=GOOD_FOR)
         except redis.RedisError:
             return
 

@@ -71,7 +71,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "core.web.browsers.HtmxOfPages",
     "core.web.browsers.HtmxAnswersOfPages",
-    "config.rest.refusals.StorageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
@@ -109,7 +108,7 @@ _ONE_WRITER = "sqlite" in DATABASES["default"]["ENGINE"]
 API_THREADS = env_int("API_THREADS", 1 if _ONE_WRITER else 3, least=1)
 # Seconds a request waits for SQLite's write lock before it answers 503.
 WRITE_WAIT_SECONDS = env_int("WRITE_WAIT_SECONDS", 10)
-# Below this much free space nothing new is saved or started. The reserve is for recording how
+# Below this much free space, submissions and uploads are refused. The reserve is for recording how
 # running workloads end, and for deletions. On a small disk it is a twentieth of the disk.
 DISK_RESERVE_BYTES = env_int("TRAINYARD_DISK_RESERVE_MB", 64) * 1024**2
 LOG_STORE = HOME / "logs"  # output of the ranks, kept after they are gone

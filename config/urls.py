@@ -9,7 +9,7 @@ from accounts.views.sign_in import CLOSED_PAGES, closed
 from config.health import health_notice, healthz
 from config.rest.api import api, nowhere
 from config.rest.reference import api_reference
-from config.rest.refusals import broken
+from config.rest.storage_errors import internal_error
 from core.styleguide import styleguide
 
 #: REST views by operation name, for calls that Run:ai also serves under another path, such as v2.
@@ -39,4 +39,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("workloads.urls")),
 ]
 
-handler500 = broken
+handler500 = internal_error

@@ -4,8 +4,8 @@ import logging
 
 
 class BriefRefusals(logging.Filter):
-    """Drops the traceback of a refused request (4xx, 503 while the database is busy or cannot be
-    read, 507 on a full disk): nothing of ours is broken, and a line of its own says what is."""
+    """Drops the traceback of a refused request (4xx, 503 while the database cannot be used, 507
+    on a full disk): nothing of ours is broken, and a line of its own says what is."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         status = getattr(record, "status_code", 0)

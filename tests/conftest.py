@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, settings
 
 from config import embedded
 from config.run.programs import table as programs
-from core import storage
 from core.broker import enqueue
 from tests.cluster import KUBECONFIG, NO_CLUSTER, NO_NODE, RealCluster
 from tests.product import Trainyard
@@ -73,21 +72,6 @@ def _valkey_server() -> Iterator[None]:
     yield
     process.terminate()
     process.wait(10)
-
-
-@pytest.fixture(scope="session")
-def _trouble(_valkey_server: None) -> Iterator[redis.Redis]:
-    """One connection for all tests of this process, which each need it for a moment."""
-    with redis.Redis.from_url(embedded.redis_url(TEST_HOME)) as client:
-        yield client
-
-
-@pytest.fixture(autouse=True)
-def _trouble_ends_with_its_test(_trouble: redis.Redis) -> Iterator[None]:
-    """After each test, make the product forget trouble with a disk: it would refuse the writes of
-    the next test."""
-    yield
-    _trouble.delete(storage.KEY)
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from audit import services as audit
 from clusters.connections import site_of
 from core.broker.enqueue import tell
 from core.database.inserts import insert, insert_values, together
+from core.storage import require_space
 from engines.base import Handle, Launch
 from projects.models import project_to_submit_to
 from projects.quotas import Demand
@@ -45,8 +46,10 @@ def create(
 
     ``origin`` says what a single plan was made from: ``draft_id``, ``copied_from``,
     ``manifest_json``. Call it in a transaction; ``transaction_of_rows`` will do. ``SpecError`` if a
-    plan has problems, ``IntegrityError`` if a name was taken meanwhile.
+    plan has problems, ``IntegrityError`` if a name was taken meanwhile, ``DiskFull`` if the disk is
+    full up to its reserve.
     """
+    require_space()
     origin |= {"created_by": by, "source": source}
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]

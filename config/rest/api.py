@@ -25,10 +25,10 @@ from clusters.api.nodes import router as nodes
 from clusters.api.pools import router as node_pools
 from clusters.api.storage import router as storage_classes
 from clusters.api.telemetry import router as node_telemetry
-from config.rest import refusals
 from config.rest.about import API_VERSION
 from config.rest.about import router as about
 from config.rest.description import DescribedApi
+from config.rest.storage_errors import storage_answer
 from config.rest.unsupported import why_not
 from core.rest.api import (
     ApiError,
@@ -190,8 +190,8 @@ def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
 @api.exception_handler(Exception)
 def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
     """Answer an unexpected error. All of it goes to the log, none of it to the caller."""
-    if met := refusals.meet(request, error):
-        return refusals.answer(request, met)
+    if answer := storage_answer(request, error):
+        return answer
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     details = "The log of the web process says why. The call may have taken effect."
     return _answer(request, ApiError(500, "Something went wrong in Trainyard.", details=details))

@@ -8,17 +8,19 @@ import socket
 import sys
 import time
 
+from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
 from config.run.console import frame, say, step
-from config.run.disk import BrokerLog, sentence, without_room
 from config.run.home import HalfRestored, Home, Occupied, refuse_half_restored
 from config.run.programs import table as programs
 from config.run.programs.manager import Manager, NotReady
 from config.run.programs.table import Address
+from core import storage
 
 HEALTHY_WITHIN = 30.0  # seconds
+LEAST_SPACE = 1024**2  # bytes; a start may use the reserve, because only a running one makes room
 
 
 class CannotStart(Exception):
@@ -32,22 +34,25 @@ def main() -> int:
     except (CannotStart, HalfRestored, ImproperlyConfigured, NotReady, Occupied) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
-    except (OSError, DatabaseError) as error:
-        if not (text := sentence(error)):
+    except OSError as error:
+        print(f"\n{folder_trouble(error)}", file=sys.stderr)
+        return 1
+    except DatabaseError as error:
+        if not storage.is_outage(error):
             raise
-        print(f"\n{text}", file=sys.stderr)
+        print(f"\n{database_trouble(error)}", file=sys.stderr)
         return 1
     return 0
 
 
 def run() -> None:
     address = read_address()
-    # Importing the settings reads the environment, so the address is checked before.
-    from config import settings
+    # Importing this reads the environment, so the address is checked before.
     from config.run.prepare import prepare
 
-    if text := without_room():
-        raise CannotStart(text)
+    if folder := storage.full_folder(reserve=LEAST_SPACE):
+        advice = storage.advice(folder)
+        raise CannotStart(f"{storage.TITLE} ({folder}). {advice} Then start Trainyard again.")
     home = Home(settings.HOME)
     home.occupy()
     refuse_half_restored(settings.HOME)
@@ -56,8 +61,6 @@ def run() -> None:
     check_port(address)
     is_ours = not os.environ.get("REDIS_URL")
     manager = Manager(home, address.url, programs.environment(settings.HOME, address))
-    if is_ours:
-        manager.tended.append(BrokerLog().tend)
     manager.catch_signals()
     try:
         # The broker starts first, because preparing may publish. With REDIS_URL it is not ours to
@@ -73,6 +76,24 @@ def run() -> None:
     finally:
         say("Stopping. Running workloads continue; the next start picks them up.")
         manager.stop()
+
+
+def folder_trouble(error: OSError) -> str:
+    """The message about a data folder that cannot be used."""
+    return (
+        f"The data folder cannot be used: {error.strerror or error}"
+        f"{f' ({error.filename})' if error.filename else ''}.\n"
+        "Make it writable and free space on its disk, or choose another folder:\n"
+        "  make run TRAINYARD_HOME=/path/to/a/folder"
+    )
+
+
+def database_trouble(error: DatabaseError) -> str:
+    """The message about a database that cannot be used."""
+    return (
+        f"The database {settings.DATABASES['default']['NAME']} cannot be used: {error}.\n"
+        "If it is damaged, keep a copy of it and restore the last backup: docs/operations.md."
+    )
 
 
 def read_address() -> Address:

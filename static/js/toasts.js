@@ -29,8 +29,8 @@ document.body.addEventListener("toasts", (event) => {
 document.body.addEventListener("htmx:responseError", (event) => {
   const { status } = event.detail.xhr;
   if (status === 409 && document.getElementById("wizard")) return; // its page says more
-  const words = { 403: "You do not have permission, or you signed in again in another tab. In that case, reload this page.", 404: "This no longer exists.", 409: "Someone else changed this in the meantime.", 503: "The database is busy. Nothing was changed: try again in a few seconds.",
-    507: "Nothing can be saved now. The notice at the top of the page says why." };
+  const words = { 403: "You do not have permission, or you signed in again in another tab. In that case, reload this page.", 404: "This no longer exists.", 409: "Someone else changed this in the meantime.", 503: "The database is busy or out of reach. Try again in a few seconds.",
+    507: "The disk is full. The notice at the top of the page says what to do." };
   toast(words[status] || `The server could not do that (error ${status}).`, "danger");
 });
 document.body.addEventListener("htmx:sendError", () => {

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def sign(valkey: redis.Redis, *processes: str) -> None:
     for process in processes:
-        valkey.set(heartbeat.key(process), "1", ex=heartbeat.GOOD_FOR)
+        valkey.set(heartbeat.key(process), heartbeat.OK, ex=heartbeat.GOOD_FOR)
 
 
 def test_healthz_says_that_all_is_well_without_signing_in(

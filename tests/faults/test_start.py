@@ -60,7 +60,7 @@ def test_a_start_on_a_read_only_disk(home: Path, tmp_path: Path, key: str) -> No
 def test_a_start_on_a_damaged_database(home: Path, tmp_path: Path) -> None:
     (home / "trainyard.sqlite3").write_bytes(b"not a database at all " * 500)
     said = refusal(Trainyard(home), tmp_path)
-    assert f"The database is damaged ({home}/trainyard.sqlite3)" in said
+    assert f"The database {home}/trainyard.sqlite3 cannot be used: file is not a database" in said
     assert "restore the last backup: docs/operations.md" in said
 
 

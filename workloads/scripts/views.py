@@ -14,6 +14,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request
+from core.storage import require_space
 from core.web.query import whole_number
 from projects.models import Project
 from spec.imports.reading import ReadLine, lines
@@ -82,6 +83,8 @@ def workload_from_script(request: Request) -> HttpResponse:
 def _posted(request: Request) -> Posted:
     """A chosen file takes the place of what was pasted. Browsers send CR LF at the end of lines."""
     upload = request.FILES.get("file")
+    if upload:
+        require_space()
     text = upload.read(LONGEST + 1).decode(errors="replace") if upload else ""
     text = text or request.POST.get("script", "").replace("\r\n", "\n")
     projects = Project.objects.visible_to(request.user).select_related("cluster")

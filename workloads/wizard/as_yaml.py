@@ -4,6 +4,7 @@ from accounts.http import Request
 from accounts.models import User
 from assets.names import names_for
 from core.forms import nested
+from core.storage import require_space
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.lines import LONGEST
@@ -26,9 +27,11 @@ def text_of(draft: WorkloadDraft, user: User) -> str:
 
 
 def posted(request: Request) -> str:
-    """The text of the chosen file, or the pasted text if there is no file."""
+    """The text of the chosen file, or the pasted text if there is no file. ``DiskFull`` if a file
+    would use the reserve of the disk."""
     upload = request.FILES.get("file")
     if upload:
+        require_space()
         content: bytes = upload.read(BYTES)
         return content.decode(errors="replace").replace("\r\n", "\n")
     return request.POST.get("yaml", "").replace("\r\n", "\n")

@@ -83,10 +83,9 @@ def collect(cluster: Cluster) -> None:
         except Exception as error:
             # A full disk, or output that breaks our parsing, must not stop the watch or the other
             # workloads. The next round tries again.
-            met = storage.of(error)
-            trace = None if met else error
+            is_defect = not (isinstance(error, OSError) or storage.is_outage(error))
             words = "Could not keep the output of workload %s: %s"
-            log.error(words, workload.pk, met or error, exc_info=trace)
+            log.error(words, workload.pk, error, exc_info=error if is_defect else None)
     queue.add(left)
 
 

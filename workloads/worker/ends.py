@@ -97,7 +97,7 @@ def collect_rest(workload: Workload) -> str:
         until = time.monotonic() + REST_SECONDS
         progress = collect.collect_one(engine, workload, until, last=True)
     except (EngineError, OSError, ValueError, DatabaseError) as error:
-        if isinstance(error, DatabaseError) and storage.of(error) is None:
+        if isinstance(error, DatabaseError) and not storage.is_full(error):
             raise  # the database is busy; the task is retried
         log.warning("The last output of workload %s is lost: %s", workload.pk, error)
         return str(error)

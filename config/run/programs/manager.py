@@ -35,7 +35,6 @@ class Running:
         self.log = LogFile(folder / f"{program.name}.log")
         self.delay = FIRST_DELAY
         self.start_at: float | None = None  # monotonic time of the next start; None while it runs
-        self.mended = False
         self.start()
 
     def start(self) -> None:
@@ -69,32 +68,21 @@ class Running:
             if now - self.started > CALM_AFTER:
                 self.delay = FIRST_DELAY
             say(f"{self.program.name} {ending(code)}; starting it again in {self.delay:g} s")
-            self.mend()
+            if self.delay > FIRST_DELAY and self.program.advice:
+                say(self.program.advice)
             self.start_at = now + self.delay
             self.delay = min(self.delay * 2, LONGEST_DELAY)
-        return False
-
-    def mend(self) -> bool:
-        """Let the program repair what keeps it from starting, once per run of the manager. If that
-        does not help, a person has to. True if something was repaired."""
-        if not self.mended and (done := self.program.mend(self.log.tail())):
-            self.mended = True
-            say(done)
-            return True
         return False
 
     def wait_until_ready(self) -> None:
         deadline = time.monotonic() + READY_WITHIN
         while not self.program.is_ready():
             ended = self.process.poll()
-            if ended and self.mend():
-                self.start()
-                continue
             if ended is not None or time.monotonic() > deadline:
                 what = ending(ended) if ended is not None else "did not answer in time"
                 raise NotReady(
                     f"{self.program.name} {what}. Its log, {self.log.path}, ends with:\n"
-                    f"{self.log.tail()}"
+                    f"{self.log.tail()}\n{self.program.advice}".rstrip()
                 )
             time.sleep(TICK / 4)
 
@@ -119,7 +107,6 @@ class Manager:
         self.running: list[Running] = []
         self.stopping = threading.Event()
         self.unrecorded = False  # the list of processes could not be saved yet
-        self.tended: list[Callable[[], None]] = []  # also called at every check
 
     def catch_signals(self) -> None:
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -148,8 +135,6 @@ class Manager:
                 for line in running.log.complaints():
                     say(f"[{running.program.name}] {line}")
                 running.log.keep_small()
-            for tend in self.tended:
-                tend()
 
     def stop(self) -> None:
         """Stop the programs: those that request work before those that do it, and the

@@ -21,9 +21,8 @@ class Program:
     argv: list[str]
     is_ready: Callable[[], bool] = field(default=lambda: True)
     patience: float = PATIENCE
-    #: Repairs what keeps the program from starting. It gets the end of the log, and returns what it
-    #: did as a sentence, or an empty string.
-    mend: Callable[[str], str] = field(default=lambda said: "")
+    #: What a person can do if the program does not start.
+    advice: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,10 @@ def valkey(home: Path) -> Program:
         "valkey",
         argv,
         is_ready=lambda: embedded.answers(socket),
-        mend=lambda said: embedded.set_aside(home, said),
+        advice=(
+            f"If the broker cannot read its file, move the folder {folder} away and start again: "
+            "what it holds is rebuilt from the database."
+        ),
     )
 
 

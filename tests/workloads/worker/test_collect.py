@@ -181,7 +181,7 @@ def test_a_full_disk_stops_nobody_else(
     collect.collect(workload.cluster)
     assert text(other, 0) == "hello\n"
     (record,) = [it for it in caplog.records if it.name == collect.__name__]
-    assert "The disk is full" in record.getMessage()
+    assert "No space left on device" in record.getMessage()
     assert record.exc_info is None, "it is no defect"
 
 
