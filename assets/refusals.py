@@ -8,13 +8,11 @@ from pydantic import ValidationError
 from assets.asset import Asset
 from clusters import connections
 from clusters.models import Cluster
+from clusters.withheld import PROGRAM
 from engines.base import Handle
 from spec.draft import Values
 from spec.kind import WorkloadKind
 from spec.workload import Replica, WorkloadSpec
-
-#: An image and a command, which every cluster accepts and the workload could add itself.
-PROGRAM = {"image": "none", "command": "true"}
 
 
 def find_refused(

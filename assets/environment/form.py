@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 from django.http import QueryDict
 
@@ -9,6 +10,7 @@ from accounts.models import User
 from assets.environment import tools, variables
 from assets.environment.model import Environment
 from assets.forms.base import AssetForm
+from clusters.withheld import why_withheld
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
@@ -185,11 +187,14 @@ class EnvironmentForm(AssetForm):
     def _note_urls(self, place: Place | None) -> None:
         """Whether tools have external URLs. Where the asset will be may yet be chosen: they are
         offered as long as one cluster has them."""
-        whys = {it.pk: it.definition.why_no_external_urls(it) for it in self.clusters}
-        self.offers_urls = not whys or "" in whys.values()
-        its = place.cluster.pk if place and place.cluster else None
-        here = [whys[its]] if its in whys else whys.values()
-        self.why_no_urls = next(filter(None, here), "")
+        reasons: dict[UUID, str] = {}
+        for cluster in self.clusters:
+            reason = why_withheld(cluster, tools.BY_URL)
+            reasons[cluster.pk] = f"on {cluster.name}, {reason}" if reason else ""
+        self.offers_urls = not reasons or "" in reasons.values()
+        chosen = place.cluster.pk if place and place.cluster else None
+        possible = [reasons[chosen]] if chosen in reasons else reasons.values()
+        self.why_no_urls = next(filter(None, possible), "")
 
     def _leave_out_urls(self, item: ShownItem) -> None:
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that

@@ -58,6 +58,8 @@ WIRE = {
 }
 #: Cells that an external tool does not have.
 OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
+#: The option that gives a tool its own URL.
+BY_URL = f"connections.connection_type.{ConnectionType.EXTERNAL_URL}"
 ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
 NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
 

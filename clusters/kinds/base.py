@@ -91,6 +91,9 @@ class ClusterKind(ABC):
 
     #: Why a section of the wizard is useless on such clusters, by its key.
     missing_sections: Mapping[str, str] = MappingProxyType({})
+    #: Fields of the wizard that have no effect on such clusters although none refuses them, with
+    #: the reason as a phrase.
+    useless_fields: Mapping[str, str] = MappingProxyType({})
     #: Whether it has a queue of its own; assumed until the cluster is asked.
     has_queue: bool = True
     #: Whether variables may come from Secrets and ConfigMaps.
@@ -140,6 +143,11 @@ class ClusterKind(ABC):
         """Yield everything that would be refused at submission, as far as that is known without
         asking the cluster."""
 
+    def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        """Yield those complaints about fields that the cluster cannot provide whatever is in them.
+        The wizard does not offer these fields."""
+        return iter(())
+
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         """Yield what in a spec has no effect on the cluster, or is still to be created."""
         return iter(())
@@ -147,14 +155,6 @@ class ClusterKind(ABC):
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         """Yield the reasons why storage cannot be mounted there."""
         return iter(())
-
-    def why_withheld(self, cluster: "Cluster", field: str) -> str:
-        """Why a field of the wizard, or a part of a list's items, is useless there."""
-        return ""
-
-    def why_no_external_urls(self, cluster: "Cluster") -> str:
-        """Why tools cannot have their own URLs."""
-        return ""
 
     def known_names(self, cluster: "Cluster") -> Mapping[str, Sequence[str]]:
         """Return names to choose from, as far as the cluster reported them: node types and

@@ -8,11 +8,9 @@ from django.conf import settings
 from clusters.kinds.base import ClusterKind
 from engines.base import Engine, EngineUnavailable, Launch
 from engines.local.engine import LocalEngine
-from engines.local.planning import planner
+from engines.local.planning import planner, refusals
 from engines.local.volumes import planning
-from engines.shared.unsupported import REACHED
 from spec.data.storage import Storage
-from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
@@ -21,21 +19,6 @@ if TYPE_CHECKING:
 NOT_PULLED = "is not used: this machine pulls no image, so ranks run the programs that it has"
 STANDS_FOR_IT = "is not pulled: on this machine a command stands for each image that it knows"
 ELSEWHERE = "Kubernetes clusters have these settings."
-#: Parts that refer to objects of Kubernetes, and choices that a single machine lacks.
-WITHHELD = {
-    "storage.pvc.claimInfo.storageClass": planning.NO_CLASSES,
-    "storage.pvc.claimInfo.volumeMode": planning.NO_DEVICES,
-    "storage.configMapVolume.configMap": planning.NO_CONFIG_MAPS,
-    "storage.secretVolume.secret": planning.KEPT_ELSEWHERE,
-    "storage.git.secretRef.name": planning.KEPT_ELSEWHERE,
-    "storage.s3.accessKeySecret": planning.KEPT_ELSEWHERE,
-    **{
-        f"connections.connection_type.{kind}": f"there is no {kind} on one machine"
-        for kind in set(ConnectionType) - REACHED
-    },
-}
-
-
 #: Reasons against sections of the wizard.
 MISSING_SECTIONS = {
     "runtime": "On this machine ranks run as the user of this server, and no image is pulled. "
@@ -67,6 +50,9 @@ class LocalKind(ClusterKind):
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return planner.complaints(launch, settings.LOCAL_IMAGES, settings.LOCAL_PATHS)
 
+    def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        return refusals.complaints(launch, settings.LOCAL_PATHS)
+
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
             if replica and replica.image:
@@ -75,9 +61,6 @@ class LocalKind(ClusterKind):
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         for _, message in planning.complaints(storage, settings.LOCAL_PATHS):
             yield message
-
-    def why_withheld(self, cluster: "Cluster", field: str) -> str:
-        return WITHHELD.get(field, "")
 
 
 LOCAL = LocalKind()

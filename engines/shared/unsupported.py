@@ -9,7 +9,9 @@ from spec.workload import Replica, RestartPolicy
 Complaint = tuple[str, str]  # place below the replica, message
 #: Types of connection that go through Trainyard and need nothing of the cluster.
 REACHED = frozenset({ConnectionType.EXTERNAL_URL, ConnectionType.CLUSTER_IP})
-ELSEWHERE = "; leave it out, or choose another cluster"
+#: What the messages about fields end with that a workload can do without.
+LEAVE_OUT = "; leave it out"
+ELSEWHERE = f"{LEAVE_OUT}, or choose another cluster"
 
 
 def of_restarts(replica: Replica) -> Iterator[Complaint]:

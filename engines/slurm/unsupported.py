@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from engines.base import DEFAULT_POOL, Launch
+from engines.base import DEFAULT_POOL, Launch, Site
 from engines.shared.unsupported import (
     ELSEWHERE,
     Complaint,
@@ -19,6 +19,7 @@ from engines.slurm.script.shape import has_launcher
 from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from spec.data.storage import Storage
 from spec.parts.environment import Security
+from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, WorkloadSpec
 
@@ -71,16 +72,26 @@ def _whole(launch: Launch) -> Iterator[Complaint]:
     if spec.topology:
         yield "topology", f"Slurm places jobs by its own topology{ELSEWHERE}"
     if spec.priority_class and spec.priority_class not in launch.site.priority_classes:
-        text = (
-            f"the cluster has no QOS {str(spec.priority_class)!r} for Trainyard's user; its "
-            "administrator can add it with sacctmgr"
-        )
-        yield "priorityClass", text
+        yield "priorityClass", _without_priority(spec.priority_class, launch.site)
     if spec.preemptibility:
-        yield "preemptibility", f"on Slurm the QOS and the partition say that{ELSEWHERE}"
+        text = "on Slurm the QOS and the partition say who is preempted"
+        yield "preemptibility", f"{text}{ELSEWHERE}"
     if spec.terminate_after_preemption:
         yield "terminateAfterPreemption", f"Slurm queues preempted jobs again{ELSEWHERE}"
     yield from _launched(spec)
+
+
+def _without_priority(priority: PriorityClass, site: Site) -> str:
+    name = str(priority)
+    if set(PriorityClass) & set(site.priority_classes):
+        return (
+            f"the cluster has no QOS {name!r} for Trainyard's user; its administrator can add it "
+            "with sacctmgr"
+        )
+    return (
+        f"the cluster has no QOS from {PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH} for "
+        f"Trainyard's user; its administrator can add {name!r} with sacctmgr"
+    )
 
 
 def _pools(launch: Launch) -> Iterator[Complaint]:

@@ -34,7 +34,7 @@ def test_a_cluster_without_a_domain_offers_no_url_and_says_why() -> None:
     page = new_environment(cluster)
     offered, chosen = choices(page, "__prefix__")
     assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", False)
-    assert f"{NOT_OFFERED}: the cluster gpu has no domain for it" in page
+    assert f"{NOT_OFFERED}: on gpu, the cluster has no domain" in page
     assert choices(page, "__prefix__", "access")[1] == "", "who sees the workload"
 
 
@@ -60,7 +60,7 @@ def test_the_cluster_that_is_asked_for_decides_which_ways_to_a_tool_are_offered(
     page = signed_in(user).get(f"/environments/new/?project={plain.pk}").content.decode()
     offered, chosen = choices(page, "__prefix__")
     assert (chosen, "ExternalUrl" in offered) == ("ClusterIP", True)
-    assert "External URL does not work everywhere: the cluster gpu has no domain for it" in page
+    assert "External URL does not work everywhere: on gpu, the cluster has no domain" in page
 
 
 def test_an_environment_keeps_the_url_that_it_has() -> None:

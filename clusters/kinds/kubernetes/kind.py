@@ -16,11 +16,9 @@ from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.database.fields import Unreadable
 from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
-from engines.kubernetes.jobs import KAI, LONE_MASTER
+from engines.kubernetes.jobs import LONE_MASTER
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import namespace_of
-from spec.parts.environment import ConnectionType
-from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -30,16 +28,6 @@ if TYPE_CHECKING:
 OR_JOBS = (
     "Or apply Trainyard's permissions to the cluster again: with those on Jobs, Kubernetes 1.26 or "
     "later needs no operator for a single pod."
-)
-NEEDS_KAI = "Needs the KAI scheduler, which this cluster does not have."
-NOT_ENFORCED = "Nothing on the cluster enforces it."
-OF_A_GPU = {f"compute.{key}" for key in ("gpuRequestType", "gpuPortionRequest", "gpuMemoryRequest")}
-GPU_LIMITS = {"compute.gpuPortionLimit", "compute.gpuMemoryLimit"}
-EXTERNAL = f"connections.connection_type.{ConnectionType.EXTERNAL_URL}"
-NO_SETUP = "Pods start by their image's entry point: put these lines into the image or a script."
-NO_PRIORITIES = (
-    "The cluster has none of the PriorityClasses "
-    f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
 )
 KEPT_PREFIX = (
     "The namespaces of projects have this prefix, so it cannot change while there are any."
@@ -102,8 +90,11 @@ class KubernetesKind(ClusterKind):
 
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         yield from self._complaints_without_operator(cluster, launch.spec)
-        yield from unsupported.complaints(launch)
+        yield from self.unsupported(cluster, launch)
         yield from names.unknown(cluster, launch.spec)
+
+    def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        return unsupported.complaints(launch)
 
     def _complaints_without_operator(
         self, cluster: "Cluster", spec: WorkloadSpec
@@ -117,29 +108,6 @@ class KubernetesKind(ClusterKind):
                 ("kind",),
                 f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}",
             )
-
-    def why_withheld(self, cluster: "Cluster", field: str) -> str:
-        has = cluster.capabilities
-        if field == "preemptibility" or field.startswith("topology."):
-            return "" if KAI in has.schedulers else NEEDS_KAI
-        if field in OF_A_GPU and KAI not in has.schedulers:
-            return NEEDS_KAI
-        if field in GPU_LIMITS:
-            return NOT_ENFORCED
-        if field == "setup":
-            return NO_SETUP
-        if field == EXTERNAL:
-            return self.why_no_external_urls(cluster)
-        if field == "priorityClass":
-            return "" if set(PriorityClass) & set(has.priority_classes) else NO_PRIORITIES
-        return ""
-
-    def why_no_external_urls(self, cluster: "Cluster") -> str:
-        if not cluster.settings_json.get("ingress_domain"):
-            return (
-                f"the cluster {cluster.name} has no domain for it, which its administrator can set"
-            )
-        return "" if settings.PUBLIC_URL else "Trainyard's own address, PUBLIC_URL, is not set"
 
     def namespace(self, cluster: "Cluster", project: str) -> str:
         return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)

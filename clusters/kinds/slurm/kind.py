@@ -16,7 +16,6 @@ from clusters.kinds.slurm.settings import SlurmSecret, SlurmSettings
 from clusters.kinds.slurm.wire import SlurmConnecting
 from core.database.fields import Unreadable
 from engines.base import Engine, EngineUnavailable, Launch
-from engines.shared.unsupported import REACHED
 from engines.slurm import limits, unsupported
 from engines.slurm.client.ssh import connect as connect_by_ssh
 from engines.slurm.client.ssh import end_pause as end_pause_of_ssh
@@ -24,38 +23,12 @@ from engines.slurm.client.transport import LocalTransport
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.script.rank import containers
 from spec.data.storage import Storage
-from spec.parts.environment import ConnectionType
-from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import Problem
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
 LOST = "The stored private key of this cluster can no longer be read; enter it again."
-NO_PRIORITIES = (
-    "The user of the cluster has none of the QOS "
-    f"{PriorityClass.VERY_LOW} to {PriorityClass.VERY_HIGH}."
-)
-OWN_TOPOLOGY = "Slurm places jobs by its own topology."
-WHOLE_GPUS, TOGETHER = "Slurm gives whole GPUs.", "The ranks of a Slurm job start and end together."
-OF_A_GPU = ("gpuRequestType", "gpuPortionRequest", "gpuPortionLimit")
-WITHHELD = {
-    **{
-        f"storage.{unsupported.WIRE.get(key, key)}": why for key, why in unsupported.VOLUMES.items()
-    },
-    "storage.git.secretRef.name": unsupported.NO_SECRETS,
-    "storage.s3.accessKeySecret": unsupported.NO_SECRETS,
-    **{
-        f"connections.connection_type.{kind}": f"there is no {kind} on Slurm"
-        for kind in set(ConnectionType) - REACHED
-    },
-    **{f"compute.{key}": WHOLE_GPUS for key in (*OF_A_GPU, "gpuMemoryRequest", "gpuMemoryLimit")},
-    "minReplicas": TOGETHER,
-    "maxReplicas": TOGETHER,
-    "podAffinity": OWN_TOPOLOGY,
-    "tolerations": "Slurm has no taints.",
-    "preemptibility": "On Slurm the QOS and the partition say who is preempted.",
-}
 KEPT_DIRECTORY = (
     "The files of its workloads are in it, so it cannot change while there are projects."
 )
@@ -82,6 +55,7 @@ class SlurmKind(ClusterKind):
     has_command = True
     server = "Login node"
     missing_sections = MISSING_SECTIONS
+    useless_fields = MappingProxyType({"tolerations": "Slurm has no taints"})
     runs_batch_scripts = True
     parallel_submissions = 64  # these are combined into few remote calls
 
@@ -129,9 +103,13 @@ class SlurmKind(ClusterKind):
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         with suppress(ValidationError):  # nothing is launched there until they are changed
             site = SlurmSettings.of(cluster).site
-            yield from unsupported.complaints(launch, site)
             yield from limits.complaints(launch, site)
+        yield from self.unsupported(cluster, launch)
         yield from names.unknown(cluster, launch.spec)
+
+    def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+        with suppress(ValidationError):
+            yield from unsupported.complaints(launch, SlurmSettings.of(cluster).site)
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         with suppress(ValidationError):
@@ -151,15 +129,6 @@ class SlurmKind(ClusterKind):
         if own is None:
             return f"Account {named}, whose limits Slurm does not show" if named else ""
         return f"{own.limits or 'None'} (account {own.name})"
-
-    def why_withheld(self, cluster: "Cluster", field: str) -> str:
-        if field == "priorityClass":
-            return (
-                ""
-                if set(PriorityClass) & set(cluster.capabilities.priority_classes)
-                else NO_PRIORITIES
-            )
-        return OWN_TOPOLOGY if field.startswith("topology.") else WITHHELD.get(field, "")
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         yield from (why for _, why in unsupported.of_storage(storage))

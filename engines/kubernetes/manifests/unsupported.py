@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
-from engines.base import Launch
+from engines.base import Launch, Site
 from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
 from engines.kubernetes.manifests import named_secrets, owned_labels, tools
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
+from engines.shared.unsupported import LEAVE_OUT
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp, UidGidSource
-from spec.parts.scheduling import Preemptibility
+from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.problems.errors import Problem, path_of
 from spec.workload import Replica, RestartPolicy
 
@@ -60,17 +61,27 @@ def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
         pools = ", ".join([*site.pools, "default"])
         yield "nodePools", f"the cluster has no node pool {name!r}; it has {pools}"
     if spec.topology and not has_kai(launch):
-        yield "topology", f"placement by topology {NO_KAI}; leave it out"
+        yield "topology", f"placement by topology {NO_KAI}{LEAVE_OUT}"
     if spec.preemptibility is Preemptibility.NON_PREEMPTIBLE and not has_kai(launch):
-        yield "preemptibility", f"it {NO_KAI}; leave it out"
+        yield "preemptibility", f"it {NO_KAI}{LEAVE_OUT}"
     if spec.priority_class and spec.priority_class not in site.priority_classes:
-        yield (
-            "priorityClass",
-            f"the cluster has no PriorityClass {str(spec.priority_class)!r}; its administrator can "
-            f"create it with the value {spec.priority_class.value_on_cluster}",
-        )
+        yield "priorityClass", _without_priority(spec.priority_class, site)
     if spec.terminate_after_preemption:
-        yield "terminateAfterPreemption", "preempted pods are restarted here; leave it out"
+        yield "terminateAfterPreemption", f"preempted pods are restarted here{LEAVE_OUT}"
+
+
+def _without_priority(priority: PriorityClass, site: Site) -> str:
+    name = str(priority)
+    value = priority.value_on_cluster
+    if set(PriorityClass) & set(site.priority_classes):
+        return (
+            f"the cluster has no PriorityClass {name!r}; its administrator can create it with the "
+            f"value {value}"
+        )
+    return (
+        f"the cluster has no PriorityClass from {PriorityClass.VERY_LOW} to "
+        f"{PriorityClass.VERY_HIGH}; its administrator can create {name!r} with the value {value}"
+    )
 
 
 def _replica(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
@@ -84,7 +95,7 @@ def _replica(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
         ("gpuMemoryLimit", compute.gpu_memory_limit),
     ):
         if limit is not None:
-            yield f"compute.{field}", "nothing on the cluster enforces it; leave it out"
+            yield f"compute.{field}", f"nothing on the cluster enforces it{LEAVE_OUT}"
     if replica.restart_policy is RestartPolicy.ALWAYS:
         yield "restartPolicy", "a rank that restarts after it succeeded never ends"
     if replica.security.uid_gid_source is UidGidSource.IDP_TOKEN:

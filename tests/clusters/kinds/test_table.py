@@ -84,8 +84,7 @@ def test_a_kind_says_what_it_would_refuse_without_asking_a_cluster(
     assert list(kind.complaints(cluster, launch("true"))) == []
     wrong = list(kind.complaints(cluster, launch("true", node_pools=("nowhere",))))
     assert [type(it) for it in wrong] == [Problem]
-    assert isinstance(kind.why_no_external_urls(cluster), str)
-    assert isinstance(kind.why_withheld(cluster, "priorityClass"), str)
+    assert list(kind.unsupported(cluster, launch("true"))) == []
 
 
 def test_the_table_gives_the_field_its_choices_and_the_form_its_kinds(

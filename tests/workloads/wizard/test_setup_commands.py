@@ -33,7 +33,7 @@ def test_no_lines_are_no_setup(wizard: Wizard) -> None:
 
 def test_kubernetes_says_why_it_has_none(wizard: Wizard, on_kubernetes: Project) -> None:
     wizard.ready().open(wizard.at(2))
-    assert "Pods start by their image&#x27;s entry point" in wizard.page
+    assert "starts by its image&#x27;s own entry point" in wizard.page
     wizard.press("save", setup="true")
     problems = {it.field: it.message for it in wizard.plan().problems}
     assert "put the lines into the image" in problems["setup"]

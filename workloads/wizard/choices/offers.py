@@ -12,9 +12,11 @@ from assets.environment.variables import SOURCES, VALUE
 from assets.models import DataSource
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
+from clusters.withheld import why_withheld
 from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from core.forms.shown import Shown
+from core.forms.words import sentence
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 from workloads.wizard.choices import people
@@ -66,8 +68,11 @@ class Offer:
     def why_not(self, question: Question, cell: Cell | None = None, option: str = "") -> str:
         """Why the cluster does not support a question, a cell of its items, or an option of that
         cell; empty if it does."""
+        if self.cluster is None:
+            return ""
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
-        return self.cluster.definition.why_withheld(self.cluster, key) if self.cluster else ""
+        reason = why_withheld(self.cluster, key)
+        return sentence(reason) if reason else ""
 
     @cached_property
     def sources(self) -> set[str]:

@@ -191,7 +191,7 @@ WHERE = (
         {"preemptibility": "non-preemptible"},
         {"preemptibility": "non-preemptible"},
         {"labels": {"kai.scheduler/preemptibility": "non-preemptible"}},
-        slurm="on Slurm the QOS and the partition say that",
+        slurm="on Slurm the QOS and the partition say who is preempted",
     ),
     FieldRow(
         10,

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import pytest
 
 from clusters.kinds import KINDS
-from clusters.models import Cluster
 from config.run.install import ROOT
 from core.forms.field import Input
 from projects.models import Project
@@ -23,8 +22,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     yield "Images are pulled", str(replica_of(plan, role).restart_policy or ""), f"{role}.{POLICY}"
 
 
-def on_tuesdays(cluster: Cluster, key: str) -> str:
-    return "Not on a Tuesday." if key == POLICY else ""
+NOT_PULLED = {POLICY: "not on a Tuesday"}
 
 
 PULLING = Section(
@@ -47,7 +45,7 @@ def pulling(monkeypatch: pytest.MonkeyPatch) -> None:
     local = KINDS["local"]
     missing = {**local.missing_sections, "pulling": "This machine pulls no image."}
     monkeypatch.setattr(local, "missing_sections", missing)
-    monkeypatch.setattr(KINDS["kubernetes"], "why_withheld", on_tuesdays)
+    monkeypatch.setattr(KINDS["kubernetes"], "useless_fields", NOT_PULLED)
 
 
 def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(

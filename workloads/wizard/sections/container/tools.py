@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assets.environment import tools
 from clusters.models import Cluster
+from clusters.withheld import why_withheld
 from core.forms.field import Cell, Input, Values
 from core.forms.shown import Shown
 from spec.parts.environment import TOOLS as TOOL_NAMES
@@ -35,7 +36,7 @@ class ToolsQuestion(Question):
 
 def begins(cluster: Cluster | None) -> Values:
     """A new tool, reached in a way that the cluster supports."""
-    why_no_urls = cluster.definition.why_no_external_urls(cluster) if cluster else ""
+    why_no_urls = why_withheld(cluster, tools.BY_URL) if cluster else ""
     return {"toolType": "custom"} | tools.begins(why_no_urls)
 
 
