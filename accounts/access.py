@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import PermissionDenied
-from django.db.models import Model, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from core.database.choices import Choices
-from core.database.prepared import prepared
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser
@@ -189,12 +188,6 @@ def _memberships(user: Any) -> frozenset[str]:
     which each request has its own."""
     kept: frozenset[str] | None = user.__dict__.get("_memberships")
     if kept is None:
-        projects = user._meta.get_field("projects").related_model  # a manager takes longer to make
-        rows = _projects_of(user.pk, projects=projects)
-        kept = user.__dict__["_memberships"] = frozenset(key("project", it.pk) for it in rows)
+        projects = user.projects.order_by().values_list("pk", flat=True)
+        kept = user.__dict__["_memberships"] = frozenset(key("project", pk) for pk in projects)
     return kept
-
-
-@prepared
-def _projects_of(user: int, *, projects: type[Model]) -> QuerySet[Model]:
-    return projects._default_manager.filter(members=user).only("pk").order_by()

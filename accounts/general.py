@@ -1,24 +1,17 @@
 """What administrators decide for everyone, such as what the wizard asks."""
 
 from django.db import transaction
-from django.db.models import QuerySet
 
 from accounts import access
 from accounts.models import GeneralSettings, User
 from audit import services as audit
-from core.database.prepared import prepared
 
 THE_ROW = 1
 
 
 def current() -> GeneralSettings:
     """The current settings; the defaults if nobody has changed any."""
-    return next(iter(_row(THE_ROW)), None) or GeneralSettings(pk=THE_ROW)
-
-
-@prepared
-def _row(pk: int) -> QuerySet[GeneralSettings]:
-    return GeneralSettings.objects.filter(pk=pk)
+    return GeneralSettings.objects.filter(pk=THE_ROW).first() or GeneralSettings(pk=THE_ROW)
 
 
 def update(*, by: User, tolerations: bool, topology: bool) -> None:

@@ -11,7 +11,6 @@ from django.utils.crypto import salted_hmac
 from accounts import access
 from core.database.choices import Choices, values_of
 from core.database.fields import EncryptedTextField
-from core.database.prepared import prepared
 
 
 class User(AbstractUser):
@@ -38,10 +37,9 @@ class User(AbstractUser):
         return salted_hmac(salt, said, secret=secret, algorithm="sha256").hexdigest()
 
 
-@prepared
-def active(pk: int) -> models.QuerySet[User]:
-    """The user with this id, if they may sign in. Each request asks for it."""
-    return User.objects.filter(pk=pk, is_active=True)
+def active_user(pk: int) -> User | None:
+    """The user with this id, if they may sign in."""
+    return User.objects.filter(pk=pk, is_active=True).first()
 
 
 class AccessKey(models.Model):

@@ -14,7 +14,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.crypto import constant_time_compare
 
-from accounts.models import AccessKey, User, active
+from accounts.models import AccessKey, User, active_user
 from audit import services as audit
 
 LIFETIME = timedelta(hours=12)
@@ -85,10 +85,10 @@ def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
         claims = _claims(token, _signing_key(), audience)
         if claims["exp"] <= timezone.now().timestamp():
             return None
-        (user,) = active(int(claims["sub"]))
+        user = active_user(int(claims["sub"]))
     except (jwt.InvalidTokenError, KeyError, ValueError):
-        return None  # also if the user was deleted
-    if claims.get("pwd") != _password_mark(user):
+        return None
+    if user is None or claims.get("pwd") != _password_mark(user):
         return None
     if (pk := claims.get("key")) is not None:
         user.acting_key = key = user.access_keys.filter(pk=pk).first()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
 from pydantic import TypeAdapter, ValidationError
 
 from accounts import access
@@ -15,9 +14,7 @@ from assets.base import A, AssetKind
 from assets.data_source.kind import DATA_SOURCE
 from assets.data_source.model import DataSource
 from assets.kinds import KINDS, for_each_pod
-from core.database.prepared import prepared
 from projects.models import Project
-from projects.scopes import holding
 from spec.data.places import Place
 from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
 from spec.formats.merge import USER, Merged
@@ -121,19 +118,14 @@ def _id(text: Any) -> UUID | None:
 
 
 def _usable(kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User) -> A | None:
-    if pk and project and access.may(user, "assets.read", *project.scope_keys):
+    if project and access.may(user, "assets.read", *project.scope_keys):
         # People who see the project's assets see all that the project may use.
-        place = project.pk, project.department_id, project.cluster_id
-        return next(iter(_held(pk, *place, model=kind.model)), None)
-    visible = kind.rows.visible_to(user)
-    usable = visible.usable_in(project) if project else visible
+        usable = kind.rows.usable_in(project)
+    elif project:
+        usable = kind.rows.visible_to(user).usable_in(project)
+    else:
+        usable = kind.rows.visible_to(user)
     return usable.filter(pk=pk).first()
-
-
-@prepared
-def _held(pk: UUID, project: int, department: int, cluster: UUID, *, model: type[A]) -> QuerySet[A]:
-    rows = model._default_manager.filter(holding(project, department, cluster), pk=pk)
-    return rows.order_by()
 
 
 def _faulty(path: Path, asset: Asset, fault: str) -> Problem:

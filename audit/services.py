@@ -16,7 +16,6 @@ from django.db.models import DateTimeField, JSONField, Model
 from audit.models import AuditEntry
 from audit.words import Verb
 from core.database.fields import EncryptedTextField
-from core.database.inserts import insert_values
 
 Facts = Mapping[str, Any]
 
@@ -55,21 +54,18 @@ def record_each(
 ) -> None:
     """The same for several objects, in one query."""
     was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
-    insert_values(
-        AuditEntry,
-        (
-            {
-                "by_id": by.pk if by else None,
-                "by_name": str(by) if by else "",
-                "verb": verb,
-                "target_kind": str(target._meta.verbose_name),
-                "target_id": str(target.pk),
-                "target_name": str(target)[:200],
-                "before": was,
-                "after": now,
-            }
-            for target in targets
-        ),
+    AuditEntry.objects.bulk_create(
+        AuditEntry(
+            by_id=by.pk if by else None,
+            by_name=str(by) if by else "",
+            verb=verb,
+            target_kind=str(target._meta.verbose_name),
+            target_id=str(target.pk),
+            target_name=str(target)[:200],
+            before=was,
+            after=now,
+        )
+        for target in targets
     )
 
 

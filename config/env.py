@@ -69,9 +69,15 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
         return {
-            "ENGINE": "core.sqlite",
+            "ENGINE": "django.db.backends.sqlite3",
             "NAME": parts.path.removeprefix("/") if parts.path.startswith("//") else parts.path,
-            "OPTIONS": {"init_command": SQLITE_PRAGMAS, "timeout": 30},
+            "OPTIONS": {
+                "init_command": SQLITE_PRAGMAS,
+                "timeout": 30,  # seconds to wait for the write lock
+                # Take the write lock when a transaction begins. Taking it at the first write would
+                # fail at once if another transaction had written since the first read.
+                "transaction_mode": "IMMEDIATE",
+            },
         }
     if parts.scheme in {"postgres", "postgresql"}:
         options = dict(parse_qsl(parts.query))

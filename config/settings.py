@@ -28,7 +28,6 @@ HTTPS = env_bool("HTTPS", default=False)  # a proxy in front speaks it
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
 COOKIE_SUFFIX = f"_{env_int('PORT', 8000)}"
 SESSION_COOKIE_NAME = f"{COOKIE_PREFIX}trainyard_session{COOKIE_SUFFIX}"
-SESSION_ENGINE = "accounts.sessions"
 CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}trainyard_csrf{COOKIE_SUFFIX}"
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 # How long browsers insist on HTTPS. Not for subdomains: other hosts of the domain need not be ours.
@@ -149,7 +148,7 @@ CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 
 # --- Accounts ----------------------------------------------------------------------------------
 AUTH_USER_MODEL = "accounts.User"
-AUTHENTICATION_BACKENDS = ["accounts.sessions.SignInBackend"]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},

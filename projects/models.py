@@ -10,7 +10,6 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
-from core.database.prepared import prepared
 from core.words import some
 from projects.ranks import ProjectRank, ranks
 from spec.parts.scheduling import MAX_POOLS
@@ -167,16 +166,10 @@ class Project(models.Model):
 def project_to_submit_to(pk: int, by: User) -> Project | None:
     """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it.
     ``PermissionDenied`` if they see it, as with an access key without that permission."""
-    for project in _of_a_plan(pk):
-        if access.may(by, "workloads.create", *project.scope_keys):
-            return project
-        if access.may(by, "projects.read", *project.scope_keys):
-            access.require(by, "workloads.create", *project.scope_keys)
+    projects = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
+    project = projects.filter(pk=pk).first()
+    if project is None or access.may(by, "workloads.create", *project.scope_keys):
+        return project
+    if access.may(by, "projects.read", *project.scope_keys):
+        access.require(by, "workloads.create", *project.scope_keys)
     return None
-
-
-@prepared
-def _of_a_plan(pk: int) -> models.QuerySet[Project]:
-    """The project with only these columns; others are loaded on access."""
-    rows = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
-    return rows.filter(pk=pk).order_by()

@@ -6,8 +6,7 @@ again.
 
 from uuid import UUID
 
-from clusters.models import Cluster
-from core.broker.enqueue import MONITOR, SUBMIT, Look, send, send_once, tell
+from core.broker.enqueue import MONITOR, SUBMIT, send, send_once
 from workloads.models import Workload
 
 HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
@@ -15,13 +14,11 @@ HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
 
 def submit(*workloads: Workload) -> None:
     """Have these workloads taken up. All must be on one cluster."""
-    tell(None, look_for(workloads[0].cluster))
-
-
-def look_for(cluster: Cluster) -> Look:
-    """The task that takes up workloads: dispatch if the cluster has a queue of its own,
-    else ours."""
-    return Look(HAND_OVER if cluster.capabilities.queues else QUEUE_UP, cluster.pk, SUBMIT)
+    cluster = workloads[0].cluster
+    if cluster.capabilities.queues:
+        hand_over(cluster.pk)
+    else:
+        queue_up(cluster.pk)
 
 
 def hand_over(cluster_id: UUID) -> None:

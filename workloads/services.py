@@ -20,7 +20,6 @@ from assets.models import Template
 from assets.template.kind import TEMPLATE
 from audit import services as audit
 from audit.words import Verb
-from core.database.inserts import transaction_of_rows
 from projects.quotas import Demand
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -31,7 +30,7 @@ from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, contest, plan
-from workloads.scheduling.quota import hold_quota, starts_at_once
+from workloads.scheduling.quota import hold_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
@@ -73,8 +72,7 @@ def submit(
     planned = planned or plan(draft, by=by, submits=True)
     try:
         ready = planned.ready()
-        rows_alone = draft_id is None and not starts_at_once(ready.project.cluster)
-        with transaction_of_rows() if rows_alone else transaction.atomic():
+        with transaction.atomic():
             if over := hold_quota(ready.project, ready.demand):
                 raise SpecError([Problem(("worker", "compute"), over)])
             origin = {"draft_id": draft_id, "copied_from": copied_from, "manifest_json": manifest}

@@ -15,8 +15,6 @@ from assets.credential.kind import CREDENTIAL
 from assets.links import Reference
 from audit import services as audit
 from clusters.connections import site_of
-from core.broker.enqueue import tell
-from core.database.inserts import insert, insert_values, together
 from core.storage import require_space
 from engines.base import Handle, Launch
 from projects.models import project_to_submit_to
@@ -45,34 +43,30 @@ def create(
     """Create one workload per plan, all in one project, in the order of the plans.
 
     ``origin`` says what a single plan was made from: ``draft_id``, ``copied_from``,
-    ``manifest_json``. Call it in a transaction; ``transaction_of_rows`` will do. ``SpecError`` if a
-    plan has problems, ``IntegrityError`` if a name was taken meanwhile, ``DiskFull`` if the disk is
-    full up to its reserve.
+    ``manifest_json``. Call it in a transaction. ``SpecError`` if a plan has problems,
+    ``IntegrityError`` if a name was taken meanwhile, ``DiskFull`` if the disk is full up to its
+    reserve.
     """
     require_space()
     origin |= {"created_by": by, "source": source}
     ready = [planned.ready() for planned in plans]
     workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
-    with together():
-        # Queue times were set above, so the order of inserting is free. By name: two transactions
-        # that take the same names then cannot deadlock.
-        insert(sorted(workloads, key=attrgetter("name")))
-        insert(
-            link
-            for workload, planned in zip(workloads, plans, strict=True)
-            for link in WorkloadAsset.of(workload, _references(planned))
-        )
-        insert_values(
-            Rank,
-            (
-                {"workload_id": it.pk, "rank": pod.rank, "role": pod.role, "index": pod.index}
-                for it, own in zip(workloads, ready, strict=True)
-                for pod in own.spec.pods
-            ),
-        )
-        events.submitted(workloads, actor=by)
-        audit.record_each(by, "create", workloads)
-    tell(events.news_of(workloads), enqueue.look_for(workloads[0].cluster), events.TO_NOTIFY)
+    # Queue times were set above, so the order of inserting is free. By name: two transactions that
+    # take the same names then cannot deadlock.
+    Workload.objects.bulk_create(sorted(workloads, key=attrgetter("name")))
+    WorkloadAsset.objects.bulk_create(
+        link
+        for workload, planned in zip(workloads, plans, strict=True)
+        for link in WorkloadAsset.of(workload, _references(planned))
+    )
+    Rank.objects.bulk_create(
+        Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
+        for workload, own in zip(workloads, ready, strict=True)
+        for pod in own.spec.pods
+    )
+    events.submitted(workloads, actor=by)
+    audit.record_each(by, "create", workloads)
+    enqueue.submit(*workloads)
     return workloads
 
 

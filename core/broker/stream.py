@@ -5,8 +5,7 @@ address and one permission check.
 """
 
 import logging
-from collections.abc import AsyncGenerator, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Iterable
 
 from redis.exceptions import RedisError
 
@@ -19,25 +18,13 @@ log = logging.getLogger(__name__)
 HEARTBEAT_SECONDS = 15.0
 
 
-@dataclass(frozen=True)
-class News:
-    """Names of things that changed, to be published on a channel."""
-
-    channel: str
-    names: Sequence[str]
-
-    @property
-    def key(self) -> str:
-        """The broker's name for the channel."""
-        return PREFIX + self.channel
-
-
-def publish(channel: str, name: str) -> None:
-    """Tell listeners of ``channel`` that this changed. Losing it is harmless: pages poll."""
+def publish(channel: str, *names: str) -> None:
+    """Tell listeners of ``channel`` that these changed. Losing it is harmless: pages poll."""
     try:
-        connection().publish(PREFIX + channel, name)
+        for name in names:
+            connection().publish(PREFIX + channel, name)
     except RedisError as error:
-        log.warning("No live update for %s: %s", name, error)
+        log.warning("No live update for %s: %s", ", ".join(names), error)
 
 
 async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:

@@ -12,7 +12,6 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from core.database.inserts import insert
 from notifications.models import Delivery, EventCursor, Webhook
 from notifications.webhooks.events import message, type_of, wants
 from workloads.models import Event
@@ -56,7 +55,7 @@ def _fill(webhooks: list[Webhook]) -> tuple[int, int]:
     if not events and len(late) == len(cursor.late):
         return 0, 0
     deliveries = list(_deliveries(webhooks, events))
-    insert(deliveries)
+    Delivery.objects.bulk_create(deliveries)
     there = {event.pk for event in events}
     newest = max([cursor.position, *there])
     gaps = set(range(max(cursor.position, newest - MOST_LATE) + 1, newest)) - there

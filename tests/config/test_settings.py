@@ -61,7 +61,8 @@ def test_a_number_that_is_too_small_is_named(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_default_database_is_a_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
     database = env_database("DATABASE_URL", default=tmp_path / "trainyard.sqlite3")
-    assert database["ENGINE"] == "core.sqlite"
+    assert database["ENGINE"] == "django.db.backends.sqlite3"
+    assert database["OPTIONS"]["transaction_mode"] == "IMMEDIATE"
     assert database["NAME"] == str(tmp_path / "trainyard.sqlite3")
 
 

@@ -12,7 +12,6 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
-from core.broker.enqueue import tell
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory
 from tests.waiting import wait_for
@@ -59,7 +58,7 @@ def test_changes_that_come_together_are_told_together(
     def change() -> None:
         for _ in range(3):
             events.announce(workload)
-        tell(events.news_of([workload]))
+        events.announce_new([workload])
 
     async def scenario() -> str:
         messages = await opened(member)
@@ -80,7 +79,7 @@ def test_live_updates_tell_nobody_of_other_projects(
         await sync_to_async(events.announce)(workload)
         first = await heard(all_of_it)
         workload.project_id = own.pk
-        await sync_to_async(tell)(events.news_of([workload]))
+        await sync_to_async(events.announce_new)([workload])
         return first, await heard(theirs)
 
     of_all, of_own = async_to_sync(scenario)()

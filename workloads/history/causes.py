@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from core.database.prepared import prepared
 from engines.base import Observation
 from spec.problems.causes import Cause
 from workloads.models import CausePeriod, Workload
@@ -26,7 +23,7 @@ def note(workload: Workload, observation: Observation) -> None:
 def keep(workload: Workload, cause: Cause | None) -> None:
     """Record a cause: update the open row if it is the same cause, else end that one and add a new
     row. Call it in a transaction."""
-    open_one = next(iter(_open(workload.pk)), None)
+    open_one = workload.causes.filter(until=None).first()
     if cause and open_one and _is_same(open_one, cause, workload.run):
         if _has_news(open_one, cause):
             CausePeriod.objects.filter(pk=open_one.pk).update(**_words(cause))
@@ -36,12 +33,6 @@ def keep(workload: Workload, cause: Cause | None) -> None:
     if cause:
         workload.causes.create(run=workload.run, kind=cause.kind, **_words(cause))
         _forget_oldest(workload)
-
-
-@prepared
-def _open(workload_id: UUID) -> QuerySet[CausePeriod]:
-    """The workload's open cause, as a list of at most one; each observation asks for it."""
-    return CausePeriod.objects.filter(workload=workload_id, until=None)[:1]
 
 
 def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:

@@ -1,14 +1,13 @@
 """Write events, and tell the pages that show the workload."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from django.db import transaction
 
 from accounts.models import User
 from core.broker import stream
-from core.broker.enqueue import PERIODIC, Look, send_once, tell
-from core.broker.stream import News
-from core.database.inserts import insert, insert_values
+from core.broker.enqueue import PERIODIC, send_once
 from spec.phases import ENDED, Phase, Reason
 from workloads.models import Event, Workload
 from workloads.models.choices import EventSource
@@ -16,7 +15,6 @@ from workloads.models.choices import EventSource
 EVERY_CHANNEL = "project:*"
 #: The task that sends notifications of phase changes, which it reads from the events.
 NOTIFY = "notifications.deliver"
-TO_NOTIFY = Look(NOTIFY, None, PERIODIC)
 
 
 def channel(project_id: int) -> str:
@@ -27,8 +25,7 @@ def channel(project_id: int) -> str:
 
 def announce(workload: Workload) -> None:
     """After the commit, have open pages reload this workload."""
-    name, where = f"w-{workload.pk}", channel(workload.project_id)
-    transaction.on_commit(lambda: stream.publish(where, name))
+    _publish(workload.project_id, f"w-{workload.pk}")
 
 
 def nobody_yet(workload: Workload) -> None:
@@ -41,20 +38,22 @@ def announce_output(workload: Workload) -> None:
 
 
 def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
-    """Write the submission events of new workloads. The caller announces them with
-    :func:`news_of`."""
-    insert_values(
-        Event,
-        (
-            {"workload_id": it.pk, "phase": it.phase, "verb": "submit", "actor_id": actor.pk}
-            for it in workloads
-        ),
+    """Write the submission events of new workloads, all of one project, and announce them."""
+    Event.objects.bulk_create(
+        Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
+        for workload in workloads
     )
+    send_once(NOTIFY, None, PERIODIC)
+    announce_new(workloads)
 
 
-def news_of(workloads: Sequence[Workload]) -> News:
-    """News for open tables about new workloads, all of one project."""
-    return News(channel(workloads[0].project_id), [f"new-{it.pk}" for it in workloads])
+def announce_new(workloads: Sequence[Workload]) -> None:
+    """After the commit, have open tables show these new workloads, all of one project."""
+    _publish(workloads[0].project_id, *(f"new-{workload.pk}" for workload in workloads))
+
+
+def _publish(project_id: int, *names: str) -> None:
+    transaction.on_commit(partial(stream.publish, channel(project_id), *names))
 
 
 def phase(
@@ -67,7 +66,7 @@ def phase(
     tell: Callable[[Workload], None] = announce,
 ) -> None:
     """Write the workload's present phase as an event, and announce it by ``tell``."""
-    event = Event(
+    Event.objects.create(
         workload=workload,
         phase=workload.phase,
         verb=verb,
@@ -75,14 +74,13 @@ def phase(
         message=workload.message if message is None else message,
         actor=actor,
     )
-    insert([event])
     send_once(NOTIFY, None, PERIODIC)
     tell(workload)
 
 
 def phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> None:
-    """The same for many workloads: one insert, and one message for each project's pages."""
-    insert(
+    """The same for many workloads, in one insert."""
+    Event.objects.bulk_create(
         Event(
             workload=it,
             phase=it.phase,
@@ -93,16 +91,15 @@ def phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> N
         )
         for it in workloads
     )
-    projects: dict[int, list[str]] = {}
-    for it in workloads:
-        projects.setdefault(it.project_id, []).append(f"w-{it.pk}")
-    for project, names in projects.items():
-        tell(News(channel(project), names), TO_NOTIFY)
+    if workloads:
+        send_once(NOTIFY, None, PERIODIC)
+    for workload in workloads:
+        announce(workload)
 
 
 def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:
     """Write an event about what a person did, without a change of phase."""
-    insert([Event(workload=workload, message=message, actor=actor, verb=verb)])
+    Event.objects.create(workload=workload, message=message, actor=actor, verb=verb)
     announce(workload)
 
 
@@ -110,7 +107,7 @@ def note(
     workload: Workload, message: str, *, source: EventSource, reason: Reason = Reason.NONE
 ) -> None:
     """Write an event about something that happened, without a change of phase."""
-    insert([Event(workload=workload, message=message, source=source, reason=reason)])
+    Event.objects.create(workload=workload, message=message, source=source, reason=reason)
     announce(workload)
 
 

@@ -6,7 +6,6 @@ from django.db import models
 
 from core.database.choices import Choices
 from core.database.fields import SaidJSON
-from core.database.prepared import prepared
 
 
 class SampleKind(models.TextChoices):
@@ -43,9 +42,7 @@ class Sample(models.Model):
         return f"{self.kind} of rank {self.rank} at {self.at:%H:%M:%S}"
 
 
-@prepared
-def newest_usage(workload_id: UUID) -> models.QuerySet[Sample]:
-    """The newest usage sample, as a list of at most one. Each collecting round asks for each
-    workload."""
-    rows = Sample.objects.filter(workload=workload_id, kind=SampleKind.USAGE)
-    return rows.order_by("-at")[:1]
+def newest_usage(workload_id: UUID) -> Sample | None:
+    """The newest usage sample of a workload."""
+    samples = Sample.objects.filter(workload=workload_id, kind=SampleKind.USAGE)
+    return samples.order_by("-at").first()

@@ -1,12 +1,8 @@
 """The total and free resources of a cluster."""
 
 from collections.abc import Iterable
-from uuid import UUID
-
-from django.db.models import QuerySet, prefetch_related_objects
 
 from clusters.models import Cluster, Node
-from core.database.prepared import prepared
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -15,7 +11,7 @@ from workloads.scheduling.placement import Placement, Room, portion_of, total
 
 def whole(cluster: Cluster) -> Room:
     """All resources of the cluster's ready nodes."""
-    nodes = _ready(cluster.pk) if cluster.ready_nodes is None else cluster.ready_nodes
+    nodes = _ready_nodes(cluster) if cluster.ready_nodes is None else cluster.ready_nodes
     return total(Room(it.cpu, it.memory, {gpu.index: 1.0 for gpu in it.gpus}) for it in nodes)
 
 
@@ -26,25 +22,17 @@ def at_rest(cluster: Cluster) -> Room:
 
 def keep_nodes(cluster: Cluster) -> None:
     """Load the nodes once for all later calls with this object."""
-    cluster.ready_nodes = _ready(cluster.pk)
+    cluster.ready_nodes = _ready_nodes(cluster)
 
 
-@prepared
-def _ready(cluster_id: UUID) -> QuerySet[Node]:
-    return Node.objects.filter(cluster=cluster_id, ready=True).order_by()
+def _ready_nodes(cluster: Cluster) -> list[Node]:
+    return list(Node.objects.filter(cluster=cluster, ready=True).order_by())
 
 
 def occupying(cluster: Cluster) -> list[Workload]:
     """Workloads that take up resources, loaded with project, department and ranks."""
-    there = _occupying(cluster.pk)
-    prefetch_related_objects(there, "ranks")
-    return there
-
-
-@prepared
-def _occupying(cluster_id: UUID) -> QuerySet[Workload]:
-    rows = Workload.objects.occupying().filter(cluster=cluster_id)
-    return rows.select_related("project__department")
+    workloads = Workload.objects.occupying().filter(cluster=cluster)
+    return list(workloads.select_related("project__department").prefetch_related("ranks"))
 
 
 def free(cluster: Cluster, there: Iterable[Workload]) -> Room:

@@ -8,11 +8,10 @@ so, in words that stay true as the line moves.
 from collections.abc import Iterable
 from uuid import UUID
 
-from django.db.models import BooleanField, ExpressionWrapper, F, Q, QuerySet, Window
+from django.db.models import BooleanField, ExpressionWrapper, F, Q, Window
 from django.db.models.functions import RowNumber
 
 from clusters.models import Cluster
-from core.database.prepared import prepared
 from spec.phases import Reason
 from workloads.models import Workload, WorkloadQuerySet
 
@@ -26,14 +25,9 @@ KEPT = (Reason.PREEMPTED, Reason.REFUSED)
 def judged(cluster: Cluster) -> list[Workload]:
     """Workloads to judge, in order of arrival. One with an unreadable spec does not hold up its
     line."""
-    few = _first_waiting(cluster.pk, count=EACH + 1)
+    waiting = Workload.objects.waiting().filter(cluster=cluster)
+    few = list(waiting.select_related("project__department")[: EACH + 1])
     return few if len(few) <= EACH else _first_of_each_line(cluster)
-
-
-@prepared
-def _first_waiting(cluster_id: UUID, *, count: int) -> QuerySet[Workload]:
-    waiting = Workload.objects.waiting().filter(cluster=cluster_id)
-    return waiting.select_related("project__department")[:count]
 
 
 def _first_of_each_line(cluster: Cluster) -> list[Workload]:

@@ -2,12 +2,8 @@
 what."""
 
 from dataclasses import replace
-from uuid import UUID
-
-from django.db.models import QuerySet
 
 from clusters.models import Cluster
-from core.database.prepared import prepared
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
 from projects.ranks import ProjectRank
@@ -52,7 +48,8 @@ def tenant(workload: Workload, device_memory: int) -> Tenant:
 
 def allowances(cluster: Cluster) -> dict[str, Allowance]:
     """Of each project, and of each department that has any of its own or is never passed."""
-    projects = _projects(cluster.pk)
+    rows = Project.objects.filter(cluster=cluster).select_related("department")
+    projects = list(rows.order_by())
     each = {
         _of_project(project.pk): Allowance(
             project.name, quota_of(project), strict=not project.over_quota
@@ -67,11 +64,6 @@ def allowances(cluster: Cluster) -> dict[str, Allowance]:
                 f"the department {department}", quota, strict=not department.over_quota
             )
     return each
-
-
-@prepared
-def _projects(cluster_id: UUID) -> QuerySet[Project]:
-    return Project.objects.filter(cluster=cluster_id).select_related("department").order_by()
 
 
 def _unread(workload: Workload) -> Contender:

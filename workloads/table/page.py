@@ -6,13 +6,10 @@ from datetime import datetime
 from functools import lru_cache
 from uuid import UUID
 
-from django.db import models
-from django.db.models import Q
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
 from accounts.models import User
-from core.database.prepared import prepared
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.models.queries import reach
@@ -150,19 +147,9 @@ def rows_of(pks: Iterable[UUID], columns: tuple[Column, ...], user: User) -> lis
 def present_rows(
     pks: Iterable[UUID], columns: tuple[Column, ...], user: User, *, deleted: bool
 ) -> list[Row]:
-    """Those of these workloads that the user may see, in no particular order. Open pages ask for a
-    row each time it changes, so the query is prepared."""
-    keys = tuple(column.key for column in columns)
-    present = _present(*pks, keys=keys, deleted=deleted, within=reach(user))
-    return [Row.of(workload, columns, user) for workload in present]
-
-
-@prepared
-def _present(
-    *pks: UUID, keys: tuple[str, ...], deleted: bool, within: Q
-) -> models.QuerySet[Workload]:
-    rows = Workload.objects.filter(within, pk__in=pks, deleted_at__isnull=not deleted)
-    return for_rows(rows, [BY_KEY[key] for key in keys]).order_by()
+    """Those of these workloads that the user may see, in no particular order."""
+    present = Workload.objects.filter(reach(user), pk__in=pks, deleted_at__isnull=not deleted)
+    return [Row.of(workload, columns, user) for workload in for_rows(present, columns).order_by()]
 
 
 def rows_among(workloads: WorkloadQuerySet, columns: tuple[Column, ...], user: User) -> list[Row]:

@@ -285,5 +285,5 @@ def _values(usage: UsageSample) -> dict[str, float]:
 def _last_usage(workload: Workload) -> datetime | None:
     """Time of this run's last sample, or ``None``. The newest sample belongs to the newest run that
     has any."""
-    latest = next(iter(newest_usage(workload.pk)), None)
+    latest = newest_usage(workload.pk)
     return latest.at if latest and latest.run == workload.run else None

@@ -10,14 +10,12 @@ from threading import Lock
 from uuid import UUID
 
 from django.db import DataError
-from django.db.models import QuerySet
 
 from clusters import services as clusters
 from clusters.connections import engine_for
 from clusters.models import Cluster
 from clusters.nodes.poll import Glances
 from core.broker.lease import lease
-from core.database.prepared import prepared
 from engines.base import Engine, EngineError, Observation
 from projects import queues
 from spec.phases import ACTIVE
@@ -200,7 +198,9 @@ class Turn:
         if time.monotonic() - self.looked < ANEW_SECONDS:
             return False
         self.looked = time.monotonic()
-        return not _reached_by(self.cluster.pk, self.cluster.connection_version)
+        version = self.cluster.connection_version
+        same = Cluster.objects.filter(pk=self.cluster.pk, connection_version=version)
+        return not same.exists()
 
     def _beat(self) -> bool:
         """Periodic work: collect output, extend the lease, read nodes, report outages. ``False`` if
@@ -220,20 +220,10 @@ class Turn:
         return True
 
 
-@prepared
-def _reached_by(cluster_id: UUID, version: int) -> QuerySet[Cluster]:
-    return Cluster.objects.filter(pk=cluster_id, connection_version=version).order_by().only("pk")
-
-
-@prepared
-def _standing(workload_id: UUID) -> QuerySet[Workload]:
-    return Workload.objects.standing().filter(pk=workload_id).order_by()
-
-
 def observed(observation: Observation) -> None:
     """Apply one observation. An unreadable row, or values that no column holds, must not stop
     others."""
-    workload = next(iter(_standing(observation.workload_id)), None)
+    workload = Workload.objects.standing().filter(pk=observation.workload_id).first()
     if workload is None:
         return
     try:

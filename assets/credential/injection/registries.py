@@ -1,6 +1,6 @@
 """The registry credentials that pull a workload's images."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -9,7 +9,6 @@ from accounts.models import User
 from assets.credential.injection.values import MissingValue
 from assets.credential.model import SHARED, Credential, SecretValue
 from assets.credential.usable import distance, fault_of
-from core.database.prepared import prepared
 from engines.base import Registry
 from projects.models import Project
 from projects.scopes import holding
@@ -28,8 +27,7 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
     pulls = [it for replica in replicas for it in replica.image_pull_secrets]
     named = {it.asset_id for it in pulls if it.asset_id}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    where = project.pk, project.department_id, project.cluster_id
-    valid = [row for row in _usable(*where, by.pk if by else None, *named) if not fault_of(row)]
+    valid = [row for row in _usable_in(project, by, named) if not fault_of(row)]
     by_host: dict[str, Credential] = {}
     for row in sorted(valid, key=lambda it: (it.pk not in named, distance(it))):
         host = host_of(row.spec.registry)
@@ -38,14 +36,12 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
     return list(by_host.values())
 
 
-@prepared
-def _usable(
-    project: int, department: int, cluster: UUID, owner: int | None, *named: UUID
-) -> QuerySet[Credential]:
-    """Return the registry credentials that a project can use."""
+def _usable_in(project: Project, by: User | None, named: Collection[UUID]) -> QuerySet[Credential]:
+    """Return the registry credentials that a project can use, including those of ``by`` that are
+    ``named``."""
     rows = Credential.objects.filter(
-        holding(project, department, cluster),
-        SHARED | Q(owner=owner, pk__in=named),
+        holding(project.pk, project.department_id, project.cluster_id),
+        SHARED | Q(owner=by, pk__in=named),
         spec_json__kind__in=[kind.value for kind in PULLING],
     )
     # Every submission and launch asks, and SQLite takes a microsecond for each column.

@@ -14,7 +14,6 @@ from django.utils import timezone
 
 from accounts import tokens
 from accounts.models import User
-from core.broker.enqueue import tell
 from projects.models import Project
 from tests.factories import ProjectFactory, UserFactory, WorkloadFactory
 from workloads import services
@@ -115,7 +114,6 @@ def test_new_and_deleted_workloads_are_told(researcher: User, running: Workload)
         messages = await opened(researcher)
         await heard(messages, "ready")
         await sync_to_async(events.submitted)([running], actor=researcher)
-        await sync_to_async(tell)(events.news_of([running]))
         told = await heard(messages)
         await sync_to_async(services.delete)(running, by=researcher)
         told += await heard(messages)
