@@ -9,12 +9,10 @@ connections. Only asynchronous views go through Django's handler. See
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import lru_cache
 from io import BytesIO
-from threading import Event
 from typing import IO, Any, cast
 
 from asgiref.sync import iscoroutinefunction
@@ -26,7 +24,7 @@ from django.core.handlers.base import BaseHandler
 from django.db import connection, connections
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.middleware.security import SecurityMiddleware
-from django.urls import Resolver404, ResolverMatch, resolve, set_script_prefix
+from django.urls import Resolver404, resolve, set_script_prefix
 from django.utils.log import log_response
 
 from core.frames import with_room
@@ -34,85 +32,53 @@ from core.rest.api import CALLS, too_large
 from core.rest.correlation import RequestIdMiddleware
 from core.web.middleware import HeadersMiddleware
 
-SIGN_IN = "/api/v1/token"  # checking a password takes a fifth of a second
-SIGN_INS = {SIGN_IN, "/api/v2/token"}
-ROWS = "/workloads/rows/"  # each open table requests this when one of its workloads changes
 READS = {"GET", "HEAD", "OPTIONS"}
 LATE_SECONDS = 1.0  # a wait this long means the threads are held up by SQLite's lock
 LEAST_WAIT_SECONDS = 0.1
 CONNECTION_SECONDS = 300  # then the thread opens a new connection
-PAGES_FIRST_SECONDS = 0.1  # a call waits at most this long for pages in progress
 
-
-class Precedence:
-    """Lets pages go before REST calls, because a person waits for a page and a program for a call.
-
-    A call starts when no page is being rendered, or after ``PAGES_FIRST_SECONDS``, so that a stream
-    of pages cannot block the calls.
-    """
-
-    def __init__(self) -> None:
-        self._pages = 0  # only changed on the event loop
-        self._no_page = Event()
-        self._no_page.set()
-
-    @contextmanager
-    def of_a_page(self) -> Iterator[None]:
-        self._pages += 1
-        self._no_page.clear()
-        try:
-            yield
-        finally:
-            self._pages -= 1
-            if not self._pages:
-                self._no_page.set()
-
-    def let_pages_go_first(self) -> None:
-        self._no_page.wait(PAGES_FIRST_SECONDS)
+Receive = Callable[[], Awaitable[Any]]
 
 
 class BodyTooLarge(Exception):
-    """More than any form or call needs, with its files."""
+    """The request is larger than any form or call needs, with its files."""
 
 
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        # Separate pools, so that none starves another: a busy REST client must not delay pages, and
-        # repeated sign-ins must not delay calls. Changes have pools of their own because they may
-        # wait for the database lock, which reads never do.
-        pages, calls = settings.WEB_THREADS, settings.API_THREADS
-        self.pages = ThreadPoolExecutor(pages, "web", _keep_connections)
-        # When a workload changes, all open tables request its row at once: many cheap answers. As
-        # with calls, more threads would only compete for the interpreter.
-        self.rows = ThreadPoolExecutor(calls, "rows", _keep_connections)
-        self.page_changes = ThreadPoolExecutor(pages, "web-change", _keep_connections)
-        self.calls = ThreadPoolExecutor(calls, "api", _keep_connections)
-        self.call_changes = ThreadPoolExecutor(calls, "api-change", _keep_connections)
-        self.sign_ins = ThreadPoolExecutor(1, "sign-in", _keep_connections)
-        self.precedence = Precedence()
-        self.plain = PlainHandler()
+        # Changes have threads of their own, because they may wait for SQLite's lock. Reads never
+        # do, so they are answered meanwhile.
+        self.reads = ThreadPoolExecutor(settings.READ_THREADS, "read", _keep_connections)
+        self.changes = ThreadPoolExecutor(settings.CHANGE_THREADS, "change", _keep_connections)
+        self.plain = BaseHandler()
         self.plain.load_middleware()
         chain = SecurityMiddleware(RequestIdMiddleware(HeadersMiddleware(_refusal)))
         self.refusal = cast(Callable[[HttpRequest], HttpResponse], chain)
 
-    async def handle(self, scope: Any, receive: Any, send: Any) -> None:
+    async def handle(self, scope: Any, receive: Receive, send: Any) -> None:
+        answer = super().handle if is_asynchronous(scope["path"]) else self.handle_on_thread
         try:
-            await self.handle_whole(scope, receive, send)
+            await answer(scope, receive, send)
         except BodyTooLarge:
             await self.send_response(self.refuse(scope), send)
 
-    def refuse(self, scope: Any) -> HttpResponse:
-        """Answer what is not let in. No view is asked, but the answer has the id of the request,
-        the headers that protect a browser and a line in the log, as any other has."""
-        request, unreadable = self.create_request(scope, BytesIO())
-        response = cast(HttpResponse, unreadable or self.refusal(cast(HttpRequest, request)))
-        reason = response.reason_phrase
-        log_response("%s: %s", reason, scope["path"], response=response, request=request)
-        return response
+    async def handle_on_thread(self, scope: Any, receive: Receive, send: Any) -> None:
+        try:
+            body = await self.read_body(receive)
+        except RequestAborted:
+            return
+        threads = self.reads if scope["method"] in READS else self.changes
+        run = asyncio.get_running_loop().run_in_executor
+        with body:
+            response = await run(threads, self.answer, scope, body, time.monotonic())
+            await self.send_response(response, send)
+            if response.streaming:
+                await run(threads, response.close)
 
-    async def read_body(self, receive: Any) -> IO[bytes]:
-        """In memory. Django's goes on to the disk with whatever anybody sends, signed in or not."""
+    async def read_body(self, receive: Receive) -> IO[bytes]:
+        """Read a body of limited size into memory. Django's method writes a larger one to the disk,
+        which anybody could fill in this way without signing in. ``BodyTooLarge``."""
         body = BytesIO()
         while True:
             message = await receive()
@@ -124,39 +90,6 @@ class Handler(ASGIHandler):
             if not message.get("more_body"):
                 body.seek(0)
                 return body
-
-    async def handle_whole(self, scope: Any, receive: Any, send: Any) -> None:
-        if is_asynchronous(scope["path"]):
-            await super().handle(scope, receive, send)
-            return
-        try:
-            body = await self.read_body(receive)
-        except RequestAborted:
-            return
-        run, arrived = asyncio.get_running_loop().run_in_executor, time.monotonic()
-        threads = self.threads_for(scope["path"], scope["method"])
-        with body:
-            if threads in {self.pages, self.rows, self.page_changes}:
-                with self.precedence.of_a_page():
-                    response = await run(threads, self.answer, scope, body, arrived)
-            else:
-                response = await run(threads, self.answer_call, scope, body, arrived)
-            await self.send_response(response, send)
-            if response.streaming:
-                await run(threads, response.close)
-
-    def threads_for(self, path: str, method: str) -> ThreadPoolExecutor:
-        if path in SIGN_INS:
-            return self.sign_ins
-        if path.startswith(CALLS):
-            return self.calls if method in READS else self.call_changes
-        if method not in READS:
-            return self.page_changes
-        return self.rows if path == ROWS else self.pages
-
-    def answer_call(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
-        self.precedence.let_pages_go_first()
-        return self.answer(scope, body, arrived)
 
     def answer(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
         with _patience(time.monotonic() - arrived):
@@ -173,29 +106,29 @@ class Handler(ASGIHandler):
             response.close()
         return response
 
-
-class PlainHandler(BaseHandler):
-    def resolve_request(self, request: HttpRequest) -> ResolverMatch:
-        request.resolver_match = match = resolved(request.path_info)
-        return match
-
-
-@lru_cache(4096)  # repeated addresses, such as those of the API
-def resolved(path: str) -> ResolverMatch:
-    return resolve(path)
+    def refuse(self, scope: Any) -> HttpResponse:
+        """Answer a request that is too large. No view is called, but the answer has the id of the
+        request, the headers that protect a browser and a line in the log, like any other."""
+        request, unreadable = self.create_request(scope, BytesIO())
+        response = cast(HttpResponse, unreadable or self.refusal(cast(HttpRequest, request)))
+        reason = response.reason_phrase
+        log_response("%s: %s", reason, scope["path"], response=response, request=request)
+        return response
 
 
 def is_asynchronous(path: str) -> bool:
     """Whether the view at this path is asynchronous."""
     try:
-        return iscoroutinefunction(resolved(path).func)
+        return iscoroutinefunction(resolve(path).func)
     except Resolver404:
         return False
 
 
 def _refusal(request: HttpRequest) -> HttpResponse:
-    """The rest of the request is not waited for."""
-    error, headers = too_large(), {"Connection": "close"}
+    """Say that the request is too large. The connection is closed, because the rest of the request
+    is not read."""
+    error = too_large()
+    headers = {"Connection": "close"}
     if request.path.startswith(CALLS):
         return JsonResponse(error.body(), status=error.code, headers=headers)
     text = f"{error.message} {error.details}"
@@ -228,9 +161,13 @@ def _wait_at_most(seconds: float) -> None:
 
 def _keep_connections() -> None:
     """Initialize a pool thread: its database connections stay open after a request."""
-    for one in connections.all():
-        kept: dict[str, Any] = {"CONN_MAX_AGE": CONNECTION_SECONDS, "CONN_HEALTH_CHECKS": True}
-        if one.vendor == "sqlite":
-            patience = {"timeout": settings.WRITE_WAIT_SECONDS}
-            kept["OPTIONS"] = {**one.settings_dict["OPTIONS"], **patience}
-        one.settings_dict = {**one.settings_dict, **kept}
+    for database in connections.all():
+        options = dict(database.settings_dict["OPTIONS"])
+        if database.vendor == "sqlite":
+            options["timeout"] = settings.WRITE_WAIT_SECONDS
+        database.settings_dict = {
+            **database.settings_dict,
+            "CONN_MAX_AGE": CONNECTION_SECONDS,
+            "CONN_HEALTH_CHECKS": True,
+            "OPTIONS": options,
+        }

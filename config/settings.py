@@ -100,11 +100,10 @@ CACHES = {
         "OPTIONS": {"socket_timeout": 5, "socket_connect_timeout": 2},
     }
 }
-WEB_THREADS = env_int("WEB_THREADS", 8, least=1)  # pages answered at the same time
-# REST calls answered at the same time, in addition to pages. SQLite allows one writer, and more
-# threads would only compete with each other and with pages for the interpreter.
-_ONE_WRITER = "sqlite" in DATABASES["default"]["ENGINE"]
-API_THREADS = env_int("API_THREADS", 1 if _ONE_WRITER else 3, least=1)
+# Requests that the web process answers at the same time: those that only read, and in addition
+# those that change something. More threads would compete with each other for the interpreter.
+READ_THREADS = env_int("READ_THREADS", 8, least=1)
+CHANGE_THREADS = env_int("CHANGE_THREADS", 3, least=1)
 # Seconds a request waits for SQLite's write lock before it answers 503.
 WRITE_WAIT_SECONDS = env_int("WRITE_WAIT_SECONDS", 10)
 # Below this much free space, submissions and uploads are refused. The reserve is for recording how

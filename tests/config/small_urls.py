@@ -32,9 +32,7 @@ async def streaming(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     path("plain", plain),
-    path("workloads/rows/", plain),
     path("api/plain", plain),
-    path("api/v1/token", plain),
     path("callers", callers),
     path("pieces", in_pieces),
     path("streaming", streaming),

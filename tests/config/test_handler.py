@@ -2,29 +2,25 @@
 
 import asyncio
 import json
-import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
+from django.http import HttpRequest
 from pytest_django import Settings
 
-from config import handler
-from config.handler import ROWS, SIGN_IN, Handler, is_asynchronous
+from config.handler import Handler, is_asynchronous
 from core.frames import with_room
 from core.rest.correlation import WithRequestId
 from tests.config.small_urls import ANSWERED
-from tests.waiting import wait_for
 
 
 @pytest.fixture
 def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handler]:
     """Without middleware; plain and asynchronous are told apart by the address."""
     settings.MIDDLEWARE, settings.ROOT_URLCONF = [], "tests.config.small_urls"
-    settings.WEB_THREADS = settings.API_THREADS = 1
+    settings.READ_THREADS = settings.CHANGE_THREADS = 1
     ANSWERED.clear()
     made = Handler()
     yield made
@@ -74,7 +70,7 @@ def whole(
 def test_plain_views_share_a_thread_that_stays(small: Handler) -> None:
     assert ask(small, "/plain", b"hello") == (200, b"HELLO")
     assert ask(small, "/plain", b"again") == (200, b"AGAIN")
-    assert ANSWERED == ["web_0", "web_0"]
+    assert ANSWERED == ["read_0", "read_0"]
 
 
 def test_plain_views_have_room_for_deep_calls(small: Handler) -> None:
@@ -83,75 +79,17 @@ def test_plain_views_have_room_for_deep_calls(small: Handler) -> None:
     assert with_room.__name__ in callers.decode().split()
 
 
-def test_changed_rows_do_not_take_the_threads_of_pages(small: Handler) -> None:
-    assert reverse("workload-rows", urlconf="config.urls") == ROWS
-    assert ask(small, ROWS, b"hello") == (200, b"HELLO")
-    assert ANSWERED == ["rows_0"]
-
-
-def test_calls_of_the_api_do_not_take_the_threads_of_pages(small: Handler) -> None:
-    assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
-    assert ANSWERED == ["api_0"]
-
-
-def test_changes_that_wait_for_a_lock_keep_no_reading_back(small: Handler) -> None:
+def test_changes_have_threads_of_their_own(small: Handler) -> None:
+    """So a change that waits for the database's lock keeps no read waiting."""
     for path in ("/plain", "/api/plain"):
-        for method in ("GET", "POST", "PUT", "DELETE"):
+        for method in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"):
             assert ask(small, path, b"hello", method)[0] == 200
-    reads = ["web_0", "api_0"]
-    assert [reads[0], *3 * ["web-change_0"], reads[1], *3 * ["api-change_0"]] == ANSWERED
-
-
-def test_signing_in_does_not_take_the_threads_of_calls(small: Handler) -> None:
-    assert reverse("api:create_token", urlconf="config.urls") == SIGN_IN
-    assert ask(small, SIGN_IN, b"hello") == (200, b"HELLO")
-    assert ANSWERED == ["sign-in_0"]
+    assert 2 * [*2 * ["read_0"], *4 * ["change_0"]] == ANSWERED
 
 
 def test_streams_do_not_take_a_thread(small: Handler) -> None:
     assert ask(small, "/streaming") == (200, b"streamed")
     assert ANSWERED == ["MainThread"]
-
-
-def test_a_call_begins_when_no_page_is_being_made(
-    small: Handler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 60.0)
-    with ThreadPoolExecutor(1) as pool:
-        with small.precedence.of_a_page():
-            with small.precedence.of_a_page():
-                call = pool.submit(ask, small, "/api/plain", b"hello")
-            wait_for(lambda: small.calls._threads, 10, "the thread of calls")
-            assert not call.done()
-            assert ask(small, "/plain", b"page") == (200, b"PAGE")
-            assert ANSWERED == ["web_0"], "the call waits, for one page is being made still"
-        assert call.result(timeout=10) == (200, b"HELLO")
-    assert ANSWERED == ["web_0", "api_0"]
-
-
-def test_signing_in_and_what_fails_keep_no_call_back(
-    small: Handler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 60.0)
-
-    def broken(*told: object) -> HttpResponse:
-        assert small.precedence._no_page.is_set() is (threading.current_thread().name != "web_0")
-        raise RuntimeError("a defect")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(small, "answer", broken)
-        for path in (SIGN_IN, "/plain"):
-            with pytest.raises(RuntimeError, match="a defect"):
-                ask(small, path)
-    assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
-
-
-def test_pages_without_end_do_not_stop_the_calls(
-    small: Handler, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(handler, "PAGES_FIRST_SECONDS", 0.01)
-    with small.precedence.of_a_page():
-        assert ask(small, "/api/plain", b"hello") == (200, b"HELLO")
 
 
 @pytest.mark.filterwarnings("ignore:StreamingHttpResponse must consume synchronous")
