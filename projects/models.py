@@ -73,7 +73,7 @@ OF_A_PLAN = (
     *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
     *("cluster__state", "cluster__gpu_memory", "cluster__has_virtual_gpus"),
     *("cluster__cpu", "cluster__memory", "cluster__gpu_count"),
-    *("cluster__capabilities_json", "cluster__settings_json"),
+    *("cluster__capabilities_json", "cluster__settings_json", "cluster__findings_json"),
 )
 
 

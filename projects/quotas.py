@@ -58,6 +58,8 @@ class Usage:
 def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
     """Usage by project id of workloads in these phases, in one query."""
     asked = [project.pk for project in projects]
+    if not asked or not phases:  # Django takes as long to find that a query is empty as to run one
+        return {pk: Usage(Demand(), 0) for pk in asked}
     rows: Iterable[Any] = (
         Project.objects.filter(
             pk__in=asked, workloads__phase__in=phases, workloads__deleted_at=None
