@@ -1,1 +1,1 @@
-"""Connections, fields and queries that every model may use."""
+"""Connections and fields that every model may use."""
