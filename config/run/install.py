@@ -5,7 +5,6 @@ Run as a script by the system's Python, before anything is installed. Each step 
 the digest of its lock file, so that the next start skips it.
 """
 
-import argparse
 import fcntl
 import hashlib
 import importlib.util
@@ -61,15 +60,14 @@ class Missing(Exception):
     """Something that only the user can install; the message says how."""
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dev", action="store_true", help="also what checks and tests need")
-    options = parser.parse_args(argv)
+def main(arguments: Sequence[str]) -> int:
+    """Install what running needs; with ``--dev`` also what checks and tests need."""
+    dev = "--dev" in arguments
     try:
         with one_at_a_time():
-            install_python(dev=options.dev)
+            install_python(dev=dev)
             install_command_line()
-            install_front_end(dev=options.dev)
+            install_front_end(dev=dev)
     except Missing as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
@@ -88,20 +86,15 @@ def one_at_a_time() -> Iterator[None]:
 
 def install_python(*, dev: bool) -> None:
     python = VENV / "bin" / "python"
-    if not works(python):
+    # That of an environment does not start once the system's Python is removed.
+    if not python.exists() or not ran([python, "-c", ""]):
         make_venv()
+    # The second lock file contains all of the first, so it is installed alone.
     locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
     if all(is_stamped(VENV, lock) for lock in locks):
         return
-    say(
-        f"Installing Python packages from {locks[-1].name} (takes minutes the first time: "
-        "torch is large)"
-    )
-    pip = [str(python), "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
-    if not sys.stdout.isatty():
-        pip.append("--quiet")  # there is no terminal for progress bars
-    # The second lock file contains all of the first, so one call is enough.
-    if subprocess.run([*pip, "-r", str(locks[-1])], cwd=ROOT, check=False).returncode:
+    say(f"Installing Python packages from {locks[-1].name}; the first time takes minutes")
+    if not any(ran([*installer, "-r", locks[-1]]) for installer in installers(python)):
         raise Missing(
             "The Python packages could not be installed; pip's own message is above.\n"
             "If it tried to build one from source, get a compiler and Python's headers:\n"
@@ -114,6 +107,15 @@ def install_python(*, dev: bool) -> None:
         stamp(VENV, lock)
 
 
+def installers(python: Path) -> Iterator[list[str | Path]]:
+    """Yield the commands that install packages: uv if it is there, because it is faster, and pip in
+    case only its own configuration names the index of this site."""
+    if uv := shutil.which("uv"):
+        yield [uv, "pip", "install", "--python", python]
+    quiet = [] if sys.stdout.isatty() else ["--quiet"]  # progress bars are for terminals
+    yield [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", *quiet]
+
+
 def install_command_line() -> None:
     """Install ``.venv/bin/trainyard``, which ``pip install ./trainyard_cli`` installs elsewhere."""
     program = VENV / "bin" / "trainyard"
@@ -123,9 +125,9 @@ def install_command_line() -> None:
         program.chmod(0o755)
 
 
-def works(python: Path) -> bool:
-    """Whether this environment's Python starts. It does not once the system's Python is removed."""
-    return python.exists() and not subprocess.run([python, "-c", ""], check=False).returncode
+def ran(command: Sequence[str | Path]) -> bool:
+    """Run a command in the checkout, and return whether it succeeded."""
+    return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
 def make_venv() -> None:
@@ -135,17 +137,17 @@ def make_venv() -> None:
             f"  Debian, Ubuntu: apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         )
     say("Creating the virtual environment .venv")
-    if subprocess.run([sys.executable, "-m", "venv", "--clear", VENV], check=False).returncode:
+    if not ran([sys.executable, "-m", "venv", "--clear", VENV]):
         raise Missing("The virtual environment .venv could not be created; see above.")
 
 
 def install_front_end(*, dev: bool) -> None:
-    lacks = dev and not (NODE_MODULES / NPM_DEV).exists()
-    if lacks or not is_stamped(NODE_MODULES, NPM_LOCK):
+    lacks_tests = dev and not (NODE_MODULES / NPM_DEV).exists()
+    if lacks_tests or not is_stamped(NODE_MODULES, NPM_LOCK):
         run_npm(dev=dev)
         copy_vendor_files()
         stamp(NODE_MODULES, NPM_LOCK)
-    elif not has_vendor_files():
+    elif not all((VENDOR / name).exists() for name in VENDOR_FILES.values()):
         copy_vendor_files()
 
 
@@ -159,14 +161,10 @@ def run_npm(*, dev: bool) -> None:
             "  elsewhere:      https://nodejs.org/"
         )
     say("Installing front-end files from package-lock.json")
-    how = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    how += [] if dev else ["--omit=dev"]
-    if subprocess.run([npm, "ci", *how], cwd=ROOT, check=False).returncode:
+    options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    omitted = [] if dev else ["--omit=dev"]
+    if not ran([npm, "ci", *options, *omitted]):
         raise Missing("npm could not install the front-end files; its own message is above.")
-
-
-def has_vendor_files() -> bool:
-    return all((VENDOR / target).exists() for target in VENDOR_FILES.values())
 
 
 def copy_vendor_files() -> None:
@@ -209,4 +207,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

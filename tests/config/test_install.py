@@ -47,7 +47,7 @@ def commands(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]
         return subprocess.CompletedProcess(argv, 0)
 
     monkeypatch.setattr(subprocess, "run", run)
-    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("shutil.which", lambda name: "/usr/bin/npm" if name == "npm" else None)
     return ran
 
 
@@ -67,6 +67,24 @@ def test_a_changed_lock_installs_again(commands: list[list[str]], checkout: Path
     install.main([])
     assert [one[-1] for one in commands if "pip" in one] == [str(lock)]
     assert not [one for one in commands if "ci" in one]
+
+
+def test_uv_installs_the_packages_where_it_is(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    assert install.main([]) == 0
+    assert [one[0] for one in commands if "pip" in one] == ["/usr/bin/uv"]
+
+
+def test_pip_installs_the_packages_if_uv_fails(
+    commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
+    succeeded = install.ran
+    monkeypatch.setattr(install, "ran", lambda it: succeeded(it) and it[0] != "/usr/bin/uv")
+    assert install.main([]) == 0
+    assert [Path(one[0]).name for one in commands if "pip" in one] == ["uv", "python"]
 
 
 def test_an_installation_for_tests_holds_what_running_needs(commands: list[list[str]]) -> None:
