@@ -1,15 +1,15 @@
 """Every setting of Trainyard on one page. Each has a default that suits a laptop."""
 
-import tomllib
 from pathlib import Path
 
 from django.contrib.messages import constants as message_levels
 
 from config import embedded
 from config.env import env_bool, env_database, env_int, env_list, env_networks, env_str, secret_keys
+from trainyard_cli import __version__
 
 BASE_DIR = Path(__file__).resolve().parent.parent
-VERSION: str = tomllib.loads((BASE_DIR / "pyproject.toml").read_text())["project"]["version"]
+VERSION = __version__
 HOME = Path(env_str("TRAINYARD_HOME", str(BASE_DIR / ".trainyard"))).expanduser().resolve()
 HOME.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django import template
+from django.conf import settings
 from django.forms import BoundField
 from django.urls import NoReverseMatch, reverse
 from django.utils.html import format_html, format_html_join
@@ -33,6 +34,12 @@ UNITS = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 @register.simple_tag
 def htmx_config() -> SafeString:
     return mark_safe(json.dumps(HTMX_CONFIG))  # noqa: S308 -- a constant of ours
+
+
+@register.simple_tag
+def version() -> str:
+    """The version of Trainyard."""
+    return str(settings.VERSION)
 
 
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)

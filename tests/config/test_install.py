@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from config.run import install
 
@@ -126,7 +127,7 @@ def test_the_command_line_is_installed_and_starts_in_this_checkout(
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("trainyard ")
+    assert done.stdout == f"trainyard {settings.VERSION}\n"
 
 
 def test_front_end_files_come_without_source_maps(

@@ -2,7 +2,6 @@
 
 import re
 import subprocess
-import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
 from ipaddress import ip_network
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from django.conf import settings
 from django.urls import reverse
 from kubernetes.utils.quantity import parse_quantity
 
@@ -66,12 +66,10 @@ def test_every_container_starts_a_process_that_there_is() -> None:
 
 
 def test_image_and_job_carry_the_version() -> None:
-    with (ROOT / "pyproject.toml").open("rb") as file:
-        version = tomllib.load(file)["project"]["version"]
     ours = {one["image"] for one in containers() if "/" not in one["image"]}
-    assert ours == {f"trainyard:{version}"}
+    assert ours == {f"trainyard:{settings.VERSION}"}
     (job,) = documents("Job")
-    assert job["metadata"]["name"] == f"prepare-{version}"
+    assert job["metadata"]["name"] == f"prepare-{settings.VERSION}"
 
 
 def test_no_container_of_the_manifests_runs_as_root_or_may_become_it() -> None:
