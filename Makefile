@@ -8,7 +8,7 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-fast test-slow test-api test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
+.PHONY: help run check format test test-all test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
 
 help: ## List these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -31,17 +31,12 @@ format: install-dev ## Format Python and templates, fix what the linter can fix
 	$(BIN)/ruff check --fix .
 	git ls-files -z -- '*.html' | xargs -0 -r $(BIN)/djade --target-version 5.2
 
-test: install-dev ## All tests that need no cluster (T=workloads: some; DATABASE_URL=postgresql://…: there)
+test: install-dev ## The whole behavior, in minutes (T=workloads: all tests of a folder, file or word)
 	$(BIN)/python -m tests $(if $(T),"$(T)")
 
-test-fast: install-dev ## The same without a browser and without killing processes
-	$(BIN)/python -m tests --fast $(if $(T),"$(T)")
-
-test-slow: install-dev ## Only those in a browser and those that kill processes
-	$(BIN)/python -m tests --slow $(if $(T),"$(T)")
-
-test-api: install-dev ## What the OpenAPI document allows, at random, for minutes (API_SECONDS=, FUZZ_SEED=)
-	API_SECONDS=$(or $(API_SECONDS),150) $(BIN)/python -m tests tests/fuzz/test_document.py
+# The tests create and delete things in their cluster, so it has to be named in the command.
+test-all: install-dev ## What CI and releases need besides, in half an hour (POSTGRES_URL=, KUBECONFIG=)
+	KUBECONFIG="$(if $(filter command,$(origin KUBECONFIG)),$(KUBECONFIG))" $(BIN)/python -m tests --all
 
 test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_ASSETS= without pods)
 	@$(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")

@@ -1,47 +1,133 @@
-"""``python -m tests``: what ``make test`` runs, part by part. See ``--help``."""
+"""``python -m tests``: what ``make test`` and ``make test-all`` run, part by part. See ``--help``.
+
+``make test`` is the whole behavior, quickly. ``make test-all`` is the rest, for CI and releases:
+tests marked ``extended`` or ``faults``, PostgreSQL, Slurm and Kubernetes.
+"""
 
 import argparse
-import subprocess
+import os
+import secrets
+import signal
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from tests import browser
+from tests import browser, slurm_testbed
+from tests.parts import Part, beside, report
 
 HERE = Path(__file__).resolve().parent
-NOTHING_COLLECTED = 5  # pytest's exit code
-# Tests that need a cluster share it and run one at a time: see tests/kubernetes.py and
-# tests/slurm.py.
-FAST = ["-n", "2", "-m", "not e2e and not faults and not kubernetes and not slurm"]
-# Two files at a time: the tests of a file share a running product, which is slow to start.
-WHOLE = ["-n", "2", "--dist", "loadfile", "-m", "(e2e or faults) and not kubernetes and not slurm"]
+# The settings are named, because modules imported here may have put the product's into the
+# environment.
+PYTEST = ["-m", "pytest", "--ds=tests.settings", "-n", "2"]
+#: Two files at a time: the tests of a file share a running product, which is slow to start.
+BY_FILE = ["--dist", "loadfile"]
+CLUSTER = "kubernetes or slurm"
+PRODUCT = "e2e or faults"
+#: What is stored and found. Pages and engines ask the same rows by the same verbs.
+ON_POSTGRES = """
+    accounts assets/api audit clusters config core fuzz/test_document.py notifications projects
+    workloads/api workloads/queue workloads/reconcile workloads/scheduling workloads/services
+    workloads/table workloads/worker
+""".split()
+NO_POSTGRES = "POSTGRES_URL names no server: postgresql://user:password@host/postgres"
+NO_CLUSTER = "neither KUBECONFIG= nor KUBEBUILDER_ASSETS= was given; see docs/kubernetes.md"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("only", nargs="?", default="", help="a path below tests/, or words for -k")
-    part = parser.add_mutually_exclusive_group()
-    part.add_argument("--fast", action="store_true", help="no browser, nothing is killed")
-    part.add_argument("--slow", action="store_true", help="only what --fast leaves out")
+    parser.add_argument("--all", action="store_true", help="what only CI and a release need")
     options = parser.parse_args()
-    codes = []
-    if not options.slow:
-        codes.append(run([*FAST, *choose(options.only)]))
-    if not options.fast and (whole := choose_marked(options.only, "e2e", "faults")):
-        if code := browser.main():
-            return code
-        codes.append(run([*WHOLE, *whole]))
-    return of_all(codes)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the parts are ended, too
+    if options.only:
+        return report(run_chosen(options.only))
+    if code := browser.main():
+        return code
+    return report(run_rest() if options.all else run_quick())
 
 
-def of_all(codes: Iterable[int]) -> int:
-    """Return one exit code for several parts: the first that is not 0, and negative if a signal
-    ended that part.
+def run_quick() -> list[Part]:
+    """Run what ``make test`` runs."""
+    parts = [
+        pytest_part("no browser", f"not ({PRODUCT} or extended or {CLUSTER})"),
+        pytest_part(
+            "browser flows",
+            f"e2e and not (extended or faults or {CLUSTER})",
+            *BY_FILE,
+            *marked("e2e"),
+        ),
+    ]
+    for part in parts:
+        part.run()
+    return parts
 
-    A part that collected nothing only counts if all parts did.
+
+def run_chosen(only: str) -> list[Part]:
+    """Run the tests that a path or words choose, except those that need a cluster."""
+    parts = [pytest_part("no browser", f"not ({PRODUCT} or {CLUSTER})", *choose(only))]
+    files = choose_marked(only, "e2e", "faults")
+    if files and browser.main() == 0:
+        marks = f"({PRODUCT}) and not ({CLUSTER})"
+        parts.append(pytest_part("browser and faults", marks, *BY_FILE, *files))
+    for part in parts:
+        part.run()
+    return parts
+
+
+def run_rest() -> list[Part]:
+    """Run what ``make test-all`` runs.
+
+    PostgreSQL's part has the lowest priority and takes the time in which the others wait.
+    Kubernetes and Slurm follow the browsers: beside them, pages take longer than a test allows.
     """
-    counted = [code for code in codes if code != NOTHING_COLLECTED]
-    return next(filter(None, counted), 0) if counted else NOTHING_COLLECTED
+    os.environ.setdefault("API_SECONDS", "75")
+    # The same if it runs once more, or luck would hide what was found.
+    os.environ.setdefault("FUZZ_SEED", str(secrets.randbelow(2**32)))
+    postgres_url = os.environ.get("POSTGRES_URL", "")
+    postgres = pytest_part(
+        "PostgreSQL",
+        f"not ({PRODUCT} or {CLUSTER})",
+        "--database",
+        *(str(HERE / path) for path in ON_POSTGRES),
+        environment={"DATABASE_URL": postgres_url},
+        is_patient=True,
+        missing="" if postgres_url else NO_POSTGRES,
+    )
+    extended = pytest_part(
+        "matrices and random rounds",
+        f"extended and not ({PRODUCT} or {CLUSTER})",
+        *marked("extended"),
+    )
+    product = pytest_part(
+        "more in a browser, and faults",
+        f"(faults or e2e and extended) and not ({CLUSTER})",
+        *BY_FILE,
+        *marked("e2e", "faults"),
+    )
+    slurm = Part(
+        "Slurm",
+        ["-m", "tests.slurm"],
+        limit=15 * 60,
+        missing="" if slurm_testbed.TOOL.exists() else slurm_testbed.NO_SLURM,
+    )
+    has_cluster = any(os.environ.get(name) for name in ("KUBECONFIG", "KUBEBUILDER_ASSETS"))
+    kubernetes = Part(
+        "Kubernetes",
+        ["-m", "tests.kubernetes"],
+        limit=30 * 60,
+        missing="" if has_cluster else NO_CLUSTER,
+    )
+    with beside(postgres):
+        extended.run()
+        product.run()
+        with beside(slurm):
+            kubernetes.run()
+    return [extended, product, postgres, slurm, kubernetes]
+
+
+def pytest_part(name: str, marks: str, *arguments: str, **options: Any) -> Part:
+    """Return a part of tests with these marks."""
+    return Part(name, [*PYTEST, "-m", marks, *arguments], **options)
 
 
 def choose(only: str) -> list[str]:
@@ -56,29 +142,22 @@ def choose(only: str) -> list[str]:
 def choose_marked(only: str, *marks: str) -> list[str]:
     """Return the same, restricted to files that name one of these marks. Empty if a path contains
     none."""
-    files, chosen = marked(*marks), choose(only)
+    files = marked(*marks)
+    chosen = choose(only)
     if len(chosen) == 1:
-        return [it for it in files if Path(it).is_relative_to(chosen[0])]
+        return [file for file in files if Path(file).is_relative_to(chosen[0])]
     return [*files, *chosen]
 
 
 def marked(*marks: str) -> list[str]:
     """Return the test files that name one of these marks.
 
-    With them, pytest need not collect all 13,000 tests for the few of a part, which takes 30
-    seconds of a processor in each worker.
+    With them, pytest need not collect all tests for the few of a part, which takes 30 seconds of a
+    processor in each worker.
     """
     words = [f"mark.{mark}" for mark in marks]
     texts = ((path, path.read_text()) for path in sorted(HERE.rglob("test_*.py")))
     return [str(path) for path, text in texts if any(word in text for word in words)]
-
-
-def run(arguments: list[str]) -> int:
-    """Run pytest in a process of its own, and return its exit code."""
-    # The settings are named, because modules imported here may have put the product's into the
-    # environment.
-    command = [sys.executable, "-m", "pytest", "--ds=tests.settings", *arguments]
-    return subprocess.run(command, cwd=HERE.parent, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -7,12 +7,12 @@ import tempfile
 from collections.abc import Callable
 
 from config.run.install import ROOT
-from tests.__main__ import of_all
+from tests.parts import exit_code
 
 
 def side_by_side(first: Callable[[], int], module: str, *arguments: str, **environment: str) -> int:
     """Run ``first`` here and ``python -m module`` in a process of its own, and return their exit
-    code, as ``of_all`` does.
+    code, as ``exit_code`` does.
 
     The output of the other process is printed at the end.
     """
@@ -29,4 +29,4 @@ def side_by_side(first: Callable[[], int], module: str, *arguments: str, **envir
             out.seek(0)
             sys.stdout.write(out.read().decode(errors="replace"))
             sys.stdout.flush()
-    return of_all([code, beside])
+    return exit_code([code, beside])

@@ -46,8 +46,7 @@ def main() -> int:
             "The browser tests need Chromium, and it could not be installed. Get it by hand:\n"
             "  Debian:  apt install chromium\n"
             "  Ubuntu:  .venv/bin/playwright install --with-deps chromium\n"
-            "  macOS:   .venv/bin/playwright install chromium\n"
-            "or leave the browser tests out: make test-fast",
+            "  macOS:   .venv/bin/playwright install chromium",
             file=sys.stderr,
         )
         return 1

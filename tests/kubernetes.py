@@ -14,9 +14,10 @@ from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser
-from tests.__main__ import choose, marked, run
+from tests.__main__ import choose, marked
 from tests.beside import side_by_side
 from tests.controlplane import PROGRAMS, ControlPlane
+from tests.parts import run_pytest
 
 ARGUMENTS = ["-m", "kubernetes"]
 ENGINE = ROOT / "tests/engines/kubernetes"
@@ -51,7 +52,7 @@ def main() -> int:
 def on(kubeconfig: Path, chosen: list[str]) -> int:
     """Run the chosen tests on one cluster."""
     os.environ["KUBECONFIG"] = str(kubeconfig)
-    return browser.main() or run([*ARGUMENTS, *chosen])
+    return browser.main() or run_pytest(*ARGUMENTS, *chosen)
 
 
 def on_two(kubeconfig: Path, beside: str, chosen: list[str]) -> int:

@@ -14,8 +14,9 @@ from pathlib import Path
 
 from config.run.install import ROOT
 from tests import browser, slurm_testbed
-from tests.__main__ import choose, run
+from tests.__main__ import choose
 from tests.beside import side_by_side
+from tests.parts import run_pytest
 from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
@@ -69,7 +70,7 @@ def on_a_cluster(chosen: list[str], *, is_equipped: bool = False) -> int:
         if SUITE and is_equipped:
             equip()
         places = [ENGINE, BROWSER] if "-k" in chosen else []
-        return browser.main() or run([*ARGUMENTS, *places, *chosen])
+        return browser.main() or run_pytest(*ARGUMENTS, *places, *chosen)
     finally:
         if not was_up:
             slurm_testbed.run("down", "--wipe", check=False)

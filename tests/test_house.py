@@ -91,8 +91,10 @@ def test_a_test_is_marked_in_its_own_file() -> None:
         str(path)
         for path in tracked("tests/*.py")
         if not path.name.startswith("test_")
-        and re.search(r"pytest\.mark\.(e2e|faults|kubernetes|slurm)", (ROOT / path).read_text())
+        and re.search(
+            r"pytest\.mark\.(e2e|faults|extended|kubernetes|slurm)", (ROOT / path).read_text()
+        )
     ]
     assert not elsewhere
-    for mark in ("e2e", "faults", "kubernetes", "slurm"):
+    for mark in ("e2e", "faults", "extended", "kubernetes", "slurm"):
         assert marked(mark)

@@ -7,7 +7,7 @@ import pytest
 
 from config.run.install import ROOT
 from tests import kubernetes
-from tests.__main__ import choose_marked, of_all
+from tests.__main__ import choose_marked
 
 NAMES = ("KUBECONFIG", "KUBECONFIG_BESIDE", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS")
 
@@ -41,13 +41,6 @@ def test_make_test_kubernetes_says_what_lacks(
         monkeypatch.setenv(name, given.get(name, ""))
     assert kubernetes.main() == 1
     assert told in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("codes", "whole"), [([0, 0], 0), ([0, -9], -9), ([5, 0], 0), ([5, 5], 5), ([0, 1, 5], 1)]
-)
-def test_parts_together_fail_where_one_failed(codes: list[int], whole: int) -> None:
-    assert of_all(codes) == whole
 
 
 @pytest.mark.parametrize(

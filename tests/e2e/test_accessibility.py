@@ -19,7 +19,7 @@ from tests.factories import PASSWORD
 from tests.product import Trainyard
 from tests.rest import Rest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 #: Looks of a page that its address alone does not show.
 LOOKS = {
     "clusters/new/": ("?kind=slurm",),

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.far import far
 from tests.product import Trainyard
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 __all__ = ["far"]
 
 LONG_NAME = "moe-16x-ablation-with-frozen-router-and-gates"

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.e2e.walk import begin, output
 from tests.product import Trainyard
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 SEED = """
 from accounts.models import User
 from assets import services

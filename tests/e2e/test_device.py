@@ -65,6 +65,7 @@ def test_a_code_that_is_approved_in_the_browser_signs_the_machine_in(
     expect(admin_page.get_by_text(kept["client_id"])).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_code_that_is_denied_leaves_nothing_on_the_machine(
     admin_page: Page, login: subprocess.Popen[str], config: Path
 ) -> None:

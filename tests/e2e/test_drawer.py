@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.e2e.held import HELD, rest
 from tests.rest import Rest
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 __all__ = ["rest"]
 CHANGED = """value => {
     document.body.addEventListener("htmx:afterSettle", () => (window.settled = true));

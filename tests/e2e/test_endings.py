@@ -23,18 +23,19 @@ def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
 
 
 ONCE = {"workers": 1, "backoffLimit": 0}
-ENDINGS: list[tuple[str, dict[str, Any], str, str]] = [
+#: Name, spec, and what the card says of the cause and of what to do.
+DYING: tuple[str, dict[str, Any], str, str] = (
+    "dying-rank",
+    {"command": "sh -c 'test $RANK = 1 && { echo my last words; exit 7; }; sleep 60'"},
+    "worker-0 (rank 1) failed first",
+    "Read its last lines",
+)
+OTHERS: list[tuple[str, dict[str, Any], str, str]] = [
     (
         "no-such-command",
         {"command": "$(CHECKPOINT_DIR)/no-such-program --fast"},
         "no-such-program",
         "Check the command in the environment",
-    ),
-    (
-        "dying-rank",
-        {"command": "sh -c 'test $RANK = 1 && { echo my last words; exit 7; }; sleep 60'"},
-        "worker-0 (rank 1) failed first",
-        "Read its last lines",
     ),
     (
         "killed-rank",
@@ -60,7 +61,11 @@ ENDINGS: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "spec", "cause", "advice"), ENDINGS, ids=lambda v: str(v)[:20])
+@pytest.mark.parametrize(
+    ("name", "spec", "cause", "advice"),
+    [DYING, *(pytest.param(*other, marks=pytest.mark.extended) for other in OTHERS)],
+    ids=lambda value: str(value)[:20],
+)
 def test_a_failed_workload_opens_on_its_cause(
     admin_page: Page, rest: Rest, name: str, spec: dict[str, Any], cause: str, advice: str
 ) -> None:
@@ -74,6 +79,7 @@ def test_a_failed_workload_opens_on_its_cause(
         expect(card).to_contain_text("my last words")
 
 
+@pytest.mark.extended
 def test_a_rank_that_outlives_its_grace_period_is_killed(admin_page: Page, rest: Rest) -> None:
     deaf = "sh -c 'trap \"\" TERM; echo deaf; while :; do sleep 0.1; done'"
     workload = rest.submit("deaf", workers=1, command=deaf, terminationGracePeriodSeconds=1)
@@ -85,6 +91,7 @@ def test_a_rank_that_outlives_its_grace_period_is_killed(admin_page: Page, rest:
     expect(admin_page.locator("#workload-head")).to_contain_text("grace period")
 
 
+@pytest.mark.extended
 def test_a_completed_workload_is_deleted_when_it_is_due_and_its_log_is_kept(
     rest: Rest, admin_page: Page
 ) -> None:

@@ -38,6 +38,7 @@ def test_an_environment_from_the_gallery_and_back(admin_page: Page) -> None:
     expect(page.get_by_text("was deleted.")).to_be_visible()
 
 
+@pytest.mark.extended
 def test_the_chosen_theme_stays(admin_page: Page) -> None:
     page = admin_page
     page.goto("/environments/")
@@ -49,6 +50,7 @@ def test_the_chosen_theme_stays(admin_page: Page) -> None:
     expect(root).to_have_attribute("data-bs-theme", "dark")
 
 
+@pytest.mark.extended
 def test_a_phone_shows_the_navigation_on_demand(admin_page: Page) -> None:
     page = admin_page
     page.set_viewport_size({"width": 360, "height": 740})
@@ -61,6 +63,7 @@ def test_a_phone_shows_the_navigation_on_demand(admin_page: Page) -> None:
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.extended
 def test_escape_closes_a_menu_and_gives_the_focus_back(admin_page: Page) -> None:
     page = admin_page
     page.goto("/workloads/")

@@ -155,6 +155,7 @@ def test_the_quickstart_is_done_by_keyboard_alone(page: Page, running_trainyard:
     expect(row).to_contain_text("3")
 
 
+@pytest.mark.extended
 def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
@@ -188,6 +189,7 @@ def test_a_workspace_with_a_tool_and_a_volume_is_made_by_keyboard_alone(
     assert [it["path"] for it in spec["storage"]["pvc"]] == ["/scratch"]
 
 
+@pytest.mark.extended
 def test_a_standard_training_in_node_pools_is_made_by_keyboard_alone(
     admin_page: Page, far: str
 ) -> None:

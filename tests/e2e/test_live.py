@@ -43,6 +43,7 @@ FITS = """id => {
 }"""
 
 
+@pytest.mark.extended
 def test_a_phone_shows_a_rows_status_whole(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.set_viewport_size({"width": 400, "height": 800})
@@ -58,6 +59,7 @@ ALL_SHOWN = """() => {
 PRINTS = """sh -c 'echo "{\\"step\\": 900, \\"loss\\": 0.002599}"; sleep 600'"""
 
 
+@pytest.mark.extended
 def test_a_small_screen_shows_all_columns_of_what_trains(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.set_viewport_size({"width": 1280, "height": 800})
@@ -79,6 +81,7 @@ def test_a_rows_menu_stops_it(admin_page: Page, rest: Rest) -> None:
     expect(row).to_have_attribute("data-phase", "Stopped", timeout=SOON)
 
 
+@pytest.mark.extended
 def test_an_answer_counts_though_the_page_changed_meanwhile(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("changes", workers=1, command=HELD)
@@ -93,6 +96,7 @@ def test_an_answer_counts_though_the_page_changed_meanwhile(admin_page: Page, re
     rest.wait(workload, "Stopped")
 
 
+@pytest.mark.extended
 def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.goto("/workloads/")
@@ -103,6 +107,7 @@ def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
     )
 
 
+@pytest.mark.extended
 def test_polling_takes_over_where_the_stream_is_cut(
     admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
 ) -> None:
@@ -152,6 +157,7 @@ A_LATER_MOMENT = 3600  # seconds; until then the clock runs, after it only when 
 TELL = "document.body.dispatchEvent(new CustomEvent('live-changed', {detail: {value: ['w-one']}}))"
 
 
+@pytest.mark.extended
 def test_the_first_changes_after_a_pause_are_shown_at_once_and_many_at_a_bounded_pace(
     admin_page: Page,
 ) -> None:
@@ -185,6 +191,7 @@ ASKED_TWICE = """() => performance.getEntriesByType("resource").filter(
   one => one.name.includes("/header/")).length === 2"""
 
 
+@pytest.mark.extended
 def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("changes-twice", workers=1, command=HELD)
@@ -196,6 +203,7 @@ def test_a_change_that_follows_another_at_once_is_not_lost(admin_page: Page, res
     page.wait_for_function(ASKED_TWICE)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_head_that_the_server_failed_to_answer_is_fetched_again(
     admin_page: Page,

@@ -67,6 +67,7 @@ def test_a_line_from_the_first_third_is_found(admin_page: Page, rest: Rest) -> N
     expect(page.get_by_text("iteration 060000 of many").first).to_be_in_viewport()
 
 
+@pytest.mark.extended
 def test_a_text_that_is_nowhere_is_told_at_the_end_only(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "nowhere")
@@ -84,6 +85,7 @@ def test_a_text_that_is_nowhere_is_told_at_the_end_only(admin_page: Page, rest: 
     expect(page.get_by_text("iteration 060000 of many").first).to_be_visible(timeout=SOON)
 
 
+@pytest.mark.extended
 def test_ways_to_the_start_the_end_and_a_time(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     zone = page.context.new_cdp_session(page)
@@ -112,6 +114,7 @@ def test_ways_to_the_start_the_end_and_a_time(admin_page: Page, rest: Rest) -> N
     expect(page.get_by_text("iteration 030000 of many").first).to_be_visible()
 
 
+@pytest.mark.extended
 def test_a_link_to_a_line_is_copied_and_opens_at_it(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -134,6 +137,7 @@ def test_a_link_to_a_line_is_copied_and_opens_at_it(admin_page: Page, rest: Rest
     expect(aimed).to_contain_text("iteration 000014", timeout=SOON)
 
 
+@pytest.mark.extended
 def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload: str = rest.submit("fails", workers=1, command=FAILS, backoffLimit=0)
@@ -154,6 +158,7 @@ def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) 
     expect(page).to_have_url(re.compile(rf"/{workload}/$"))
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("width", [420, 1280])
 def test_the_ways_to_a_place_fit(admin_page: Page, rest: Rest, width: int) -> None:
     page = admin_page
@@ -168,6 +173,7 @@ def test_the_ways_to_a_place_fit(admin_page: Page, rest: Rest, width: int) -> No
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.extended
 def test_ranks_are_shown_alone_all_and_none(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "few", PRINTS)
@@ -183,6 +189,7 @@ def test_ranks_are_shown_alone_all_and_none(admin_page: Page, rest: Rest) -> Non
     expect(first).to_be_visible()
 
 
+@pytest.mark.extended
 def test_ranges_of_many_ranks(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "many", PRINTS, workers=9)

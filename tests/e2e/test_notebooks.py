@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from tests.product import Trainyard
 from tests.rest import Rest
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 INSTALLING = 240_000  # milliseconds; on two busy cores
 
 

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.e2e.walk import begin
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 LISTS = ("/clusters/", "/projects/", "/departments/", "/users/")
 SIDEWAYS = "all => all.filter(it => it.scrollWidth > it.clientWidth).length"
 

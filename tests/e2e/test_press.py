@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 ANEW = "link => { link.parentNode.innerHTML += '' }"
 AWAY = "link => { link.style.marginTop = '300px' }"
 BUTTON = "Press me"

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 
 
 def test_the_reference_shows_a_call_and_is_dark_where_the_page_is(admin_page: Page) -> None:

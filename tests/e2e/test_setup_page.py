@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 WIDE, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=1280, height=900)
 MORE = f"""
 from assets.models import Template

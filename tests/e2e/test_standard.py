@@ -8,7 +8,7 @@ from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 
 
 def workspace(page: Page, name: str) -> None:

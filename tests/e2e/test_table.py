@@ -10,7 +10,7 @@ from tests.product import Trainyard
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 __all__ = ["rest"]
 PRINTS_LAST = """sh -c 'until test -e $CHECKPOINT_DIR/go; do sleep 0.1; done;
 echo "{\\"step\\": 900, \\"loss\\": 0.25}"'"""

@@ -43,10 +43,3 @@ def test_a_shell_in_a_rank(rest: Rest, admin_page: Page) -> None:
     told = [event["message"] for event in rest.events(workload)]
     assert "Terminal opened in worker-0." in told
     assert any(text.startswith("Terminal closed in worker-0") for text in told)
-
-
-def test_the_terminal_page_says_why_there_is_none(rest: Rest, admin_page: Page) -> None:
-    workload = rest.submit("over-soon", workers=1, command="true")
-    rest.wait(workload, "Completed")
-    admin_page.goto(f"/workloads/{workload}/terminal/")
-    expect(admin_page.get_by_text("needs a running rank")).to_be_visible()

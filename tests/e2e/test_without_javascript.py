@@ -101,6 +101,7 @@ def test_a_training_is_submitted_watched_stopped_and_deleted_without_javascript(
     expect(row).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_an_asset_is_made_changed_and_deleted_without_javascript(plain: Page) -> None:
     page = plain
     page.goto("/environments/")
@@ -121,6 +122,7 @@ def test_an_asset_is_made_changed_and_deleted_without_javascript(plain: Page) ->
     expect(page.get_by_text("by-post")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_a_workspace_with_a_tool_a_volume_and_labels_is_made_without_javascript(
     plain: Page, rest: Rest
 ) -> None:
@@ -161,6 +163,7 @@ def test_a_workspace_with_a_tool_a_volume_and_labels_is_made_without_javascript(
     assert workload["type"] == "Workspace"
 
 
+@pytest.mark.extended
 def test_a_template_is_made_and_used_without_javascript(plain: Page) -> None:
     page = plain
     page.goto("/templates/")
@@ -189,6 +192,7 @@ def test_a_template_is_made_and_used_without_javascript(plain: Page) -> None:
     expect(page.get_by_text("by-post-alone")).to_have_count(0)
 
 
+@pytest.mark.extended
 def test_data_sources_and_credentials_are_made_without_javascript(plain: Page) -> None:
     """The fields of the chosen type are shown, those of others are not."""
     page = plain

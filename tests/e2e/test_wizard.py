@@ -44,6 +44,18 @@ def test_the_wizard_loses_nothing_typed_and_shows_errors_at_their_fields(admin_p
     expect(workers).to_have_value("3")
 
 
+def test_the_summary_says_what_is_over_the_projects_quota(admin_page: Page) -> None:
+    page = admin_page
+    begin(page, "over-quota")
+    for name in ("pytorch", "one-gpu"):
+        page.get_by_role("radio", name=name, exact=True).check()
+    page.get_by_label("Number of workers").fill("2")
+    page.get_by_label("Number of workers").blur()
+    summary = page.get_by_role("complementary", name="Summary")
+    expect(summary).to_contain_text("1 over the quota of 2")
+
+
+@pytest.mark.extended
 def test_an_output_that_is_open_follows_what_is_entered(admin_page: Page) -> None:
     page = admin_page
     begin(page, "followed")
@@ -58,6 +70,7 @@ def test_an_output_that_is_open_follows_what_is_entered(admin_page: Page) -> Non
     expect(output(page, "line")).to_contain_text("--workers 3")
 
 
+@pytest.mark.extended
 def test_a_new_row_takes_the_cursor_once(admin_page: Page) -> None:
     """Who goes on to the next field at once stays there."""
     page = admin_page
@@ -76,6 +89,7 @@ def test_a_new_row_takes_the_cursor_once(admin_page: Page) -> None:
     assert page.evaluate("taken") == 1
 
 
+@pytest.mark.extended
 def test_typing_survives_a_change_of_the_page_around_it(admin_page: Page) -> None:
     """A choice that renders the page anew while someone types must not take the text away."""
     page = admin_page
@@ -90,6 +104,7 @@ def test_typing_survives_a_change_of_the_page_around_it(admin_page: Page) -> Non
     expect(name).to_have_value("typed-meanwhile")
 
 
+@pytest.mark.extended
 def test_choices_made_while_an_answer_is_on_its_way_are_kept(admin_page: Page) -> None:
     """The answer replaces the page, and with it what was chosen since."""
     page = admin_page
@@ -117,6 +132,7 @@ def test_choices_made_while_an_answer_is_on_its_way_are_kept(admin_page: Page) -
     expect(page.get_by_label("Name", exact=True)).to_have_value("chosen-meanwhile")
 
 
+@pytest.mark.extended
 def test_a_script_that_comes_late_does_not_take_the_cursor_away(admin_page: Page) -> None:
     """The page works before its script is there; the script must not move who types already."""
     page = admin_page
@@ -136,6 +152,7 @@ def test_a_script_that_comes_late_does_not_take_the_cursor_away(admin_page: Page
     expect(page.get_by_label("Name 1")).to_have_value("SEED")
 
 
+@pytest.mark.extended
 def test_a_tab_that_another_one_overtook_says_so_and_changes_nothing(admin_page: Page) -> None:
     page = admin_page
     begin(page, "in-two-tabs")

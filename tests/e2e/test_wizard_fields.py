@@ -18,7 +18,7 @@ from tests.workloads.wizard.sections.every_field import ON_PAGE_1, arrived, of_u
 from tests.workloads.wizard.sections.field_rows import FieldRow, Json, Posted
 
 __all__ = ["far"]
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 LISTS = {"items", "rows"}
 SLOW = 30_000  # milliseconds for a step in a form of 150 fields, on a machine with other work
 

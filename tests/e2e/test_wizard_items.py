@@ -9,7 +9,7 @@ from tests.e2e.walk import begin, output
 from tests.product import Trainyard
 
 __all__ = ["far"]
-pytestmark = pytest.mark.e2e
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 ADDRESSED = """
 from accounts.models import User
 User.objects.filter(username="admin").update(email="root@example.com")

@@ -1,7 +1,7 @@
 """schemathesis: whatever the OpenAPI document allows is answered as it says.
 
-Random, from a seed that a failure prints; ``make test-api`` does the same for five minutes, and so
-does ``.ci/run``.
+Random, from a seed that a failure prints. ``make test-all`` gives each of the two tests
+``API_SECONDS``.
 """
 
 import os
@@ -12,6 +12,7 @@ from random import Random
 from time import monotonic
 from typing import Any
 
+import pytest
 import schemathesis
 from django.db import transaction
 from django.test.client import ClientHandler
@@ -84,6 +85,7 @@ def operations(random: Random) -> Iterator[Any]:
         yield operation
 
 
+@pytest.mark.extended
 def test_every_call_answers_as_the_document_says(place: Place, random: Random) -> None:
     sent = headers(place.administrator)
     for operation in operations(random):
@@ -99,6 +101,7 @@ def test_every_call_answers_as_the_document_says(place: Place, random: Random) -
         call()
 
 
+@pytest.mark.extended
 def test_the_links_of_what_was_created_answer_as_the_document_says(
     place: Place, random: Random
 ) -> None:

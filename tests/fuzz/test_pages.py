@@ -54,6 +54,7 @@ def address(random: Random, path: str, kinds: dict[str, str], place: Place) -> s
     return "/" + path.replace("^", "").replace("$", "").replace("\\Z", "")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("who", ["administrator", "researcher", ""])
 def test_no_page_ends_in_a_mistake_of_ours(
     place: Place, nobody: Client, random: Random, who: str

@@ -42,6 +42,7 @@ def send(client: Client, user: User | None, method: str, path: str, body: bytes)
     return answer
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("who", ["administrator", "researcher", ""])
 def test_no_call_of_the_api_ends_in_a_mistake_of_ours(
     place: Place, nobody: Client, random: Random, who: str

@@ -11,7 +11,7 @@ from tests.trainer.data.idx_files import write_set
 from tests.trainer.runs import SHORT, Run, base_env, ended, ranks, trainer
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_three_ranks_learn_the_digits_with_the_defaults(tmp_path: Path) -> None:
     with ranks(tmp_path, 3) as runs:
         assert [run.wait() for run in runs] == [0, 0, 0], runs[0].output

@@ -14,7 +14,7 @@ from config.run.install import ROOT
 from tests.product import Trainyard
 from tests.trainyard_cli.terminal import Terminal
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
 
 SPEC = {"image": "kubeflow/pytorch-dist-mnist:latest", "numWorkers": 1, "backoffLimit": 0}
 COMPUTE = {"compute": {"cpuCoreRequest": 0.1}}

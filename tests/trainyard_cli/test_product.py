@@ -16,7 +16,7 @@ from config.run.install import ROOT
 from tests.product import Trainyard
 from tests.waiting import wait_for
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
 
 IMAGE = "-i kubeflow/pytorch-dist-mnist:latest"
 SIGNED_IN: dict[str, str] = {}  # the environment of whoever the fixture signed in

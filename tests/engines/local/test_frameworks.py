@@ -19,7 +19,7 @@ from tests.engines.local.conftest import LocalRig
 from tests.waiting import wait_for
 from workloads import demo
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
 LARGE = pytest.mark.skipif(
     os.environ.get("TRAINYARD_TEST_FRAMEWORKS") != "1",
     reason="downloads hundreds of megabytes; TRAINYARD_TEST_FRAMEWORKS=1 runs it",

@@ -69,7 +69,7 @@ def answers(rig: LocalRig, launched: Launch) -> bool:
         return asking.getresponse().status == 200
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_two_notebooks_install_once_after_a_failure_and_both_answer(
     rig: LocalRig, apps: Path, tmp_path: Path
 ) -> None:

@@ -1,43 +1,19 @@
-"""What Run:ai's page on distributed training says is true in the browser: the table of its
-sentences, and the tests of those that no other test shows."""
-
-import ast
-from pathlib import Path
+"""The steps of Run:ai's page on distributed training, in the wizard of this product."""
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.e2e.far import far
-from tests.e2e.sentences import ROWS, SENTENCES
 from tests.e2e.walk import begin, command, output
 from tests.product import Trainyard
 
 __all__ = ["far"]
-pytestmark = pytest.mark.e2e
-TESTS = Path(__file__).parents[1]
+pytestmark = [pytest.mark.e2e, pytest.mark.extended]
 POOLED = """
 from projects.models import Project
 Project.objects.filter(name="vision").update(default_node_pools=["a100", "h100"])
 """
 UNFOLD = "document.querySelectorAll('details.fold').forEach(it => { it.open = true })"
-
-
-def test_every_sentence_is_shown_by_tests_that_there_are() -> None:
-    wrong = [
-        f"{it.step} {it.says}: {shown}"
-        for it in SENTENCES
-        for shown in it.shown_by
-        if not _exists(shown)
-    ]
-    wrong += [f"{it.step} {it.says}: nothing" for it in SENTENCES if not it.shown_by + it.fields]
-    wrong += [f"{it.says}: {name}" for it in SENTENCES for name in it.fields if name not in ROWS]
-    assert not wrong, "\n".join(wrong)
-
-
-def _exists(test: str) -> bool:
-    path, _, name = test.partition("::")
-    tree = ast.parse((TESTS / path).read_text())
-    return any(isinstance(it, ast.FunctionDef) and it.name == name for it in tree.body)
 
 
 def workers(page: Page, name: str, cluster: str = "far", project: str = "vision") -> None:
@@ -80,15 +56,6 @@ def test_the_first_page(admin_page: Page) -> None:
     set_up(page, "once-only")
     expect(page.get_by_text("enter a different name").first).to_be_visible()
     expect(page.get_by_label("Name", exact=True)).to_have_attribute("aria-invalid", "true")
-
-
-def test_the_quota_of_the_project_counts(admin_page: Page) -> None:
-    page = admin_page
-    workers(page, "over-quota", "local", "team-a")
-    choose(page, "pytorch", "one-gpu")
-    page.get_by_label("Number of workers").fill("2")
-    page.get_by_label("Number of workers").blur()
-    expect(summary(page)).to_contain_text("1 over the quota of 2")
 
 
 @pytest.mark.usefixtures("far")
