@@ -13,6 +13,7 @@ import pytest
 from projects.models import Project
 from tests.clients.conftest import PASSWORD
 
+pytestmark = pytest.mark.extended
 PACKAGE = "trainyard_client"
 
 

@@ -5,9 +5,12 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from config.run.install import NODE_MODULES
 from tests.clients.conftest import PASSWORD
 
+pytestmark = pytest.mark.extended
 TOOLS = NODE_MODULES / ".bin"
 PROGRAM = Path(__file__).with_name("drive.ts")
 STRICT = (

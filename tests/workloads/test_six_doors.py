@@ -80,7 +80,13 @@ def by_yaml_and_form(wizard: Wizard, draft: WorkloadDraft, name: str) -> str:
     return stored(name)
 
 
-@pytest.mark.parametrize("spec", forty(), ids=map(str, range(40)))
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param(spec, id=str(number), marks=() if number % 8 == 0 else pytest.mark.extended)
+        for number, spec in enumerate(forty())
+    ],
+)
 def test_a_spec_is_stored_the_same_whichever_way_it_comes(
     spec: Spec, on_kubernetes: Project, send: Send, wizard: Wizard, receiver: Receiver
 ) -> None:
