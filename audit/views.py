@@ -1,17 +1,23 @@
 """The page of the audit log. Its URL is in ``accounts/urls.py``, which also checks the permission,
 because accounts use this package and not the other way round."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from audit.changes import changes
+from audit.models import AuditEntry
 from audit.search import AuditFilter, part_of
 from audit.words import KINDS, VERBS
 from core.web.http import HtmxRequest, render_partial
 from core.web.query import whole_number
 
 OLDER = "older"  # the part of the page that a search continues in
+#: The words in names of columns that are written in capitals.
+CAPITALS = {"api", "cpu", "gid", "gpu", "gpus", "id", "ip", "nfs", "ssh", "uid", "uids", "url"}
 
 
 @require_safe
@@ -26,3 +32,36 @@ def listing(request: HtmxRequest) -> HttpResponse:
     if request.htmx.target == OLDER:
         return render(request, "audit/_entries.html", context)
     return render_partial(request, "audit/entries.html", "rows", context)
+
+
+@dataclass(frozen=True)
+class FieldChange:
+    """The change of one field. ``was`` or ``now`` is ``None`` if there was or is no value. If the
+    object was created or deleted, only one of them is known, and ``is_compared`` is false."""
+
+    name: str
+    was: Any
+    now: Any
+    is_compared: bool
+
+    @property
+    def value(self) -> Any:
+        """The one value of a field that is not compared."""
+        return self.was if self.now is None else self.now
+
+
+def changes(entry: AuditEntry) -> Iterator[FieldChange]:
+    """Every field of an entry, in the order in which they were recorded."""
+    is_compared = bool(entry.before and entry.after)
+    for name in entry.before | entry.after:
+        was, now = entry.before.get(name), entry.after.get(name)
+        yield FieldChange(_label(name), was, now, is_compared)
+
+
+def _label(name: str) -> str:
+    """The name of a column in words. A path into a document is shown as it is."""
+    if not name.replace("_", "").isalpha() or not name.islower():
+        return name
+    words = (word.upper() if word in CAPITALS else word for word in name.split("_"))
+    label = " ".join(words)
+    return label[0].upper() + label[1:]

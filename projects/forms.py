@@ -1,10 +1,11 @@
 """The forms of projects, departments and members. The services validate the values."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Annotated, Any
 
 from django.http import QueryDict
-from pydantic import ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field as Limits
 
 from accounts.forms import SIGN_IN, USER, texts
 from accounts.models import User
@@ -13,9 +14,12 @@ from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from projects.models import Department, Project
 from projects.ranks import RANKS, ProjectRank
-from projects.values import GB, DepartmentValues, ProjectValues
+from spec.part import Flag, Number
 from spec.problems.errors import problems
 
+GB = 1_000_000_000
+LARGEST_QUOTA = 1e9  # in GB; more bytes would not fit into a column
+Quota = Annotated[Number, Limits(le=LARGEST_QUOTA)]
 SUM = "Sum of its projects"
 POOL = Cell(
     "",
@@ -26,6 +30,33 @@ POOL = Cell(
     missing="not on this cluster",
 )
 CLUSTER = Field("cluster", "Cluster", Input.SELECT, choices="clusters")
+
+
+class DepartmentValues(BaseModel):
+    """Memory in GB. A quota of ``None`` is none of its own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str = ""
+    gpu_quota: Quota | None = None
+    cpu_quota: Quota | None = None
+    memory_quota: Quota | None = None
+    over_quota: Flag = False
+
+    def given(self) -> dict[str, Any]:
+        """The values as the verbs take them, with memory in bytes."""
+        memory = None if self.memory_quota is None else round(self.memory_quota * GB)
+        return self.model_dump() | {"memory_quota": memory}
+
+
+class ProjectValues(DepartmentValues):
+    department: str = ""
+    description: str = ""
+    rank: ProjectRank = ProjectRank.MEDIUM_LOW
+    default_node_pools: tuple[str, ...] = ()
+
+    def given(self) -> dict[str, Any]:
+        return super().given() | {"gpu_quota": self.gpu_quota or 0.0}
 
 
 def _quota(key: str, label: str, hint: str, empty: str) -> Field:

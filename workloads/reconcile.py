@@ -31,7 +31,8 @@ from workloads.history.phase_order import keep_phase_forward
 from workloads.launch import launch_of
 from workloads.models import Rank, Workload
 from workloads.models.times import times_of_new_reason
-from workloads.scheduling.limits import endings
+from workloads.scheduling import requeue
+from workloads.scheduling.limits import idle_limits, time_limits
 
 STOPPED_THERE = "It was stopped on the cluster, not in Trainyard."
 
@@ -171,7 +172,7 @@ def _is_news(workload: Workload, observation: Observation) -> bool:
 
 def _apply_phase(workload: Workload, observation: Observation) -> None:
     before = workload.phase
-    if observation.phase is Phase.STOPPED and endings.settled(workload, observation.message):
+    if observation.phase is Phase.STOPPED and _move_as_stopped_by_us(workload, observation.message):
         return
     if observation.phase is None:
         lost(workload, observation.message)
@@ -269,7 +270,7 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 def lost(workload: Workload, why: str = "") -> None:
     """Handle a workload that its cluster no longer has: a requested stop is done; anything else
     failed."""
-    if workload.phase not in HANDED_OVER or endings.settled(workload):
+    if workload.phase not in HANDED_OVER or _move_as_stopped_by_us(workload):
         return
     to, reason = Phase.FAILED, Reason.LOST
     why = why or f"{workload.cluster.name} no longer has this workload."
@@ -290,3 +291,9 @@ def _collected(workload: Workload) -> dict[str, Any]:
     """Extra columns: a workload that was never observed has printed nothing, so its logs are
     complete."""
     return {} if workload.observed_run else {"logs_complete": True}
+
+
+def _move_as_stopped_by_us(workload: Workload, message: str = "") -> bool:
+    """Move a workload that Trainyard itself stopped to the phase that its end means; ``False`` for
+    any other. ``message`` is what its cluster says about the end."""
+    return any(by.ended(workload, message) for by in (requeue, time_limits, idle_limits))

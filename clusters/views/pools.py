@@ -1,20 +1,45 @@
 """Changing node pools: for administrators."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpResponse
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request, permission_required
-from clusters.forms import NodePoolForm
 from clusters.models import Cluster, NodePool
 from clusters.nodes.pools import create_pool, delete_pool, obstacle_to_delete, update_pool
-from core.forms.form import judged
+from core.forms.field import Field, Values
+from core.forms.form import Form, judged
 from core.web.pages import deletion_page, done, form_page
+
+FIELDS = (
+    Field("name", "Node pool name", required=True),
+    Field("label_key", "Label key", required=True, literal=True),
+    Field(
+        "label_value",
+        "Label value",
+        hint="All nodes with exactly this label are in the pool.",
+        literal=True,
+    ),
+)
+
+
+class NodePoolForm(Form):
+    def __init__(
+        self, posted: QueryDict | None, *, initial: Values, fixed: Collection[str] = ()
+    ) -> None:
+        super().__init__(FIELDS, initial, posted, fixed=fixed)
+
+    def given(self) -> dict[str, str]:
+        """The values for the verbs, without fixed ones."""
+        names = [shown.name for shown in self if not shown.disabled]
+        return {name: str(self.values.get(name, "")) for name in names}
+
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 

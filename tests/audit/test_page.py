@@ -8,8 +8,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
 from audit import services as audit
-from audit.changes import changes
 from audit.models import AuditEntry
+from audit.views import changes
 from tests.factories import PASSWORD, ProjectFactory, UserFactory
 from tests.web import HTMX, signed_in
 

@@ -3,10 +3,11 @@
 
 from collections.abc import Sequence
 from functools import wraps
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from trainyard_cli import lookup
 from trainyard_cli.commands import (
     attach,
     describe,
@@ -15,12 +16,14 @@ from trainyard_cli.commands import (
     logs,
     places,
     terminal,
-    verbs,
     waiting,
     workloads,
 )
 from trainyard_cli.errors import wrong_use
-from trainyard_cli.invocation import WITH_MORE
+from trainyard_cli.invocation import WITH_MORE, Invocation, ProjectName, of
+from trainyard_cli.notes import note
+
+Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
 
 
 def add(app: typer.Typer, _: Sequence[str]) -> None:
@@ -35,10 +38,10 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     described = _group(app, "describe", "Show one workload or node in full.")
     described.command("job")(describe.describe)
     described.command("node")(places.describe_node)
-    _group(app, "delete", "Delete workloads.").command("job")(verbs.delete)
+    _group(app, "delete", "Delete workloads.").command("job")(delete)
     _add_what_reaches_ranks(app)
-    app.command("suspend")(verbs.suspend)
-    app.command("resume")(verbs.resume)
+    app.command("suspend")(suspend)
+    app.command("resume")(resume)
     app.command("diff")(diff.diff)
     workload = typer.Typer(help="Workloads of every kind.", no_args_is_help=True)
     add_verbs(workload)
@@ -53,9 +56,9 @@ def add_verbs(group: typer.Typer) -> None:
     group.command("diff")(diff.diff)
     _add_what_reaches_ranks(group)
     group.command("watch")(waiting.watch)
-    group.command("suspend")(verbs.suspend)
-    group.command("resume")(verbs.resume)
-    group.command("delete")(verbs.delete)
+    group.command("suspend")(suspend)
+    group.command("resume")(resume)
+    group.command("delete")(delete)
 
 
 def _add_what_reaches_ranks(group: typer.Typer) -> None:
@@ -87,3 +90,26 @@ def _list_all(context: typer.Context, **options: Any) -> None:
     if any(source and source.name == "COMMANDLINE" for source in sources):
         what = context.invoked_subcommand
         raise wrong_use("Options go after the command.", f"Write: trainyard list {what} …")
+
+
+def delete(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Delete workloads, including running ones."""
+    for workload in lookup.find_all(of(context), names, project):
+        answer = of(context).client.delete(lookup.path_of(workload))
+        note(answer["message"])
+
+
+def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Stop workloads. Their definitions and checkpoints are kept."""
+    _act(of(context), names, project, "suspend")
+
+
+def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
+    """Run stopped workloads again."""
+    _act(of(context), names, project, "resume")
+
+
+def _act(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
+    for workload in lookup.find_all(invocation, names, project):
+        answer = invocation.client.post(f"{lookup.path_of(workload)}/{verb}")
+        note(answer["message"])

@@ -10,13 +10,13 @@ from contextlib import closing, suppress
 from datetime import datetime, timedelta, timezone
 from enum import Enum
 from functools import partial
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import SplitResult, urlsplit
 
 import typer
 
 from trainyard_cli import __version__
-from trainyard_cli.commands.by_code import by_code
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import SET_PROJECT, Output, of
 from trainyard_cli.notes import LogLevel, note
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 LOCAL = {"127.0.0.1", "localhost", "::1"}
 LONGEST_NAME = 63
 KEY_DAYS = 90  # life of an access key; then sign in again
+BEGIN_BY_CODE = "/device-sign-ins"
+COLLECT_KEY = "/device-sign-ins/key"
 PIPE_IT = "Pass it on standard input with --password-stdin, or in TRAINYARD_PASSWORD."
 
 
@@ -93,11 +95,29 @@ def login(
         name = user or (kept.user if kept.server == address else "") or _asked("User name", "-u")
         key = _by_password(client, name, _password(from_stdin=password_stdin))
     else:
-        key = by_code(client, _title())
+        key = _sign_in_by_code(client, _title())
         name = key["username"]
     _keep(kept, fresh, name, key)
     _announce(kept, fresh)
     _suggest_project(client, fresh)
+
+
+def _sign_in_by_code(client: "RestClient", title: str) -> Item:
+    """Print an address and a code, wait for the approval, and return the new access key.
+
+    The key is that of the person who approves it, and has their ``username``. ``title`` names this
+    machine there. Raises ``CliError`` if nobody approves in time.
+    """
+    begun = client.open_post(BEGIN_BY_CODE, {"name": title})
+    print(f"Open   {begun['verificationUriComplete']}", file=sys.stderr)
+    print(f"and approve the code {begun['userCode']}", file=sys.stderr, flush=True)
+    ends = monotonic() + begun["expiresIn"]
+    while monotonic() < ends:
+        answer: Item = client.open_post(COLLECT_KEY, {"deviceCode": begun["deviceCode"]})
+        if "clientSecret" in answer:
+            return answer
+        sleep(begun["interval"])
+    raise CliError("Nobody approved the code in time.", "Try again.", code=ExitCode.SIGNED_OUT)
 
 
 def _announce(kept: Profile, fresh: Profile) -> None:

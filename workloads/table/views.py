@@ -1,7 +1,10 @@
 """Views of the workloads table: rows, filters, saved views, CSV file and command palette."""
 
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
@@ -17,16 +20,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from accounts.http import Request
+from accounts.models import User
 from core.text import in_utc
 from core.web.http import render_partial
 from core.web.query import uuids
+from core.web.sheets import line_writer
 from projects.models import Project
+from spec.phases import NEEDS_ATTENTION, STARTED, WAITING, Phase
 from workloads.models import SavedView, Workload
-from workloads.table import export
 from workloads.table.columns import BY_KEY, COLUMNS, Column
-from workloads.table.filters import OPERATORS
-from workloads.table.page import page_of, present_rows, rows_among
-from workloads.table.presets import presets
+from workloads.table.filters import OPERATORS, OR, Filter
+from workloads.table.page import for_rows, page_of, present_rows, rows_among
 from workloads.table.state import TableState
 from workloads.wizard import drafts
 
@@ -34,7 +38,40 @@ FILTERABLE = tuple(column for column in COLUMNS if column.filters)
 LONGEST_QUERY = 2000
 MOST_ASKED = 100  # rows that a page asks for at once, as MOST in table.js says
 LISTED = 8  # workloads, and projects, in the palette
+CHUNK = 500  # rows of the CSV file that are read at once
+#: The phases of the filters that are one click away.
+PRESETS = {"Queued": WAITING, "Running": STARTED, "Needs attention": NEEDS_ATTENTION}
 UNCOMMITTED = timedelta(seconds=5)  # a workload may be committed this long after its creation time
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A preset: its state, and whether the table is in that state now."""
+
+    label: str
+    state: TableState
+    current: bool
+
+
+def presets_of(state: TableState, user: User | None = None) -> list[Preset]:
+    """Presets for all workloads, the user's own, some groups of phases, and deleted ones. Each
+    keeps the search. Order and columns are kept too, except when changing to or from the deleted
+    ones."""
+    choices: dict[str, tuple[Filter, ...]] = {"All": ()}
+    if user:
+        choices["Mine"] = (Filter("creator", "is", user.username),)
+    choices |= {
+        label: (Filter("status", "is", OR.join(filter(phases.__contains__, Phase))),)
+        for label, phases in PRESETS.items()
+    }
+    there, deleted = state.others(deleted=False), state.others(deleted=True)
+    return [
+        *(
+            Preset(label, there.with_(filters=filters), state == there and state.filters == filters)
+            for label, filters in choices.items()
+        ),
+        Preset("Deleted", deleted.with_(filters=()), state.deleted and not state.filters),
+    ]
 
 
 @login_required
@@ -49,7 +86,7 @@ def workload_list(request: Request) -> HttpResponse:
         "page": page_of(state, request.user),
         "address": address,
         "columns": COLUMNS,
-        "presets": presets(state, request.user),
+        "presets": presets_of(state, request.user),
         "views": SavedView.objects.filter(owner=request.user),
         "drafts": drafts.unfinished(request.user),
         **_filter_form(request.GET.get("fc", "")),
@@ -112,10 +149,34 @@ async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse
     if not user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
     state = await sync_to_async(TableState.parse)(request.GET)
-    response = StreamingHttpResponse(export.lines(state, user), content_type="text/csv")
+    response = StreamingHttpResponse(_csv_lines(state, user), content_type="text/csv")
     name = f"workloads-{timezone.now():%Y%m%d-%H%M%S}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+async def _csv_lines(state: TableState, user: User) -> AsyncIterator[str]:
+    """The header line, then all rows that match the filters, in the order of the table."""
+    write = line_writer()
+    yield write(column.label for column in state.columns)
+    workloads = await sync_to_async(_rows_to_export)(state, user)
+    while chunk := await sync_to_async(_next_chunk)(workloads, state.columns, write):
+        yield chunk
+
+
+def _rows_to_export(state: TableState, user: User) -> Iterator[Workload]:
+    ordered = for_rows(state.rows(user), state.columns).order_by(*state.key.order)
+    return ordered.iterator(chunk_size=CHUNK)
+
+
+def _next_chunk(
+    workloads: Iterator[Workload],
+    columns: Iterable[Column],
+    write: Callable[[Iterable[str]], str],
+) -> str:
+    return "".join(
+        write(column.text(workload) for column in columns) for workload in islice(workloads, CHUNK)
+    )
 
 
 @login_required

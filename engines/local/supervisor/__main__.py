@@ -8,6 +8,7 @@ after its own death, it kills what was left over and continues with the next att
 import signal
 import sys
 import time
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -19,7 +20,6 @@ from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.records.state import Record, now
 from engines.local.supervisor import lock
 from engines.local.supervisor.gang import Gang, Member, SpawnError
-from engines.local.supervisor.outcome import Outcome
 from engines.local.supervisor.tending import Tending, ran_until_lost
 from engines.local.supervisor.wakeup import Bell
 from engines.local.system import cgroups, processes
@@ -38,6 +38,17 @@ LOST = (
     "The supervisor of this workload was killed (by a reboot, a signal, or the kernel when "
     "memory ran out), and its ranks with it."
 )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an attempt ended. With ``retry``, the backoff limit decides whether another one
+    follows."""
+
+    phase: Phase
+    reason: Reason = Reason.NONE
+    message: str = ""
+    retry: bool = False
 
 
 class Supervisor:

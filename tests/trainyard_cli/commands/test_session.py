@@ -15,7 +15,7 @@ from accounts.models import AccessKey, DeviceSignIn, User
 from projects.models import Project
 from tests.factories import PASSWORD, ProjectFactory
 from tests.trainyard_cli.terminal import Terminal
-from trainyard_cli.commands import by_code
+from trainyard_cli.commands import session
 
 
 def test_signing_in_keeps_a_key_that_only_its_owner_can_read(
@@ -40,7 +40,7 @@ def test_a_code_that_is_approved_in_the_browser_signs_in(
     def approve(_: float) -> None:
         sign_ins.approve(DeviceSignIn.objects.get(), by=researcher)
 
-    monkeypatch.setattr(by_code, "sleep", approve)
+    monkeypatch.setattr(session, "sleep", approve)
     done = nobody(f"login --server {nobody.server}")
     code = DeviceSignIn.objects.get().code
     assert f"Open   {nobody.server}/device/?code={code}" in done.err
@@ -56,7 +56,7 @@ def test_a_code_that_is_denied_signs_nobody_in(
     def deny(_: float) -> None:
         sign_ins.deny(DeviceSignIn.objects.get(), by=researcher)
 
-    monkeypatch.setattr(by_code, "sleep", deny)
+    monkeypatch.setattr(session, "sleep", deny)
     assert "was denied" in nobody(f"login --server {nobody.server}", code=1).err
     assert not nobody.config.exists()
 
