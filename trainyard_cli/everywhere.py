@@ -73,7 +73,11 @@ def _extend(commands: Any, options: list[Any]) -> None:
 
 
 def _understand(command: Any) -> None:
-    """Have a command accept Run:ai's way to write its options."""
+    """Have a command accept Run:ai's way to write its options.
+
+    Each command is created by typer, in a module that knows nothing of this: so its method is
+    replaced, instead of its class.
+    """
     parse = command.parse_args
 
     def parse_args(context: Any, args: Sequence[str]) -> Any:

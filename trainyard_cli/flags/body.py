@@ -66,7 +66,8 @@ def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
     _set(spec, typed.sets, "--set")
     if typed.no_master is not None:
         body[NO_MASTER] = typed.no_master
-    if master := _master(body, typed, environ):
+    master = _master_spec(body, typed, environ)
+    if master:
         body["masterSpec"] = master
     return body
 
@@ -156,21 +157,14 @@ def _settle(spec: Body, given: set[str]) -> None:
             compute.setdefault("gpuDevicesRequest", 1)
 
 
-def _master(body: Body, typed: Typed, environ: Environ) -> Body | None:
+def _master_spec(body: Body, typed: Typed, environ: Environ) -> Body | None:
     """Return the master's setup: the one of the workers, with what was typed for the master.
     ``None`` if nothing was."""
-    given = [value for value in typed.master.values() if value not in (None, [])]
-    if not (given or typed.master_command or typed.master_sets or typed.master_no_pvcs):
+    if not _is_master_typed(typed):
         return None
-    whole = {key: value for key, value in body["spec"].items() if key not in WHOLE_KEYS}
-    master: Body = deepcopy(body.get("masterSpec") or whole)
-    flags = dict(typed.master)
-    dropped = [it[:-2] for it in flags.get("environment_variable") or () if it.endswith("=-")]
-    if dropped:
-        texts = [it for it in flags["environment_variable"] if not it.endswith("=-")]
-        flags["environment_variable"] = texts
-        kept = [it for it in master.get(VARIABLE_PATH, []) if it["name"] not in dropped]
-        master[VARIABLE_PATH] = kept
+    shared = {key: value for key, value in body["spec"].items() if key not in WHOLE_KEYS}
+    master: Body = deepcopy(body.get("masterSpec") or shared)
+    flags = _drop_variables(master, typed.master)
     _lay(master, MASTER_FLAGS, flags, environ, "--master-")
     if typed.master_command is not None:
         master[COMMAND] = typed.master_command
@@ -178,6 +172,23 @@ def _master(body: Body, typed: Typed, environ: Environ) -> Body | None:
         master["storage"].pop("pvc", None)
     _set(master, typed.master_sets, "--master-set")
     return master
+
+
+def _is_master_typed(typed: Typed) -> bool:
+    has_flags = any(value not in (None, []) for value in typed.master.values())
+    return bool(has_flags or typed.master_command or typed.master_sets or typed.master_no_pvcs)
+
+
+def _drop_variables(master: Body, flags: Given) -> Given:
+    """Remove the variables that were typed as ``NAME=-`` from the master, and return the flags
+    without them."""
+    texts = flags.get("environment_variable") or []
+    dropped = [text.removesuffix("=-") for text in texts if text.endswith("=-")]
+    if not dropped:
+        return flags
+    variables = master.get(VARIABLE_PATH, [])
+    master[VARIABLE_PATH] = [it for it in variables if it["name"] not in dropped]
+    return {**flags, "environment_variable": [it for it in texts if not it.endswith("=-")]}
 
 
 def _set(spec: Body, texts: Iterable[str], name: str) -> None:

@@ -32,8 +32,18 @@ class Ledger:
 
     ``held`` is everything in place now; ``staying`` is that without what is ending. ``within`` runs
     in quota, ``firm`` cannot be preempted. ``over`` are the gangs over quota: non-preemptible ones
-    count towards the quota first, then the oldest. ``turns`` has the first gang of each project
-    that waits for a quota, separately for preemptible and non-preemptible ones.
+    count towards the quota first, then the oldest. ``kept`` is reserved for gangs that wait for a
+    strict quota. ``turns`` has the first gang of each project that waits for a quota, separately
+    for preemptible and non-preemptible ones.
+
+    An example: a project with a quota of 4 GPUs runs four gangs, oldest first.
+
+    - A has 2 GPUs and cannot be preempted, B has 2, and C has 3. D has 1 and is ending.
+    - ``held`` is 8 (all of them), ``staying`` is 7 (without D), ``within`` is 4 (A and B), ``firm``
+      is 2 (A). ``over`` has C, which did not fit beside A and B.
+    - A new preemptible gang of 1 GPU is over quota: 7 + 1 is more than 4. A new gang of 2 that
+      cannot be preempted is in quota: it is compared with ``firm``, and 2 + 2 is not more than 4. B
+      or C makes room for it.
     """
 
     def __init__(
@@ -41,9 +51,11 @@ class Ledger:
     ) -> None:
         self.allowances, self.now = allowances, now
         self.turns: dict[tuple[str, str, bool], QuotaTurn] = {}
-        self.held, self.staying = Sums(Demand), Sums(Demand)
-        self.within, self.firm = Sums(Demand), Sums(Demand)
-        self.kept = Sums(Demand)  # reserved for gangs that wait for a strict quota
+        self.held = Sums(Demand)
+        self.staying = Sums(Demand)
+        self.within = Sums(Demand)
+        self.firm = Sums(Demand)
+        self.kept = Sums(Demand)
         self.over: set[str] = set()
         for tenant in running:
             _add(self.held, tenant.gang)
