@@ -30,14 +30,15 @@ def inputs(
     errors."""
     located = list(located)
     for question in table.on(page):
-        if _is_asked(question, plan, offer):
-            shown = _show(plan, question, offer)
+        values = question.values_in(plan.draft) or {}
+        if _is_asked(question, values, plan, offer):
+            shown = _show(question, values, plan, offer)
             if question.name in touched:
                 _add_errors(shown, question, plan, located)
             yield shown
 
 
-def _is_asked(question: Question, plan: Plan, offer: Offer) -> bool:
+def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> bool:
     """Whether the page shows a question.
 
     Some are only for certain kinds, frameworks and clusters. Elsewhere they are shown only while
@@ -45,7 +46,6 @@ def _is_asked(question: Question, plan: Plan, offer: Offer) -> bool:
     fill them.
     """
     draft = plan.draft
-    values = question.values_in(draft) or {}
     if rules.is_hidden(plan, question) or not question.is_for(draft):
         return False
     if not offer.asks(question) and not _is_begun(values, question):
@@ -62,11 +62,10 @@ def _is_begun(values: Values, question: Question) -> bool:
     return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
-def _show(plan: Plan, question: Question, offer: Offer) -> Shown:
+def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> Shown:
     field = question
     if question.typed and not offer.choices.get(question.choices):
         field = replace(question, input=Input.TEXT)
-    values = question.values_in(plan.draft) or {}
     standard = _standard(plan, question, offer)
     if standard and nested.get(values, question.key) in nested.EMPTY:
         values = {question.key: standard}
