@@ -48,7 +48,7 @@ from projects.api.projects import router as projects
 from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
 from spec.problems.errors import problem_of
-from workloads.api.held import router as held
+from workloads.api.allocation import router as allocation
 from workloads.api.reads.expanded import router as expanded
 from workloads.api.reads.listing import router as workloads
 from workloads.api.reads.logs import router as logs
@@ -62,7 +62,7 @@ from workloads.api.submissions.one_pod import router_of
 from workloads.api.submissions.sbatch import router as batch_scripts
 from workloads.api.template.routes import router as templates
 from workloads.api.types import router as workload_types
-from workloads.api.used import router as used
+from workloads.api.usage import router as usage
 from workloads.queue.api import router as decisions
 
 log = logging.getLogger(__name__)
@@ -128,8 +128,8 @@ for asset_kind in KINDS.values():
     api.add_router("", asset_router_of(asset_kind))
 api.add_router("/workload-templates", templates)
 api.add_router("", workload_types)
-api.add_router("", held)
-api.add_router("", used)
+api.add_router("", allocation)
+api.add_router("", usage)
 
 
 def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:

@@ -47,7 +47,7 @@ def project_metrics(
     project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
     if project is None:
         raise not_found("The project")
-    return _allocated(asked, Q(project=project), OF_AN_ORGANIZATION)
+    return _measure_allocation(asked, Q(project=project), OF_AN_ORGANIZATION)
 
 
 @router.get(
@@ -65,7 +65,7 @@ def department_metrics(
     department = Department.objects.filter(pk=department_id).first()
     if department is None:
         raise not_found("The department")
-    return _allocated(asked, Q(project__department=department), OF_AN_ORGANIZATION)
+    return _measure_allocation(asked, Q(project__department=department), OF_AN_ORGANIZATION)
 
 
 @router.get(
@@ -79,10 +79,10 @@ def cluster_metrics(
     """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
     cluster = cluster_of(request, cluster_id)
-    return _allocated(asked, Q(cluster=cluster), OF_A_CLUSTER)
+    return _measure_allocation(asked, Q(cluster=cluster), OF_A_CLUSTER)
 
 
-def _allocated(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
+def _measure_allocation(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
     asked.check(measures)
     moments = asked.moments()
     names = dict.fromkeys(measures[name][0] for name in asked.metric_type)
