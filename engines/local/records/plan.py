@@ -99,6 +99,6 @@ class GangPlan:
 
 
 def _rank(document: Json, secrets: Json) -> RankPlan:
-    volumes = [Volume(**volume) for volume in document.get("volumes", [])]
+    volumes = [Volume(**volume) for volume in document["volumes"]]
     rank = RankPlan(**{**document, "volumes": volumes})
     return replace(rank, secrets=secrets.get(rank.name, {}))
