@@ -13,8 +13,9 @@ from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.form import Form
 from projects.models import Department, Project
-from projects.ranks import RANKS, ProjectRank
+from projects.ranks import RANKS
 from spec.part import Flag, Number
+from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import problems
 
 GB = 1_000_000_000
@@ -52,7 +53,7 @@ class DepartmentValues(BaseModel):
 class ProjectValues(DepartmentValues):
     department: str = ""
     description: str = ""
-    rank: ProjectRank = ProjectRank.MEDIUM_LOW
+    rank: PriorityClass = PriorityClass.MEDIUM_LOW
     default_node_pools: tuple[str, ...] = ()
 
     def given(self) -> dict[str, Any]:
@@ -203,7 +204,7 @@ def blank() -> Values:
         "department": "default",
         "gpu_quota": 1,
         "over_quota": True,
-        "rank": ProjectRank.MEDIUM_LOW,
+        "rank": PriorityClass.MEDIUM_LOW,
     }
 
 

@@ -11,8 +11,8 @@ from accounts import access
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
 from core.words import some
-from projects.ranks import ProjectRank, ranks
-from spec.parts.scheduling import MAX_POOLS
+from projects.ranks import ranks
+from spec.parts.scheduling import MAX_POOLS, PriorityClass
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -120,7 +120,7 @@ class Project(models.Model):
         "CPU memory quota", null=True, blank=True, validators=[MinValueValidator(0)]
     )
     over_quota = models.BooleanField("Over-quota", default=True)
-    rank = models.CharField(max_length=20, choices=ranks, default=ProjectRank.MEDIUM_LOW)
+    rank = models.CharField(max_length=20, choices=ranks, default=PriorityClass.MEDIUM_LOW)
     default_node_pools = models.JSONField("Default node pools", default=list, blank=True)
     members = models.ManyToManyField(User, related_name="projects", blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

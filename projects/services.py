@@ -14,7 +14,7 @@ from core.deletion import Dependents, deleting
 from core.rest.verdicts import judge_all, unless_taken
 from projects import queues
 from projects.models import Department, Project
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 
 
 def create_project(
@@ -28,7 +28,7 @@ def create_project(
     cpu_quota: float | None = None,
     memory_quota: int | None = None,
     over_quota: bool = True,
-    rank: ProjectRank = ProjectRank.MEDIUM_LOW,
+    rank: PriorityClass = PriorityClass.MEDIUM_LOW,
     members: Collection[User] = (),
     default_node_pools: Sequence[str] = (),
 ) -> Project:
@@ -67,7 +67,7 @@ def update_project(
     memory_quota: int | None,
     over_quota: bool,
     members: Collection[User],
-    rank: ProjectRank | None = None,
+    rank: PriorityClass | None = None,
     default_node_pools: Sequence[str] | None = None,
 ) -> Project:
     """Change a project; without ``rank`` or node pools these stay. A smaller quota stops nothing,

@@ -7,7 +7,7 @@ from core.rest.api import Wire
 from core.rest.filters import NUMBER, TEXT, Fields
 from core.rest.rows import WholeListing
 from projects.models import Project
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 
 router = Router(tags=["Projects"], by_alias=True)
 FIELDS: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
@@ -30,7 +30,7 @@ def list_project_ranks(request: ApiRequest, listing: Query[WholeListing]) -> Ran
     """The ranks that a project can have, the lowest first."""
     default = Project._meta.get_field("rank").get_default()
     every = (
-        RankOut(name=rank.value, value=rank.place, is_default=rank.value == default)
-        for rank in ProjectRank
+        RankOut(name=rank.value, value=rank.level, is_default=rank.value == default)
+        for rank in PriorityClass
     )
     return RankList(priorities=listing.of(every, FIELDS, "name"))

@@ -26,7 +26,7 @@ from projects.api.resources import (
 )
 from projects.models import Department, Project, ProjectQuerySet
 from projects.quotas import Usage, quota_of, usage_of
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 
 router = Router(tags=["Projects"])
 REFUSED = "The project cannot be saved."
@@ -62,7 +62,7 @@ class ProjectOut(Wire):
     parent: ParentRef = Field(description="The department it belongs to")
     department_name: str = Field(description="The name of the department")
     over_quota: bool = Field(description="Whether more than the quota may be used while it is idle")
-    rank: ProjectRank = Field(description="Its rank among the projects that wait")
+    rank: PriorityClass = Field(description="Its rank among the projects that wait")
     default_node_pools: list[str] = Field(
         description="Names of node pools, the best first, for workloads that name none"
     )
@@ -80,7 +80,7 @@ class ProjectOut(Wire):
 
     @classmethod
     def of(cls, project: Project, usage: Usage) -> "ProjectOut":
-        quota, rank = quota_of(project), ProjectRank(project.rank)
+        quota, rank = quota_of(project), PriorityClass(project.rank)
         department = project.department
         return cls(
             id=str(project.pk),
@@ -120,7 +120,7 @@ class ProjectChange(Closed):
     over_quota: bool | None = Field(
         default=None, description="Whether more than the quota may be used while it is idle"
     )
-    rank: ProjectRank | None = Field(
+    rank: PriorityClass | None = Field(
         default=None, description="Its rank among the projects that wait"
     )
     default_node_pools: list[str] | None = Field(

@@ -8,7 +8,7 @@ from clusters.models import DEFAULT_POOL
 from core.rest.api import Closed, Issue, Wire
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 
 UNITS = {"B": 1, "MB": 10**6, "MiB": 2**20, "GB": 10**9}
 LARGEST = 10**18  # in bytes more than this would not fit into a column, and nobody has it
@@ -79,7 +79,7 @@ class OrgResources(Closed):
     gpu: Deserved | None = Field(default=None, description="GPUs; a part of a GPU is a fraction")
     cpu: Deserved | None = Field(default=None, description="CPU, in cores")
     memory: DeservedMemory | None = Field(default=None, description="Memory, in bytes")
-    priority: ProjectRank | None = Field(
+    priority: PriorityClass | None = Field(
         default=None,
         description="The rank of a project among those that wait; null for departments",
     )
@@ -141,13 +141,13 @@ class OrgResourcesOut(Wire):
     gpu: DeservedOut = Field(description="GPUs; a part of a GPU is a fraction")
     cpu: DeservedOut = Field(description="CPU, in cores")
     memory: DeservedMemoryOut = Field(description="Memory, in bytes")
-    priority: ProjectRank | None = Field(
+    priority: PriorityClass | None = Field(
         description="The rank of a project among those that wait; null for departments"
     )
 
     @classmethod
     def of(
-        cls, owner: Project | Department, *, over_quota: bool, rank: ProjectRank | None
+        cls, owner: Project | Department, *, over_quota: bool, rank: PriorityClass | None
     ) -> "OrgResourcesOut":
         def bounds(amount: float | None) -> dict[str, Any]:
             return {"deserved": amount, "limit": None if over_quota else amount}

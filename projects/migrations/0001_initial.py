@@ -3,6 +3,7 @@
 import django.core.validators
 import django.db.models.deletion
 import projects.ranks
+import spec.parts.scheduling
 from django.conf import settings
 from django.db import migrations, models
 
@@ -44,7 +45,7 @@ class Migration(migrations.Migration):
                 ('cpu_quota', models.FloatField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='CPU quota')),
                 ('memory_quota', models.BigIntegerField(blank=True, null=True, validators=[django.core.validators.MinValueValidator(0)], verbose_name='CPU memory quota')),
                 ('over_quota', models.BooleanField(default=True, verbose_name='Over-quota')),
-                ('rank', models.CharField(choices=projects.ranks.ranks, default=projects.ranks.ProjectRank['MEDIUM_LOW'], max_length=20)),
+                ('rank', models.CharField(choices=projects.ranks.ranks, default=spec.parts.scheduling.PriorityClass['MEDIUM_LOW'], max_length=20)),
                 ('default_node_pools', models.JSONField(blank=True, default=list, verbose_name='Default node pools')),
                 ('created_at', models.DateTimeField(auto_now_add=True)),
                 ('updated_at', models.DateTimeField(auto_now=True)),

@@ -20,7 +20,7 @@ from projects.forms import ProjectForm, blank, initial_of_project
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked, quota_of, usage_of
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 
 PROJECTS_A_PAGE = 50
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -68,7 +68,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),
             ("Over-quota", "Yes" if project.over_quota else "No"),
-            ("Rank", ProjectRank(project.rank).label),
+            ("Rank", PriorityClass(project.rank).label),
             ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
             *_bounds(project),
         ),

@@ -16,7 +16,8 @@ NODE_TYPE = "run.ai/type"  # the label of a node that says its type
 
 
 class PriorityClass(StrEnum):
-    """The priority of a workload among those of its project, the lowest first."""
+    """The priority of a workload among those of its project, or of a project among those of its
+    cluster, the lowest first."""
 
     VERY_LOW = "very-low"
     LOW = "low"
@@ -25,6 +26,15 @@ class PriorityClass(StrEnum):
     MEDIUM_HIGH = "medium-high"
     HIGH = "high"
     VERY_HIGH = "very-high"
+
+    @property
+    def label(self) -> str:
+        return self.value.replace("-", " ").capitalize()
+
+    @property
+    def level(self) -> int:
+        """A number from 0; the higher one goes first."""
+        return list(PriorityClass).index(self)
 
     @property
     def value_on_cluster(self) -> int:

@@ -6,8 +6,7 @@ from dataclasses import replace
 from clusters.models import Cluster
 from projects.models import Project
 from projects.quotas import Demand, quota_of, quota_of_department
-from projects.ranks import ProjectRank
-from spec.parts.scheduling import Preemptibility
+from spec.parts.scheduling import Preemptibility, PriorityClass
 from spec.phases import STARTED, Phase
 from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
@@ -25,7 +24,7 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         shape=Shape.of(spec, device_memory),
         demand=Demand.of(spec, gpu_memory=device_memory),
         since=workload.queued_at.timestamp(),
-        rank=ProjectRank(workload.project.rank).place,
+        rank=PriorityClass(workload.project.rank).level,
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,
         grace=spec.termination_grace_period_seconds,
         time_limit=_left(workload, spec),

@@ -3,7 +3,7 @@
 import pytest
 
 from projects.models import Project
-from projects.ranks import ProjectRank
+from spec.parts.scheduling import PriorityClass
 from spec.phases import HOLDING, Phase, Reason
 from tests.factories import ProjectFactory
 from tests.workloads.gangs import phases, waiting
@@ -73,7 +73,7 @@ def test_over_quota_uses_what_is_free(project: Project) -> None:
 
 
 def test_of_equal_claims_the_project_of_the_higher_rank_goes_first(project: Project) -> None:
-    ranked = ProjectFactory(cluster=project.cluster, gpu_quota=4, rank=ProjectRank.HIGH)
+    ranked = ProjectFactory(cluster=project.cluster, gpu_quota=4, rank=PriorityClass.HIGH)
     older, first = waiting(project, "a", gpus=3), waiting(ranked, "b", gpus=3)
     admission.admit(project.cluster)
     assert phases(older, first) == [WAITS, STARTED]
