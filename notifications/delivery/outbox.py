@@ -12,8 +12,8 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
+from notifications.events import message, type_of, wants
 from notifications.models import Delivery, EventCursor, Webhook
-from notifications.webhooks.events import message, type_of, wants
 from workloads.models import Event
 
 AT_ONCE = 500  # events that are read in one transaction

@@ -25,9 +25,9 @@ from core.rest.filters import (
     sorting,
 )
 from core.rest.rows import matching, ordered
+from notifications.events import TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
-from notifications.webhooks.events import TEST, TYPES
 from notifications.webhooks.schemas import (
     DeliveryDetail,
     DeliveryList,

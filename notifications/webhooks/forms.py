@@ -7,8 +7,8 @@ from django.http import QueryDict
 from accounts.models import User
 from core.forms.field import Field, Input
 from core.forms.form import Form
+from notifications import events
 from notifications.models import Webhook
-from notifications.webhooks import events
 from projects.scopes import Place, grouped, places_of
 
 FIELDS = (

@@ -10,8 +10,8 @@ from accounts import access
 from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
 from core.rest.api import Closed, NextOffset, Wire, words
+from notifications.events import EVERY_EVENT, TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
-from notifications.webhooks.events import EVERY_EVENT, TEST, TYPES
 
 EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
 

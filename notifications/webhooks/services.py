@@ -11,9 +11,9 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from core.broker import enqueue
+from notifications import events
 from notifications.delivery import outbox, receivers, results
 from notifications.models import Delivery, Webhook, new_secret
-from notifications.webhooks import events
 from projects.scopes import Place
 from workloads.history.events import NOTIFY
 

@@ -16,8 +16,9 @@ from core.forms.form import Form, judged
 from core.web.http import render_partial
 from core.web.pages import deletion_page, done, form_page, in_drawer, question_page
 from core.web.query import search_text
+from notifications import events
 from notifications.models import Delivery, DeliveryState, Webhook
-from notifications.webhooks import events, services
+from notifications.webhooks import services
 from notifications.webhooks.forms import WebhookForm
 
 WEBHOOKS_A_PAGE = 50

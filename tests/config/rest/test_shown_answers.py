@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from config.run.install import ROOT
-from notifications.webhooks.events import message
+from notifications.events import message
 from projects.models import Project
 from tests.caller import Body, Caller, call, project, researcher, seed_body
 from tests.factories import WorkloadFactory
