@@ -1,7 +1,7 @@
 """The definition of a kind of asset, and its card."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, TypeVar, cast
@@ -54,7 +54,7 @@ class AssetKind(ABC, Generic[A]):
     :mod:`assets.kinds`. Texts are empty if there is nothing to say.
 
     The wizard asks for a kind with a ``panel``. A kind that is chosen for each kind of pod adds a
-    ``layer`` to the pod's document.
+    ``layer`` to the pod's document. Of a kind with a ``list_key`` a pod may have several.
     """
 
     #: The kind in drafts and links; its routes start with it.
@@ -102,6 +102,9 @@ class AssetKind(ABC, Generic[A]):
     begins_with: str = ""  # the query of that page that creates one
 
     panel: Panel | None = None
+    #: The list of a pod's values that names its assets of this kind, if a pod may have several: a
+    #: field of :class:`spec.draft.GalleryChoices`. Each item has the ``id`` of one.
+    list_key: str = ""
     #: The text above the gallery in the wizard.
     choice_lead: str = ""
     #: Keys that a copied workload's own values lose when an asset is chosen instead.
@@ -134,12 +137,25 @@ class AssetKind(ABC, Generic[A]):
         return {}
 
     def references(self, asset: A) -> Iterator[Reference]:
-        """Yield the other assets that it refers to."""
+        """Yield the other assets that it refers to. Their kinds may be named by ``list_key``."""
         return iter(())
 
     def layer(self, asset: A) -> Values:
         """Return what it adds to the document of a pod, by wire name."""
         return {}
+
+    def list_layer(self, chosen: Sequence[tuple[A, Values]]) -> Values:
+        """Return what listed assets add to the document of a pod. Each comes with its item of the
+        list."""
+        return {}
+
+    def item_problems(self, asset: A, item: Values) -> Iterator[Problem]:
+        """Yield what is wrong with an item that lists an asset, besides its ``id``."""
+        return iter(())
+
+    def option_label(self, asset: A) -> str:
+        """Return an asset's label among the options of a list."""
+        return asset.name
 
     def copied_facts(self, values: Values) -> list[Fact]:
         """Return the facts of a copied pod's own values, for the card "As copied"."""

@@ -18,3 +18,14 @@ KINDS: dict[str, AssetKind[Any]] = {
 def for_each_pod() -> list[AssetKind[Any]]:
     """The kinds that the wizard asks for per kind of pod."""
     return [kind for kind in KINDS.values() if kind.for_each_pod]
+
+
+def listed_kinds() -> list[AssetKind[Any]]:
+    """The kinds of which a pod may have several."""
+    return [kind for kind in KINDS.values() if kind.list_key]
+
+
+def kind_named(name: str) -> AssetKind[Any] | None:
+    """Return the kind with this slug, or with this key for a list of a pod's values."""
+    listed = {kind.list_key: kind for kind in listed_kinds()}
+    return KINDS.get(name) or listed.get(name)

@@ -5,23 +5,16 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
-from pydantic import TypeAdapter, ValidationError
-
 from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
-from assets.data_source.kind import DATA_SOURCE
-from assets.data_source.model import DataSource
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, for_each_pod, listed_kinds
 from projects.models import Project
-from spec.data.places import Place
-from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
+from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats.merge import USER, Merged
-from spec.problems.errors import Path, Problem, problems
+from spec.problems.errors import Path, Problem
 from spec.workload import NO_PROGRAM
-
-PLACE: TypeAdapter[str] = TypeAdapter(Place)
 
 
 @dataclass
@@ -31,12 +24,8 @@ class Resolved:
     merged: Merged = field(default_factory=Merged)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, Asset] = field(default_factory=dict)
-    data_sources: list[DataSource] = field(default_factory=list)
-
-    @property
-    def linked(self) -> list[tuple[str, UUID]]:
-        """Kind and id of assets of which a pod may have several."""
-        return [(DATA_SOURCE.slug, it.pk) for it in self.data_sources]
+    #: Kind and id of assets of which a pod may have several.
+    linked: list[tuple[str, UUID]] = field(default_factory=list)
 
 
 def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
@@ -67,46 +56,41 @@ def replica(
         else:
             resolved.assets[kind.slug] = asset
             resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
-    if draft.data_sources:
-        _mount(resolved, draft, project, user, at)
+    for kind in listed_kinds():
+        _add_listed(resolved, kind, draft, project, user, at)
     resolved.merged.lay(draft.of_the_pod, USER)
     resolved.problems += _against(resolved, draft, framework, at)
     resolved.problems += _missing(resolved, draft, at)
     return resolved
 
 
-def _mount(
-    resolved: Resolved, draft: ReplicaDraft, project: Project | None, user: User, at: Path
+def _add_listed(
+    resolved: Resolved,
+    kind: AssetKind[Any],
+    draft: ReplicaDraft,
+    project: Project | None,
+    user: User,
+    at: Path,
 ) -> None:
-    """Add all data sources as one layer, so that two at the same path do not merge."""
-    storage: dict[str, list[Values]] = {}
-    for number, item in enumerate(draft.data_sources):
-        chosen, where = item.get("id"), (*at, DATA_SOURCES, number, "id")
-        source = _usable(DATA_SOURCE, _id(chosen), project, user)
-        if not chosen:
-            resolved.problems.append(Problem(where, "select a data source"))
-        elif source is None:
-            resolved.problems.append(_gone(where, DATA_SOURCE.noun))
-        elif fault := DATA_SOURCE.fault_of(source):
-            resolved.problems.append(_faulty(where, source, fault))
-        elif wrong := _unfit_place(item.get("path") or source.spec.path):
-            resolved.problems.append(Problem((*where[:-1], "path"), wrong))
+    """Add all listed assets of a kind as one layer, so that two of them do not merge."""
+    chosen: list[tuple[Asset, Values]] = []
+    for number, item in enumerate(draft.listed_assets(kind.list_key)):
+        path = (*at, kind.list_key, number)
+        asset = _usable(kind, _id(item.get("id")), project, user)
+        if not item.get("id"):
+            resolved.problems.append(Problem((*path, "id"), f"select {kind.one}"))
+        elif asset is None:
+            resolved.problems.append(_gone((*path, "id"), kind.noun))
+        elif fault := kind.fault_of(asset):
+            resolved.problems.append(_faulty((*path, "id"), asset, fault))
+        elif wrong := list(kind.item_problems(asset, item)):
+            resolved.problems += [Problem((*path, *it.path), it.message) for it in wrong]
         else:
-            of, mounted = source.storage(str(item.get("path") or ""))
-            storage.setdefault(of, []).append(mounted)
-            resolved.data_sources.append(source)
-    if storage:
-        names = ", ".join(dict.fromkeys(it.name for it in resolved.data_sources))
-        resolved.merged.lay({"storage": storage}, f"data source {names}")
-
-
-def _unfit_place(path: Any) -> str:
-    """Why nothing can be mounted at a path."""
-    try:
-        PLACE.validate_python(path)
-    except ValidationError as error:
-        return problems(error)[0].message
-    return ""
+            chosen.append((asset, item))
+    if chosen:
+        names = ", ".join(dict.fromkeys(asset.name for asset, _ in chosen))
+        resolved.merged.lay(kind.list_layer(chosen), f"{kind.noun} {names}")
+        resolved.linked += [(kind.slug, asset.pk) for asset, _ in chosen]
 
 
 def _id(text: Any) -> UUID | None:

@@ -11,8 +11,8 @@ from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
-from assets.kinds import KINDS
-from assets.links import tables
+from assets.kinds import kind_named
+from assets.links import Reference, tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
@@ -168,12 +168,13 @@ def _link(kind: AssetKind[A], asset: A, by: User) -> None:
         return
     old = kind.links._default_manager.filter(**{kind.links.HOLDER: asset.pk})
     linked = set(old.values_list("kind", "asset_id"))
-    references = [
-        (role, slug, pk)
-        for role, slug, pk in kind.references(asset)
-        if slug in KINDS
-        and ((slug, pk) in linked or KINDS[slug].rows.visible_to(by).filter(pk=pk).exists())
-    ]
+    references: list[Reference] = []
+    for role, name, pk in kind.references(asset):
+        target = kind_named(name)
+        if target is None:
+            continue
+        if (target.slug, pk) in linked or target.rows.visible_to(by).filter(pk=pk).exists():
+            references.append((role, target.slug, pk))
     old.delete()
     kind.links._default_manager.bulk_create(kind.links.of(asset, references))
 

@@ -13,7 +13,6 @@ from pydantic.alias_generators import to_camel
 from spec.kind import KindTraits, WorkloadKind, traits_of
 
 Values = dict[str, Any]
-DATA_SOURCES = "dataSources"  # the one value that is not part of a pod's document
 
 
 class DraftPart(BaseModel):
@@ -30,9 +29,14 @@ class ChosenDataSource(DraftPart):
 
 
 class GalleryChoices(DraftPart):
-    """What of the values comes from galleries, several at a time."""
+    """Lists of assets among the values of a pod: a field for each kind of asset of which a pod may
+    have several."""
 
     data_sources: list[ChosenDataSource] = []
+
+
+#: The keys of these lists. They are the only values that are not part of a pod's document.
+ASSET_LISTS = frozenset(str(field.alias) for field in GalleryChoices.model_fields.values())
 
 
 class ReplicaDraft(DraftPart):
@@ -40,7 +44,7 @@ class ReplicaDraft(DraftPart):
 
     ``values`` holds keys of ``spec.workload.Replica`` such as ``command``, ``args``,
     ``environmentVariables`` (a list of ``{"name": …, "value": …}``), ``compute``, ``labels``; and
-    ``dataSources``, the ids of those from the gallery, each with a path of its own or none.
+    the lists of :class:`GalleryChoices`.
     """
 
     assets: dict[str, UUID] = {}
@@ -53,14 +57,13 @@ class ReplicaDraft(DraftPart):
 
     @property
     def of_the_pod(self) -> Values:
-        """The values of the pod itself, without the chosen data sources."""
-        return {key: value for key, value in self.given.items() if key != DATA_SOURCES}
+        """The values of the pod itself, without the lists of assets."""
+        return {key: value for key, value in self.given.items() if key not in ASSET_LISTS}
 
-    @property
-    def data_sources(self) -> list[Values]:
-        """The chosen data sources: ``{"id": …, "path": …}``."""
-        items = self.given.get(DATA_SOURCES)
-        return [it for it in items if isinstance(it, dict)] if isinstance(items, list) else []
+    def listed_assets(self, key: str) -> list[Values]:
+        """Return the items of a list of assets, such as ``{"id": …, "path": …}``."""
+        items = self.given.get(key)
+        return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
 class FieldRule(DraftPart):

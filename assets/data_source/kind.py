@@ -1,7 +1,9 @@
 """Data sources as a kind of asset."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
+
+from pydantic import TypeAdapter, ValidationError
 
 from assets.base import AssetCard, AssetKind
 from assets.credential.model import Credential
@@ -13,12 +15,13 @@ from assets.data_source.wire import WIRE
 from assets.links import Reference
 from clusters.models import Cluster
 from projects.scopes import Place
-from spec.data import data_source
+from spec.data import data_source, places
 from spec.data.credential import FETCHED
 from spec.draft import Values
-from spec.problems.errors import Problem
+from spec.problems.errors import Problem, problems
 
 CREDENTIAL = "credential"  # the slug of that kind
+PATH: TypeAdapter[str] = TypeAdapter(places.Place)  # where something can be mounted
 
 
 class DataSourceAssetKind(AssetKind[DataSource]):
@@ -40,6 +43,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
 
     form = DataSourceForm
     fields = "assets/data_source_fields.html"
+    list_key = "dataSources"
 
     def draw_card(self, asset: DataSource, cluster: Cluster | None) -> AssetCard:
         return card.draw(asset, cluster)
@@ -84,6 +88,26 @@ class DataSourceAssetKind(AssetKind[DataSource]):
             source.pk: _issue(source, spec, home, credentials) for source, spec, home in placed
         }
         return {pk: issue for pk, issue in issues.items() if issue}
+
+    def list_layer(self, chosen: Sequence[tuple[DataSource, Values]]) -> Values:
+        storage: dict[str, list[Values]] = {}
+        for source, item in chosen:
+            key, volume = source.storage(str(item.get("path") or ""))
+            storage.setdefault(key, []).append(volume)
+        return {"storage": storage}
+
+    def item_problems(self, asset: DataSource, item: Values) -> Iterator[Problem]:
+        """Yield a problem if nothing can be mounted at the path."""
+        try:
+            PATH.validate_python(item.get("path") or asset.spec.path)
+        except ValidationError as error:
+            yield Problem(("path",), problems(error)[0].message)
+
+    def option_label(self, asset: DataSource) -> str:
+        """Return the option as people read it: ``imagenet (NFS at /data)``."""
+        if self.fault_of(asset):
+            return f"{asset.name} (no longer valid)"
+        return f"{asset.name} ({dict(KINDS)[asset.spec.kind.value]} at {asset.spec.path})"
 
     def references(self, asset: DataSource) -> Iterator[Reference]:
         credential = asset.spec.credential

@@ -5,14 +5,13 @@ from contextlib import suppress
 from uuid import UUID
 
 from assets.base import AssetCard, AssetKind, Panel
-from assets.data_source.kind import DATA_SOURCE
 from assets.links import Reference
 from assets.template import card
 from assets.template.form import TemplateForm
 from assets.template.model import Template, TemplateAsset
 from assets.template.wire import WIRE
 from clusters.models import Cluster
-from spec.draft import ReplicaDraft, WorkloadDraft
+from spec.draft import ASSET_LISTS, ReplicaDraft, WorkloadDraft
 from spec.formats.documents import Document
 
 
@@ -53,11 +52,12 @@ class TemplateAssetKind(AssetKind[Template]):
     def references(self, asset: Template) -> Iterator[Reference]:
         for role, replica in asset.draft.replicas.items():
             yield from ((role, kind, pk) for kind, pk in replica.assets.items())
-            yield from ((role, DATA_SOURCE.slug, pk) for pk in _data_sources(replica))
+            for key in sorted(ASSET_LISTS):
+                yield from ((role, key, pk) for pk in _listed_ids(replica, key))
 
 
-def _data_sources(replica: ReplicaDraft) -> Iterator[UUID]:
-    for item in replica.data_sources:
+def _listed_ids(replica: ReplicaDraft, key: str) -> Iterator[UUID]:
+    for item in replica.listed_assets(key):
         with suppress(ValueError):  # whatever was typed is kept
             yield UUID(str(item.get("id")))
 

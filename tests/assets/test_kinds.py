@@ -9,8 +9,9 @@ from django.template.loader import get_template
 from django.urls import reverse
 
 from assets.base import AssetKind
-from assets.kinds import KINDS
+from assets.kinds import KINDS, listed_kinds
 from config.run.install import ROOT
+from spec.draft import ASSET_LISTS
 from tests.repository import tracked
 
 #: Where a draft is saved as a template.
@@ -19,14 +20,8 @@ MAKES_TEMPLATES = {
     "workloads/services.py",
     "workloads/wizard/template_views.py",
 }
-#: Where a pod may have several of a kind, in a list: of data sources it does.
-MOUNTS_SEVERAL = {
-    "assets/resolve.py",
-    "assets/template/kind.py",
-    "workloads/submission.py",
-    "workloads/wizard/choices/offers.py",
-    "workloads/wizard/sections/storage.py",
-}
+#: The section that asks for several data sources, and the links to credentials of images.
+NAMES_A_KIND = {"workloads/submission.py", "workloads/wizard/sections/storage.py"}
 EACH = pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))
 
 
@@ -65,6 +60,10 @@ def test_a_column_of_the_model_holds_the_kinds_part(kind: AssetKind[Any]) -> Non
     assert kind.part.model_fields
 
 
+def test_each_list_of_assets_in_a_draft_belongs_to_a_kind() -> None:
+    assert {kind.list_key for kind in listed_kinds()} == ASSET_LISTS
+
+
 @EACH
 def test_only_the_table_and_the_demo_data_name_a_kind_of_asset(kind: AssetKind[Any]) -> None:
     """So that the recipe of CONTRIBUTING.md names all that a new kind touches."""
@@ -77,7 +76,7 @@ def test_only_the_table_and_the_demo_data_name_a_kind_of_asset(kind: AssetKind[A
         if path.parts[0] != "tests" and naming.search((ROOT / path).read_text())
     }
     outside = {path for path in named if not path.startswith(own)}
-    assert outside - {"workloads/demo.py"} <= {"assets/kinds.py"} | MAKES_TEMPLATES | MOUNTS_SEVERAL
+    assert outside - {"workloads/demo.py"} <= {"assets/kinds.py"} | MAKES_TEMPLATES | NAMES_A_KIND
 
 
 def test_the_recipe_names_all_that_a_kind_touches() -> None:

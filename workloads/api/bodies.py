@@ -1,10 +1,12 @@
 """Request bodies that create workloads."""
 
+from typing import Any
 from uuid import UUID
 
 from ninja import Field
 
 from core.rest.api import Closed
+from spec.draft import ASSET_LISTS
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument, ProjectId
 
 MOST_IN_A_BATCH = 100
@@ -26,6 +28,11 @@ class ChosenIn(Closed):
     data_sources: list[MountedIn] = Field(
         default=[], max_length=MOST_DATA_SOURCES, description="Data sources that are mounted"
     )
+
+    def listed_assets(self) -> dict[str, Any]:
+        """Return the lists of assets as a pod's draft has them, without empty ones."""
+        document = self.model_dump(mode="json", by_alias=True)
+        return {key: document[key] for key in sorted(ASSET_LISTS) if document.get(key)}
 
 
 class OnePodIn(Closed):

@@ -3,7 +3,7 @@
 from accounts.models import User
 from assets.models import Template
 from assets.template.beginning import laid, over
-from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
+from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
 from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
@@ -43,8 +43,7 @@ def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft
         return draft
     assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}
     assets = {kind: pk for kind, pk in assets.items() if pk}
-    mounted = [it.model_dump(mode="json") for it in chosen.data_sources]
-    values = {DATA_SOURCES: mounted} if mounted else {}
+    values = chosen.listed_assets()
     replicas = {
         role: ReplicaDraft(assets=assets, values=own.values | values)
         for role, own in draft.replicas.items()

@@ -12,7 +12,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import ApiError, Issue, Wire, refused_for
 from core.web.query import whole_number
-from spec.draft import DATA_SOURCES, ReplicaDraft, WorkloadDraft
+from spec.draft import ASSET_LISTS, ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.formats.published import given_as
 from spec.kind import WorkloadKind
@@ -180,8 +180,8 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
 
 def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
     """Whether a problem is about the choice of an asset, not about a value from it."""
-    if at[:1] == [DATA_SOURCES]:
-        return bool(chosen.data_sources)
+    if at and at[0] in ASSET_LISTS:
+        return at[0] in chosen.listed_assets()
     return len(at) == 1 and getattr(chosen, str(at[0]), None) is not None
 
 

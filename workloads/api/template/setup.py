@@ -7,7 +7,7 @@ from uuid import UUID
 
 from accounts.models import User
 from core.rest.api import Issue
-from spec.draft import DATA_SOURCES, ReplicaDraft, Values, WorkloadDraft
+from spec.draft import ASSET_LISTS, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
 from spec.formats.published import given_as
 from spec.formats.stored import mapping
@@ -45,10 +45,10 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
 def _replica(values: Values, given: Setup) -> ReplicaDraft:
     """The role's values, with the assets that are chosen for it."""
     chosen = mapping(given.get("assets"))
-    mounted = chosen.get("dataSources") or []
+    listed = {key: chosen[key] for key in ASSET_LISTS if chosen.get(key)}
     return ReplicaDraft(
         assets={kind: chosen[kind] for kind in CHOSEN if chosen.get(kind)},
-        values=values | ({DATA_SOURCES: mounted} if mounted else {}),
+        values=values | listed,
     )
 
 
@@ -72,7 +72,7 @@ def setup_of(draft: WorkloadDraft) -> Setup:
 def _pod(replica: ReplicaDraft) -> Values:
     """The role's values for a spec. Drafts store anything that was entered; items that are not a
     tool's cannot be part of a spec."""
-    values = {key: value for key, value in replica.values.items() if key != DATA_SOURCES}
+    values = {key: value for key, value in replica.values.items() if key not in ASSET_LISTS}
     if CONNECTIONS in values:
         tools = values[CONNECTIONS] if isinstance(values[CONNECTIONS], list) else []
         values[CONNECTIONS] = [it for it in tools if isinstance(it, dict)]
@@ -81,13 +81,14 @@ def _pod(replica: ReplicaDraft) -> Values:
 
 def _chosen(replica: ReplicaDraft) -> Setup | None:
     chosen: Setup = {kind: str(pk) for kind, pk in replica.assets.items() if kind in CHOSEN}
-    if mounted := list(_mounted(replica)):
-        chosen["dataSources"] = mounted
+    for key in sorted(ASSET_LISTS):
+        if items := list(_listed_assets(replica, key)):
+            chosen[key] = items
     return chosen or None
 
 
-def _mounted(replica: ReplicaDraft) -> Iterator[Setup]:
-    for item in replica.data_sources:
+def _listed_assets(replica: ReplicaDraft, key: str) -> Iterator[Setup]:
+    for item in replica.listed_assets(key):
         with suppress(ValueError):  # none was selected yet
             yield {"id": str(UUID(str(item.get("id")))), "path": str(item.get("path") or "")}
 
@@ -142,7 +143,7 @@ def field_of(problem: Problem, setup: Setup) -> str:
     if head in {"worker", "master"}:
         given = setup if head == "worker" else mapping(setup.get("master"))
         before = [] if head == "worker" else ["master"]
-        if rest[:1] == [DATA_SOURCES] or mapping(given.get("assets")).get(
+        if set(rest[:1]) & ASSET_LISTS or mapping(given.get("assets")).get(
             str(rest[:1] and rest[0])
         ):
             return ".".join([*before, "assets", *map(str, rest)])

@@ -2,14 +2,12 @@
 choose from, and the reason where something is not available."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 
 from accounts import general
 from accounts.models import GeneralSettings, User
-from assets.data_source.form import KINDS as LABELS
-from assets.data_source.kind import DATA_SOURCE
 from assets.environment.variables import SOURCES, VALUE
-from assets.models import DataSource
+from assets.kinds import listed_kinds
 from clusters.kinds import KINDS
 from clusters.models import DEFAULT_POOL, Cluster
 from clusters.withheld import why_withheld
@@ -109,13 +107,12 @@ class Offer:
         }
         choices = {name: [(value, value) for value in values] for name, values in named.items()}
         own, pulls = self.credentials, self.cluster.definition.pulls_images
+        keys = [kind.list_key for kind in listed_kinds()]
+        listed = [*keys, *(f"{key}{BARRED}" for key in keys)]
         return LazyChoices(
             choices,
             {
-                "data_sources": lambda: self._data_sources.get("data_sources", []),
-                f"data_sources{BARRED}": lambda: self._data_sources.get(
-                    f"data_sources{BARRED}", []
-                ),
+                **{name: partial(self._listed_assets_of, name) for name in listed},
                 "claims": lambda: [(it, f"{it} ({of})") for it, of in (self.claims or {}).items()],
                 "config_maps": lambda: [(it, it) for it in self.config_maps or ()],
                 "registries": lambda: own.registries if pulls else [],
@@ -144,23 +141,25 @@ class Offer:
         names = self.cluster.definition.config_maps(self.cluster, self.project.name)
         return None if names is None else list(names)
 
+    def _listed_assets_of(self, name: str) -> list[Option]:
+        return self._listed_assets.get(name, [])
+
     @cached_property
-    def _data_sources(self) -> dict[str, list[Option]]:
-        """The data sources that can be chosen, and under a second name those that cannot, with the
-        reason."""
+    def _listed_assets(self) -> dict[str, list[Option]]:
+        """The assets that can be chosen, by the key of their kind's list, and under a second name
+        those that cannot, with the reason."""
+        options: dict[str, list[Option]] = {}
         if self.project is None:
-            return {}
-        visible = DATA_SOURCE.rows.visible_to(self.by).usable_in(self.project)
-        rows = list(visible.order_by("name", "pk").only("pk", "name", "spec_json", "cluster_id"))
-        issues = DATA_SOURCE.issues(rows, self.cluster)
-        usable = [(str(row.pk), _in_words(row)) for row in rows if row.pk not in issues]
-        barred = [(row, issues[row.pk]) for row in rows if row.pk in issues]
-        unusable = [(str(row.pk), f"{row.name}: {issue}") for row, issue in barred]
-        return {"data_sources": usable, f"data_sources{BARRED}": unusable}
-
-
-def _in_words(source: DataSource) -> str:
-    """The option as people read it: ``imagenet (NFS at /data)``."""
-    if DATA_SOURCE.fault_of(source):
-        return f"{source.name} (no longer valid)"
-    return f"{source.name} ({dict(LABELS)[source.spec.kind.value]} at {source.spec.path})"
+            return options
+        for kind in listed_kinds():
+            visible = kind.rows.visible_to(self.by).usable_in(self.project)
+            columns = ("pk", "name", kind.column, "cluster_id")
+            rows = list(visible.order_by("name", "pk").only(*columns))
+            issues = kind.issues(rows, self.cluster)
+            options[kind.list_key] = [
+                (str(row.pk), kind.option_label(row)) for row in rows if row.pk not in issues
+            ]
+            options[f"{kind.list_key}{BARRED}"] = [
+                (str(row.pk), f"{row.name}: {issues[row.pk]}") for row in rows if row.pk in issues
+            ]
+        return options

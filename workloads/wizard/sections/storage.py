@@ -7,7 +7,6 @@ from assets.data_source import files
 from assets.data_source.kind import DATA_SOURCE
 from core.forms.field import Cell, Input, Repack, Values
 from spec.data.storage import NO_CLASS
-from spec.draft import DATA_SOURCES
 from workloads.plan import Plan
 from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
 
@@ -190,7 +189,7 @@ CLAIM = (
 
 #: Data sources of the gallery, set up beforehand as assets.
 CHOSEN = Question(
-    DATA_SOURCES,
+    DATA_SOURCE.list_key,
     "Data source",
     Input.ITEMS,
     "From the gallery of data sources. Each has a default path.",
@@ -201,7 +200,7 @@ CHOSEN = Question(
             "Data source",
             Input.SELECT,
             options=(("", "Select a data source"),),
-            choices="data_sources",
+            choices=DATA_SOURCE.list_key,
             required=True,
             missing="not available in this project",
         ),
