@@ -39,7 +39,10 @@ class User(AbstractUser):
 
 def active_user(pk: int) -> User | None:
     """The user with this id, if they may sign in."""
-    return User.objects.filter(pk=pk, is_active=True).first()
+    try:
+        return User.objects.get(pk=pk, is_active=True)
+    except User.DoesNotExist:
+        return None
 
 
 class AccessKey(models.Model):

@@ -167,8 +167,11 @@ def project_to_submit_to(pk: int, by: User) -> Project | None:
     """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it.
     ``PermissionDenied`` if they see it, as with an access key without that permission."""
     projects = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
-    project = projects.filter(pk=pk).first()
-    if project is None or access.may(by, "workloads.create", *project.scope_keys):
+    try:
+        project = projects.get(pk=pk)
+    except Project.DoesNotExist:
+        return None
+    if access.may(by, "workloads.create", *project.scope_keys):
         return project
     if access.may(by, "projects.read", *project.scope_keys):
         access.require(by, "workloads.create", *project.scope_keys)
