@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from allauth.account.internal.decorators import login_not_required
 from allauth.socialaccount.models import SocialApp
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView, OAuth2LoginView
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
@@ -22,6 +23,7 @@ from core import storage
 log = logging.getLogger(__name__)
 
 BAD_GATEWAY = 502
+KNOWN = (UnusableAnswer, ValidationError, OAuth2Error)  # the others may be defects of ours
 PAGE = "socialaccount/authentication_error.html"
 
 
@@ -34,10 +36,11 @@ def sign_in_page(view: Any) -> Callable[..., HttpResponse]:
         except SocialApp.DoesNotExist:
             raise Http404 from None
         except Exception as error:
-            if storage.is_outage(error):
+            if storage.is_full(error) or storage.is_outage(error):
                 raise
             why = reason_of(error)
-            log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
+            cause = None if isinstance(error, KNOWN) else error
+            log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why, exc_info=cause)
             return render(request, PAGE, {"why": why}, status=BAD_GATEWAY)
         return answer
 
