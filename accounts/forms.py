@@ -70,7 +70,9 @@ class GroupForm(Form):
         return [self.people[pk] for pk in self.values.get("people", ())]
 
 
-NEVER, EVERYTHING, READING = "never", "everything", "reading"
+NEVER = "never"
+EVERYTHING = "everything"
+READING = "reading"
 LIVES = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "1 year"), (NEVER, "Never"))
 COVERS = ((EVERYTHING, "Everything that you may do"), (READING, "Reading only"))
 

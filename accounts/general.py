@@ -20,6 +20,7 @@ def update(*, by: User, tolerations: bool, topology: bool) -> None:
     with transaction.atomic():
         settings = current()
         before = audit.facts(settings)
-        settings.tolerations, settings.topology = tolerations, topology
+        settings.tolerations = tolerations
+        settings.topology = topology
         settings.save()
         audit.record(by, "update", settings, before=before, after=audit.facts(settings))

@@ -63,7 +63,8 @@ def take_from_provider(user: User, claim: Any) -> None:
             GroupMembership.objects.get_or_create(
                 group=group, user=user, defaults={"provided": True}
             )
-        before, after = {"groups": sorted(current)}, {"groups": sorted(wanted)}
+        before = {"groups": sorted(current)}
+        after = {"groups": sorted(wanted)}
         audit.record(user, "update", user, before=before, after=after)
 
 

@@ -65,7 +65,10 @@ def update_user(
 ) -> None:
     access.require(by, "users.update")
     before = audit.facts(user)
-    user.role, user.email, user.first_name, user.last_name = role, email, first_name, last_name
+    user.role = role
+    user.email = email
+    user.first_name = first_name
+    user.last_name = last_name
     user.full_clean()
     with _someone_stays("role"):
         # allauth notes the address with which a user first came from the identity provider. As

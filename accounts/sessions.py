@@ -16,7 +16,8 @@ def user_of(session_key: str) -> User | None:
     session a new key, of which the browser would never hear: no response is sent from here.
     """
     session = SessionStore(session_key)
-    number, mark = session.get(SESSION_KEY), session.get(HASH_SESSION_KEY, "")
+    number = session.get(SESSION_KEY)
+    mark = session.get(HASH_SESSION_KEY, "")
     user = active_user(int(number)) if number else None
     if user is None:
         return None

@@ -11,7 +11,8 @@ from assets.kinds import KINDS
 
 
 def pages(kind: AssetKind[Any]) -> list[URLPattern]:
-    prefix, options = kind.path, {"kind": kind}
+    prefix = kind.path
+    options = {"kind": kind}
     one = f"{prefix}/<uuid:pk>"
     addresses = [
         path(f"{prefix}/", gallery.listing, options, name=f"{kind.slug}-list"),

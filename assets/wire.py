@@ -92,7 +92,8 @@ def without_in_items(
 ) -> tuple[Document, list[Problem]]:
     """Apply :func:`without` to the items of these lists. Anything but a list is left for the spec
     to refuse."""
-    whole, wrong = dict(document), list[Problem]()
+    whole = dict(document)
+    wrong = list[Problem]()
     for name in names:
         if not isinstance(items := document.get(name), list):
             continue

@@ -21,7 +21,8 @@ OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
 
 def matches(text: str) -> Q:
     """Entries with ``text`` in who did it, what was done, or to what."""
-    by_whom, what = Q(by_name__icontains=text), Q(verb__icontains=text)
+    by_whom = Q(by_name__icontains=text)
+    what = Q(verb__icontains=text)
     if text.casefold() in COMMAND_LINE.casefold():
         by_whom |= Q(by_name="")
     return by_whom | what | Q(target_kind__icontains=text) | Q(target_name__icontains=text)
@@ -42,7 +43,8 @@ class AuditFilter:
     @classmethod
     def of(cls, query: QueryDict) -> "AuditFilter":
         """The filter in an address. Words and days that do not exist are left out."""
-        verb, kind = query.get("verb", ""), query.get("kind", "")
+        verb = query.get("verb", "")
+        kind = query.get("kind", "")
         return cls(
             text=search_text(query),
             verb=verb if verb in VERBS else "",
@@ -102,7 +104,8 @@ class AuditPart:
 
 def part_of(chosen: AuditFilter) -> AuditPart:
     """A page of entries, or as many as there are among the next ``LOOKED_THROUGH``."""
-    entries, (lowest, end) = AuditEntry.objects.all(), _ids(chosen)
+    entries = AuditEntry.objects.all()
+    (lowest, end) = _ids(chosen)
     floor = max(lowest, end - LOOKED_THROUGH)
     rows = list(entries.filter(*chosen.conditions(), pk__gte=floor, pk__lt=end)[: A_PAGE + 1])
     if len(rows) > A_PAGE:
@@ -117,7 +120,8 @@ def _ids(chosen: AuditFilter) -> tuple[int, int]:
     """The ids between which all entries are that match: the lowest, and one above the highest."""
     entries = AuditEntry.objects.order_by()
     ids = entries.values_list("pk", flat=True)
-    lowest, end = ids.order_by("pk").first() or 1, (ids.order_by("-pk").first() or 0) + 1
+    lowest = ids.order_by("pk").first() or 1
+    end = (ids.order_by("-pk").first() or 0) + 1
     if chosen.first:
         pk = ids.filter(at__gte=chosen.first).order_by("at", "pk").first()
         lowest = max(lowest, (end if pk is None else pk) - OUT_OF_ORDER)

@@ -54,7 +54,8 @@ def changes(entry: AuditEntry) -> Iterator[FieldChange]:
     """Every field of an entry, in the order in which they were recorded."""
     is_compared = bool(entry.before and entry.after)
     for name in entry.before | entry.after:
-        was, now = entry.before.get(name), entry.after.get(name)
+        was = entry.before.get(name)
+        now = entry.after.get(name)
         yield FieldChange(_label(name), was, now, is_compared)
 
 

@@ -47,7 +47,8 @@ def fill(count: int) -> None:
         Project.objects.create(name=f"team-{n}", cluster=cluster, department=department)
         for n in range(10)
     ]
-    author, now = administrator(), timezone.now()
+    author = administrator()
+    now = timezone.now()
     rows = (
         _row(n, chance, chance.choice(projects), author, now - timedelta(seconds=n * 300))
         for n in range(count)

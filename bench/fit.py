@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from projects.models import Project
     from spec.workload import WorkloadSpec
 
-NODES, GANGS, SEED = 2_000, 300, 11
+NODES = 2_000
+GANGS = 300
+SEED = 11
 GIB = 1024**3
 TYPES = {"a100": 8, "h100": 8, "l4": 4, "cpu": 0}
 LIMIT = 50  # milliseconds
@@ -54,11 +56,14 @@ def measure() -> dict[str, list[float]]:
     from workloads.scheduling.fit.judge import judge
     from workloads.scheduling.fit.repairs import repairs
 
-    random, project = Random(SEED), _fill()  # noqa: S311 -- no secret, and the same each time
+    random = Random(SEED)  # noqa: S311 -- no secret, and the same each time
+    project = _fill()
     garbage.settle()  # as the web process does
-    verdicts, repaired = [], []
+    verdicts = []
+    repaired = []
     for _ in range(GANGS):
-        spec, began = gang(random), time.perf_counter()
+        spec = gang(random)
+        began = time.perf_counter()
         ground = ground_of(project.cluster, spec, project)
         fit = judge(spec, ground)
         verdicts.append((time.perf_counter() - began) * 1000)

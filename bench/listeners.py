@@ -44,7 +44,8 @@ class OpenPages:
 
     async def stay_open(self) -> None:
         """Keep the pages open until ``close``. Raises ``RuntimeError`` if one ends before."""
-        self.loop, self.closing = asyncio.get_running_loop(), asyncio.Event()
+        self.loop = asyncio.get_running_loop()
+        self.closing = asyncio.Event()
         self.started.set()
         pages = [asyncio.create_task(self._page()) for _ in range(self.count)]
         await self.closing.wait()

@@ -20,7 +20,8 @@ TURNS = 5
 GPUS = torch.cuda.device_count()
 RANKS = GPUS or 2
 PLACES = f"{GPUS} GPU{'s' * (GPUS > 1)}" if GPUS else f"{RANKS} ranks"
-EPOCHS, BATCH_SIZE = 30, 32
+EPOCHS = 30
+BATCH_SIZE = 32
 SAMPLES = 1438  # scikit-learn's digits, without the fifth that is for testing
 FIRST_EPOCH = -(-SAMPLES // BATCH_SIZE)
 DRIVERS = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES")  # what finds GPUs
@@ -28,7 +29,8 @@ TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
 
 
 def rows() -> Iterator[Measurement]:
-    ours, plain = [], []
+    ours = []
+    plain = []
     for _ in range(TURNS):
         plain.append(1 / _plain())
         ours.append(1 / _ours())
@@ -53,7 +55,8 @@ def _ours() -> float:
             continue
         sample = json.loads(line)
         if "loss" in sample and sample["step"] >= FIRST_EPOCH:
-            now, step = time.monotonic(), sample["step"]
+            now = time.monotonic()
+            step = sample["step"]
             warm = warm or (now, step)
     if not warm:
         raise RuntimeError("the trainer printed no loss after its first epoch")

@@ -16,11 +16,13 @@ from torch.nn.parallel import DistributedDataParallel
 from trainer.data.digits import load
 from trainer.model import ConvNet
 
-epochs, batch_size = int(sys.argv[1]), int(sys.argv[2])
+epochs = int(sys.argv[1])
+batch_size = int(sys.argv[2])
 gpus = torch.cuda.is_available()
 device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if gpus else torch.device("cpu")
 dist.init_process_group("nccl" if gpus else "gloo", device_id=device if gpus else None)
-rank, ranks = dist.get_rank(), dist.get_world_size()
+rank = dist.get_rank()
+ranks = dist.get_world_size()
 torch.manual_seed(1)
 train = load(None, 1).train.to(device)
 network = ConvNet(*train.inputs.shape[1:]).to(device)

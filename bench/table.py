@@ -23,7 +23,8 @@ from config.run.install import ROOT
 
 REQUESTS = 100
 WARM_UP = 5
-SMALL, LARGE = 1_000, 100_000
+SMALL = 1_000
+LARGE = 100_000
 PAGES = {
     "first page": ("/workloads/", "/admin/workloads/workload/"),
     "filtered": (

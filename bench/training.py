@@ -19,7 +19,8 @@ LONGEST = 300.0
 
 
 def rows(trainyard: Trainyard) -> Iterator[Measurement]:
-    ours, bare = [], []
+    ours = []
+    bare = []
     with Rest(trainyard) as rest:
         _through_trainyard(rest, "warm-up")  # fills the disk cache for both
         for turn in range(TURNS):

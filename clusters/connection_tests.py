@@ -36,7 +36,8 @@ def ask(
     Only the id of the test goes to the worker: the secret stays in the database, encrypted.
     """
     test = _new(by, cluster, kind, secret)
-    test.settings_json, test.values_json = dict(settings or {}), dict(values or {})
+    test.settings_json = dict(settings or {})
+    test.values_json = dict(values or {})
     with transaction.atomic():
         test.save()
         audit.record(by, "create", test)

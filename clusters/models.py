@@ -292,4 +292,5 @@ class Node(models.Model):
 
     @gpus.setter
     def gpus(self, gpus: tuple[Gpu, ...]) -> None:
-        self.gpus_json, self.gpu_count = [asdict(gpu) for gpu in gpus], len(gpus)
+        self.gpus_json = [asdict(gpu) for gpu in gpus]
+        self.gpu_count = len(gpus)

@@ -98,15 +98,18 @@ def update(
         # Locked, so that concurrent changes get different versions, and no project is added
         # meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
-        was, before = _facts(cluster), settings_of(cluster)
+        was = _facts(cluster)
+        before = settings_of(cluster)
         name = cluster.name if name is None else name
         judge(cluster, name=name, settings=settings or {})
         changed = ["name", "settings_json"]
         differs = {key for key, value in cluster.settings_json.items() if value != before.get(key)}
         if secret is not None or differs & cluster.definition.connection_settings:
             cluster.connection_version += 1
-            cluster.state, cluster.state_message = State.WAITING, ""
-            cluster.findings_json, cluster.checked_at = [], None
+            cluster.state = State.WAITING
+            cluster.state_message = ""
+            cluster.findings_json = []
+            cluster.checked_at = None
             changed += ["connection_version", *LOOKED_AT]
             health.request_check(cluster)
         if secret is not None or cluster.definition.exclusive_setting in differs:
@@ -127,7 +130,9 @@ def settings_of(cluster: Cluster) -> dict[str, Any]:
 def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
     """Set name and settings on the object without saving, and validate it. ``ValidationError``
     names everything that is wrong."""
-    kind, before, fault = cluster.definition, settings_of(cluster), cluster.settings_fault
+    kind = cluster.definition
+    before = settings_of(cluster)
+    fault = cluster.settings_fault
     settings = {**before, **settings}
     cluster.name = name
 
@@ -158,7 +163,8 @@ def _one_name() -> Iterator[None]:
 def _keep_connection(cluster: Cluster, secret: ConnectionSecret) -> None:
     """Replace the secret without reading the old one, which may be unreadable since ``SECRET_KEY``
     changed."""
-    text, connections = secret.model_dump_json(), Connection.objects.filter(cluster=cluster)
+    text = secret.model_dump_json()
+    connections = Connection.objects.filter(cluster=cluster)
     if not connections.update(secret_json=text):
         Connection.objects.create(cluster=cluster, secret_json=text)
 
@@ -205,7 +211,8 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
 def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> bool:
     """Store the result of a check, and only that: an administrator may have changed other columns
     meanwhile."""
-    cluster.state, cluster.state_message = state, message
+    cluster.state = state
+    cluster.state_message = message
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()
     same = Cluster.objects.filter(pk=cluster.pk, connection_version=cluster.connection_version)
@@ -219,7 +226,8 @@ def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
     findings = engine.check()
     state, message = health.verdict(findings)
     try:
-        capabilities, nodes = engine.capabilities(), engine.nodes()
+        capabilities = engine.capabilities()
+        nodes = engine.nodes()
     except EngineRefused:
         if state is not State.MISSING:
             raise
@@ -251,7 +259,8 @@ def tell(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
             row.state, row.state_message = health.verdict(row.findings)
         row.save(update_fields=["findings_json", "state", "state_message"])
     cluster.findings_json = row.findings_json
-    cluster.state, cluster.state_message = row.state, row.state_message
+    cluster.state = row.state
+    cluster.state_message = row.state_message
     return True
 
 

@@ -49,7 +49,8 @@ def _claims(rows: list[dict[str, Any]] | None) -> tuple[Claim, ...] | None:
 
 
 def _partition(row: dict[str, Any]) -> Partition:
-    shapes, accounts = row["nodes"], row["accounts"]
+    shapes = row["nodes"]
+    accounts = row["accounts"]
     nodes = None if shapes is None else tuple(_shape(it) for it in shapes)
     return Partition(**{**row, "nodes": nodes, "accounts": _names(accounts)})
 

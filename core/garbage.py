@@ -6,7 +6,9 @@ import gc
 #: many collections of one generation trigger the next. Cluster lists arrive as hundreds of
 #: thousands of small objects without cycles, which CPython's default of 700 would scan over and
 #: over.
-YOUNG, MIDDLE, OLD = 50_000, 20, 10
+YOUNG = 50_000
+MIDDLE = 20
+OLD = 10
 
 
 def settle() -> None:

@@ -141,7 +141,8 @@ class EngineRefused(EngineError):
     path in the spec that it concerns, or the first of several."""
 
     def __init__(self, message: str, *, reason: Reason = Reason.REFUSED, field: str = "") -> None:
-        self.reason, self.field = reason, field
+        self.reason = reason
+        self.field = field
         super().__init__(message)
 
 

@@ -46,10 +46,13 @@ class FakeSession:
     session by closing it."""
 
     def __init__(self, rank: int, argv: Sequence[str]) -> None:
-        self.rank, self.argv = rank, argv
+        self.rank = rank
+        self.argv = argv
         self.stream, self.program = socket.socketpair()
         self.exit_code: int | None = None
-        self.trouble, self.size, self.closed = "", (0, 0), False
+        self.trouble = ""
+        self.size = (0, 0)
+        self.closed = False
 
     def resize(self, columns: int, rows: int) -> None:
         self.size = (columns, rows)
@@ -185,7 +188,8 @@ class FakeEngine:
         ranks = tuple(
             RankState(pod.rank, pod.role, pod.index, RankPhase.PENDING) for pod in launch.spec.pods
         )
-        uid, at = launch.handle.workload_id, datetime.now(UTC)
+        uid = launch.handle.workload_id
+        at = datetime.now(UTC)
         self._tell(Observation(uid, launch.run, 0, Phase.INITIALIZING, at, ranks=ranks))
 
     def watch(self) -> Generator[Observation | None]:
@@ -205,7 +209,8 @@ class FakeEngine:
 
     def events(self) -> list[ClusterEvent]:
         self._check()
-        heard, self._heard = self._heard, []
+        heard = self._heard
+        self._heard = []
         return heard
 
     def observe(self, handle: Handle) -> Observation | None:

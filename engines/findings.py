@@ -17,7 +17,9 @@ class Level(StrEnum):
 
 #: Areas of findings: connection, permissions, and metering of usage. The finding ``SIGNED_IN`` in
 #: the first one is our user name.
-CONNECTION, PERMISSIONS, METERING = "Connection", "Permissions", "Metrics"
+CONNECTION = "Connection"
+PERMISSIONS = "Permissions"
+METERING = "Metrics"
 SIGNED_IN = "Signed in as"
 
 #: What everyone may know of a refused cluster; the finding itself is for administrators.

@@ -98,8 +98,10 @@ def update_department(
     starts."""
     access.require(by, "departments.update", *department.scope_keys)
     before = audit.facts(department)
-    department.name, department.over_quota = name.strip(), over_quota
-    department.gpu_quota, department.cpu_quota = gpu_quota, cpu_quota
+    department.name = name.strip()
+    department.over_quota = over_quota
+    department.gpu_quota = gpu_quota
+    department.cpu_quota = cpu_quota
     department.memory_quota = memory_quota
     with transaction.atomic():
         _save(department)

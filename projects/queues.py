@@ -41,7 +41,8 @@ def wanted(cluster: Cluster) -> list[Queue]:
 
 
 def _of_project(project: Project) -> Queue:
-    quota, department = quota_of(project), project.department.name
+    quota = quota_of(project)
+    department = project.department.name
     return _queue(project.name, department, quota, weight=int(project.over_quota))
 
 

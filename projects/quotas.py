@@ -87,7 +87,9 @@ def quota_of(project: Project) -> Quota:
 def quota_of_department(department: Department, projects: Collection[Project]) -> Quota:
     """A department's own quota, or the sum of its projects'; unlimited if one of them is, or if
     there are no projects."""
-    gpus, cpu, memory = department.gpu_quota, department.cpu_quota, department.memory_quota
+    gpus = department.gpu_quota
+    cpu = department.cpu_quota
+    memory = department.memory_quota
     if gpus is None:
         gpus = round(sum(project.gpu_quota for project in projects), 4)
     if cpu is None:
@@ -138,7 +140,9 @@ class Account:
 
     def excess(self, demand: Demand) -> str:
         """How ``demand`` would exceed the quota, in words; empty if it fits."""
-        quota, held, total = self.quota, self.held, self.held + demand
+        quota = self.quota
+        held = self.held
+        total = self.held + demand
         rows = (
             ("GPUs", total.gpus, quota.gpus, held.gpus, _number),
             ("CPU cores", total.cpu, quota.cpu, held.cpu, _number),

@@ -222,6 +222,8 @@ class Scoped(models.Model):
 
     def put(self, place: Place) -> None:
         """Move the asset to a place."""
-        self.scope, self.cluster, holder = place.scope, place.cluster, place.holder
+        self.scope = place.scope
+        self.cluster = place.cluster
+        holder = place.holder
         self.department = holder if isinstance(holder, Department) else None
         self.project = holder if isinstance(holder, Project) else None

@@ -75,9 +75,12 @@ def update_project(
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _facts(project)
-        project.name, project.description = name.strip(), description
-        project.gpu_quota, project.cpu_quota = gpu_quota, cpu_quota
-        project.memory_quota, project.over_quota = memory_quota, over_quota
+        project.name = name.strip()
+        project.description = description
+        project.gpu_quota = gpu_quota
+        project.cpu_quota = cpu_quota
+        project.memory_quota = memory_quota
+        project.over_quota = over_quota
         project.rank = rank or project.rank
         if default_node_pools is not None:
             project.default_node_pools = list(default_node_pools)
@@ -99,7 +102,8 @@ def delete_project(project: Project, *, by: User) -> None:
 def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
     """Make a user a member of exactly these projects."""
     with transaction.atomic():
-        before, member = set(Project.objects.filter(members=user)), {"member": user.username}
+        before = set(Project.objects.filter(members=user))
+        member = {"member": user.username}
         for project in before ^ set(projects):
             access.require(by, "projects.update", *project.scope_keys)
             audit.record(by, "remove" if project in before else "add", project, after=member)

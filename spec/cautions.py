@@ -12,7 +12,8 @@ def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
 
 def _sharing(spec: WorkloadSpec) -> Iterator[str]:
     """Cautions about ranks that share a device."""
-    caution, processes = spec.framework_traits.sharing, spec.processes_per_pod or 1
+    caution = spec.framework_traits.sharing
+    processes = spec.processes_per_pod or 1
     sharing = sum(pod.replica.compute.shares_gpu for pod in spec.pods)
     devices = [pod.replica.compute.gpu_devices_request for pod in spec.pods]
     if any(0 < each < processes for each in devices):

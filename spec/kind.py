@@ -14,7 +14,8 @@ GANG_FIELDS = frozenset(
         "batchScript",
     }
 )
-GANGS, WORKSPACES = "distributed trainings", "workspaces"
+GANGS = "distributed trainings"
+WORKSPACES = "workspaces"
 WORKSPACE_FIELDS = frozenset({"idleLimitSeconds"})
 
 

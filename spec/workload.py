@@ -284,7 +284,8 @@ class WorkloadSpec(Part):
 
     @model_validator(mode="after")
     def _elasticity_holds(self) -> Self:
-        least, most = self.min_replicas, self.max_replicas
+        least = self.min_replicas
+        most = self.max_replicas
         if least is not None and least > self.num_workers:
             raise ValueError("minReplicas: must not be more than the number of workers")
         if most is not None and most < self.num_workers:
@@ -294,7 +295,8 @@ class WorkloadSpec(Part):
     @model_validator(mode="after")
     def _fields_are_the_frameworks(self) -> Self:
         for attribute, owner in _owned_fields():
-            field, given = type(self).model_fields[attribute], getattr(self, attribute)
+            field = type(self).model_fields[attribute]
+            given = getattr(self, attribute)
             if field.alias in self.kind.traits.shares:
                 continue
             if owner is not self.distributed_framework and given != field.default:

@@ -17,7 +17,8 @@ def certificate(path: Path, host: str = "127.0.0.1", *, days: int = 1) -> tuple[
     Returns the path of a file with certificate and key, and the certificate alone in base64, as
     kubeconfigs have it.
     """
-    key, now = ec.generate_private_key(ec.SECP256R1()), datetime.now(UTC)
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "api")])
     made = (
         x509.CertificateBuilder()

@@ -21,7 +21,8 @@ class ControlPlane:
     gets its data, logs and kubeconfig."""
 
     def __init__(self, assets: Path, folder: Path) -> None:
-        self.assets, self.folder = assets, folder
+        self.assets = assets
+        self.folder = folder
         self.kubeconfig = folder / "kubeconfig"
         self.token = secrets.token_urlsafe(24)
         self.processes: list[subprocess.Popen[bytes]] = []
@@ -29,7 +30,8 @@ class ControlPlane:
     def start(self) -> None:
         """Start it, and wait until the API server is ready. ``AssertionError`` says what is not,
         and where the logs are."""
-        etcd, api = free_port(), free_port()
+        etcd = free_port()
+        api = free_port()
         client = f"http://127.0.0.1:{etcd}"
         peer = f"http://127.0.0.1:{free_port()}"
         self._run(
@@ -63,7 +65,8 @@ class ControlPlane:
     def _flags(self, port: int) -> list[str]:
         """Return the flags of the API server. It creates its own certificate, and accepts the token
         of this object."""
-        tokens, key = self.folder / "tokens", self.folder / "accounts.key"
+        tokens = self.folder / "tokens"
+        key = self.folder / "accounts.key"
         tokens.write_text(f'{self.token},tester,tester,"system:masters"\n')
         key.write_bytes(
             rsa.generate_private_key(65537, 2048).private_bytes(

@@ -33,7 +33,8 @@ class Trainyard:
     """``python -m config.run`` with a data folder of its own. ``username`` and ``password`` are the
     administrator's."""
 
-    username, password = "admin", PASSWORD
+    username = "admin"
+    password = PASSWORD
 
     def __init__(self, home: Path, port: int | None = None, **environment: str) -> None:
         self.home = home

@@ -41,7 +41,8 @@ class ApiProxy:
 
     def __init__(self, kubeconfig: Path) -> None:
         client: ApiClient = connect(kubeconfig.read_text())._client
-        self.server, self._known = client.configuration.host, client.rest_client.pool_manager
+        self.server = client.configuration.host
+        self._known = client.rest_client.pool_manager
         self._anyone = urllib3.PoolManager(ca_certs=client.configuration.ssl_ca_cert)
         self.down = False  # drops every request
         self.blind = False  # drops every watch
@@ -119,8 +120,11 @@ class ApiProxy:
 
     def heal(self) -> None:
         """End all interference, and cut watches that were held."""
-        self.down, self.blind, self.delay = False, False, 0.0
-        self.token, self._traps = "", []
+        self.down = False
+        self.blind = False
+        self.delay = 0.0
+        self.token = ""
+        self._traps = []
         if not self.passing.is_set():
             self.cut()
             self.passing.set()
@@ -138,7 +142,8 @@ class Passing(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def _pass(self) -> None:
-        method, watches = self.command, "watch=true" in self.path
+        method = self.command
+        watches = "watch=true" in self.path
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         refused = self.proxy.down or (watches and self.proxy.blind)
         if refused or self.proxy.sprung(method, self.path, after=False):

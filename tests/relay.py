@@ -23,7 +23,8 @@ class Relay:
 
     def close(self) -> None:
         """Refuse new connections, and cut those that are open."""
-        door, self._door = self._door, None
+        door = self._door
+        self._door = None
         if door is not None:
             _end(door)
         for known in self._sockets:

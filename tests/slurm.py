@@ -21,15 +21,19 @@ from tests.slurm_testbed import TOOL, Testbed, as_root, machines
 
 ARGUMENTS = ["-m", "slurm"]
 #: All tests on Slurm are here. Collecting every test would take longer than many of these.
-ENGINE, BROWSER = "tests/engines/slurm", "tests/e2e/test_slurm.py"
+ENGINE = "tests/engines/slurm"
+BROWSER = "tests/e2e/test_slurm.py"
 #: Tests of the engine that run with the browser's: they need no database and no equipment.
 WITH_BROWSER = tuple(f"{ENGINE}/test_{name}.py" for name in ("contract", "trial", "containers"))
 SECOND = "--second"
-PORT, APART = "SLURM_TESTBED_PORT", 40  # names a cluster; the second one's port is 40 higher
+# names a cluster; the second one's port is 40 higher
+PORT = "SLURM_TESTBED_PORT"
+APART = 40
 #: Another release of Debian than this machine's. Its Slurm runs next to the usual one, at another
 #: port.
 SUITE = os.environ.get("SLURM_SUITE", "")
-USUAL, BESIDE = "6817", "6837"
+USUAL = "6817"
+BESIDE = "6837"
 #: What some tests need on the nodes. Those of another release share nothing of this machine.
 EQUIPMENT = {
     "git": "command -v git",

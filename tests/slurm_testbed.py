@@ -39,7 +39,8 @@ class Testbed:
 
     def login(self, user: str = USER) -> Login:
         """Return the login of a user at the login node."""
-        ssh, key = self.told["ssh"], Path(self.told["users"][user]["key_file"])
+        ssh = self.told["ssh"]
+        key = Path(self.told["users"][user]["key_file"])
         return Login(
             host=ssh["host"],
             user=user,

@@ -18,4 +18,5 @@ def of_one_pod(kind: str) -> dict[str, Any]:
     }
 
 
-STANDARD, WORKSPACE = of_one_pod("training"), of_one_pod("workspace")
+STANDARD = of_one_pod("training")
+WORKSPACE = of_one_pod("workspace")

@@ -98,7 +98,8 @@ def test_no_rows_of_a_higher_package_are_written(package: str) -> None:
 @pytest.mark.parametrize("package", BELOW)
 def test_no_package_looks_into_the_json_of_a_higher_one(package: str) -> None:
     own = json_columns(LAYERS[LAYERS.index(package) :])
-    columns, relations = json_columns(above(package)) - own, reverse_names(package)
+    columns = json_columns(above(package)) - own
+    relations = reverse_names(package)
     wrong = {
         str(path): found
         for path in sources(package)

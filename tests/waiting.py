@@ -43,5 +43,6 @@ def pace() -> float:
     In a container that is limited to some of the cores this is too high, because the numbers of
     cores and of tasks are the machine's.
     """
-    cores, busy = os.cpu_count() or 1, os.getloadavg()[0]
+    cores = os.cpu_count() or 1
+    busy = os.getloadavg()[0]
     return min(1.0, max(SLOWEST, cores / max(busy, 1.0)))

@@ -52,7 +52,9 @@ def _train(
     device until a sample or a checkpoint needs it: each step would have to wait if the loss was
     read back, or summed over the ranks, every time.
     """
-    config, order, ranks = this.config, this.order, this.ranks
+    config = this.config
+    order = this.order
+    ranks = this.ranks
     for step in range(done + 1, this.last_step + 1):
         _step(this, samples, order.batch(step), meter, stopping=bool(wish))
         last = step == this.last_step
@@ -115,9 +117,11 @@ def _number(value: float, device: torch.device) -> torch.Tensor:
 @torch.no_grad()
 def _test(this: Training, samples: Split) -> None:
     """Report loss and accuracy on the test set. The ranks share its samples among themselves."""
-    network, ranks = this.network, this.ranks
+    network = this.network
+    ranks = this.ranks
     network.eval()
-    loss, hits = 0.0, 0
+    loss = 0.0
+    hits = 0
     indices = share(torch.arange(len(samples), device=ranks.device), ranks.rank, ranks.world_size)
     for part in torch.split(indices, this.config.test_batch_size):
         labels = samples.labels[part]

@@ -75,7 +75,8 @@ def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
     if "--" not in arguments:
         return arguments, ()
     at = arguments.index("--")
-    head, words = arguments[:at], tuple(arguments[at + 1 :])
+    head = arguments[:at]
+    words = tuple(arguments[at + 1 :])
     if words and not WITH_WORDS & set(head):
         raise wrong_use(f"This command takes nothing after --, such as {words[0]}.")
     return head, words

@@ -10,7 +10,8 @@ from trainyard_cli.invocation import Invocation
 from trainyard_cli.show import Item
 
 Body = dict[str, Any]
-SOURCES, TEMPLATE = "dataSources", "template"
+SOURCES = "dataSources"
+TEMPLATE = "template"
 SOURCE_WORDS = {"type", "name", "path"}
 
 

@@ -26,7 +26,9 @@ class CliError(Exception):
         self, message: str, todo: str = "", *, code: int = ExitCode.REFUSED, lines: object = ()
     ) -> None:
         super().__init__(message)
-        self.message, self.todo, self.code = message, todo, code
+        self.message = message
+        self.todo = todo
+        self.code = code
         self.lines: list[str] = [str(line) for line in lines] if isinstance(lines, list) else []
 
     def __str__(self) -> str:

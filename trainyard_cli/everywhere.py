@@ -9,7 +9,8 @@ import typer
 from trainyard_cli import notes
 from trainyard_cli.notes import LogLevel
 
-TRUE, FALSE = {"true", "t", "1"}, {"false", "f", "0"}
+TRUE = {"true", "t", "1"}
+FALSE = {"false", "f", "0"}
 FORMATS = {f"--{it}": f"--output={it}" for it in ("json", "yaml", "table")}
 QUIET = "Only errors and results: no notes on standard error."
 LEVEL = "What to print on standard error: debug, info, warn or error."

@@ -9,7 +9,8 @@ from uuid import UUID
 from core.broker.enqueue import MONITOR, SUBMIT, send, send_once
 from workloads.models import Workload
 
-HAND_OVER, QUEUE_UP = "workloads.hand_over", "workloads.queue_up"
+HAND_OVER = "workloads.hand_over"
+QUEUE_UP = "workloads.queue_up"
 
 
 def submit(*workloads: Workload) -> None:

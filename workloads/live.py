@@ -38,7 +38,8 @@ async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     if not user.is_authenticated:
         return HttpResponse("Sign in first.", status=403, content_type="text/plain")
     channels = await sync_to_async(channels_of)(user)
-    only, output = request.GET.get("only", ""), request.GET.get("output") == "all"
+    only = request.GET.get("only", "")
+    output = request.GET.get("output") == "all"
     watch = PageWatch(request.session.session_key or "", channels, only, output=output)
     response = StreamingHttpResponse(watch.messages(), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache, no-transform"

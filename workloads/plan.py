@@ -297,4 +297,6 @@ def _foresee(plan: Plan) -> None:
         if not plan.cluster.capabilities.queues:
             capacity.keep_nodes(plan.cluster)
         ahead = look_ahead(plan.cluster, plan.project, plan.spec)
-        plan.fit, plan.ground, plan.verdict = ahead.fit, ahead.ground, ahead.verdict
+        plan.fit = ahead.fit
+        plan.ground = ahead.ground
+        plan.verdict = ahead.verdict

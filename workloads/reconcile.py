@@ -52,7 +52,8 @@ def launch(workload: Workload) -> None:
 
 def refused(workload: Workload, refusal: EngineRefused) -> None:
     """Fail a workload that its cluster refused, with the message and the field it is about."""
-    said, field = str(refusal), refusal.field
+    said = str(refusal)
+    field = refusal.field
     with transaction.atomic():
         if workload.move(
             Phase.FAILED,
@@ -272,11 +273,13 @@ def lost(workload: Workload, why: str = "") -> None:
     failed."""
     if workload.phase not in HANDED_OVER or _move_as_stopped_by_us(workload):
         return
-    to, reason = Phase.FAILED, Reason.LOST
+    to = Phase.FAILED
+    reason = Reason.LOST
     why = why or f"{workload.cluster.name} no longer has this workload."
     message = f"{why} Copy & edit it to start it again."
     if workload.phase == Phase.STOPPING:
-        to, reason = Phase.STOPPED, Reason.STOPPED_BY_USER
+        to = Phase.STOPPED
+        reason = Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."
     also = _collected(workload)
     with transaction.atomic():

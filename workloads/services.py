@@ -280,9 +280,11 @@ def _own(replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workl
         for path, origin in workload.origins_json.items()
         if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
     }
-    whole, values = mapping(mapping(workload.spec_json).get(role)), dict(replica.values)
+    whole = mapping(mapping(workload.spec_json).get(role))
+    values = dict(replica.values)
     for name in sorted(of_the_asset & {*whole}):
-        value, given = whole[name], values.get(name)
+        value = whole[name]
+        given = values.get(name)
         if isinstance(value, list) and isinstance(given, list):
             names = {mapping(item).get("name") for item in given}
             value = [item for item in value if mapping(item).get("name") not in names] + given

@@ -71,7 +71,8 @@ def create(
 
 
 def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
-    spec, demand = ready.spec, ready.demand
+    spec = ready.spec
+    demand = ready.demand
     workload = Workload(
         name=planned.draft.name,
         project=ready.project,
@@ -115,7 +116,9 @@ def planned_launch_of(planned: Plan, by: User) -> Launch | None:
     submitted."""
     if not (planned.submittable and planned.spec and planned.project and planned.cluster):
         return None
-    spec, project, cluster = planned.spec, planned.project, planned.cluster
+    spec = planned.spec
+    project = planned.project
+    cluster = planned.cluster
     return Launch(
         handle=Handle(UNSAVED, planned.draft.name, project.name),
         run=1,

@@ -141,7 +141,8 @@ def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLo
     access.require(request.user, "audit.read")
     rows = listing.rows()
     start = min(listing.offset, LAST_OFFSET)
-    end, total = start + (listing.limit or listing.number_of_samples), rows.count()
+    end = start + (listing.limit or listing.number_of_samples)
+    total = rows.count()
     return AuditLogList(
         total=total,
         next=end if end < total else None,

@@ -71,7 +71,8 @@ def _done_once(
         if response.status_code >= 400:
             transaction.set_rollback(True)
         else:
-            row.status, row.body = response.status_code, response.content.decode()
+            row.status = response.status_code
+            row.body = response.content.decode()
             row.save(update_fields=["status", "body"])
     return response
 

@@ -188,7 +188,8 @@ class MeOut(Wire):
 @router.get("/me", response=MeOut, by_alias=True)
 def get_me(request: ApiRequest) -> MeOut:
     """Who you are, the projects that you are a member of, and what you may do."""
-    user, key = request.user, request.user.acting_key
+    user = request.user
+    key = request.user.acting_key
     projects = user.projects.order_by("name").values("pk", "name", "cluster_id")
     return MeOut(
         username=user.username,

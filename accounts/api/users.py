@@ -144,7 +144,8 @@ def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
 def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
     """Set a new password, which only this answer contains. It ends every session and token of the
     user."""
-    user, password = _user(request, user_id, "users.update"), secrets.token_urlsafe(16)
+    user = _user(request, user_id, "users.update")
+    password = secrets.token_urlsafe(16)
     with judged(REFUSED):
         services.reset_password(user, password, by=request.user)
     return NewPassword(temp_password=password)
@@ -166,7 +167,9 @@ class OwnPasswordIn(Closed):
 def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
     """Change your own password. It ends all your sessions and tokens. An access key cannot change
     it."""
-    user, adapter = request.user, get_adapter(request)  # it counts failures, as for the page
+    # it counts failures, as for the page
+    user = request.user
+    adapter = get_adapter(request)
     if user.acting_key:
         raise ApiError(403, "An access key cannot change the password of its owner.")
     try:

@@ -98,10 +98,12 @@ class Calls:
         if body.spec is not None:
             given = self._given(body.spec, asset)
             wrong += _issues(given.problems)
-            changes, place = {"document": given.document, **given.columns}, given.place
+            changes = {"document": given.document, **given.columns}
+            place = given.place
         changes |= self._supported(body.meta, wrong)
         with self._judged(wrong, place):
-            name, description = body.meta.name, body.meta.description
+            name = body.meta.name
+            description = body.meta.description
             services.update(
                 self.kind, asset, by=user, name=name, description=description, **changes
             )

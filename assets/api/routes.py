@@ -29,7 +29,8 @@ def router_of(kind: AssetKind[A]) -> Router:
         _list(router, f"{ROOT}/{wire.path}", Calls(kind, wire), kind.title.lower())
     for its in wire.types:
         path = "/".join(filter(None, (ROOT, wire.path, its.path)))
-        calls, thing = Calls(kind, wire, its), its.one or kind.one
+        calls = Calls(kind, wire, its)
+        thing = its.one or kind.one
         _list(router, path, calls, kind.title.lower())
         _single(router, path, calls, thing)
         if not wire.read_only:
@@ -52,7 +53,8 @@ def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
 
 
 def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
-    one, name = f"{path}/{{asset_id}}", _name(path)
+    one = f"{path}/{{asset_id}}"
+    name = _name(path)
 
     @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
@@ -75,7 +77,8 @@ def _new(router: Router, path: str, calls: Calls, thing: str) -> None:
 
 
 def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
-    one, name = f"{path}/{{asset_id}}", _name(path)
+    one = f"{path}/{{asset_id}}"
+    name = _name(path)
 
     @router.put(
         one,

@@ -11,12 +11,10 @@ from spec.draft import Values
 from spec.parts.compute import Compute, GpuRequestType
 from spec.values.quantities import readable, to_bytes
 
-GPU, CPU, MEMORY, EXTENDED = (
-    "GPU per pod",
-    "CPU per pod",
-    "CPU memory per pod",
-    "Extended resource",
-)
+GPU = "GPU per pod"
+CPU = "CPU per pod"
+MEMORY = "CPU memory per pod"
+EXTENDED = "Extended resource"
 COLUMNS: Columns = tuple((name, (name,)) for name in (GPU, CPU, MEMORY, EXTENDED))
 
 

@@ -13,7 +13,8 @@ from spec.values.quantities import PATTERN, to_bytes
 
 PERCENT = "%"
 MEMORY_UNITS = {"M": "MB", "G": "GB", "Mi": "MiB", "Gi": "GiB"}
-CORES, MILLI = "cores", "millicores"
+CORES = "cores"
+MILLI = "millicores"
 
 
 def number(key: str, label: str, *wire: str, placeholder: str = "") -> Field:
@@ -94,7 +95,8 @@ class ComputeForm(AssetForm):
 
 def to_wire(values: Values) -> Values:
     """Return the values of fields with units, as the document has them."""
-    cpu, memory = values.get("cpu", {}), values.get("memory", {})
+    cpu = values.get("cpu", {})
+    memory = values.get("memory", {})
     cores = 0.001 if cpu.get("unit") == MILLI else 1
     document = {
         **_gpu(values),
@@ -110,7 +112,9 @@ def _gpu(values: Values) -> Values:
     """Return the request for GPUs. All of a device means whole devices; less, or a limit, means a
     part of one."""
     gpu: Mapping[str, Any] = values.get("gpu", {})
-    asked, most, unit = gpu.get("request"), gpu.get("limit"), gpu.get("unit", "")
+    asked = gpu.get("request")
+    most = gpu.get("limit")
+    unit = gpu.get("unit", "")
     devices = {"gpuDevicesRequest": values.get("gpuDevicesRequest", 0)}
     whole = unit == PERCENT and asked in (None, 100) and most is None
     if whole or (not devices["gpuDevicesRequest"] and asked is None and most is None):
@@ -170,7 +174,8 @@ def initial(resource: ComputeResource) -> Values:
     memory, unit = parted(spec.cpu_memory_request)
     most, most_unit = parted(spec.cpu_memory_limit)
     if most is not None and most_unit != unit:
-        memory, unit = to_bytes(spec.cpu_memory_request) / 1_000_000, "M"
+        memory = to_bytes(spec.cpu_memory_request) / 1_000_000
+        unit = "M"
         most = to_bytes(spec.cpu_memory_limit or "") / 1_000_000
     values = {
         "gpuDevicesRequest": spec.gpu_devices_request,

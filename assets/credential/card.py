@@ -5,7 +5,8 @@ from assets.credential.form import KINDS
 from assets.credential.model import Credential
 from clusters.models import Cluster
 
-KEYS, EXISTING = "Keys", "Existing Secret"
+KEYS = "Keys"
+EXISTING = "Existing Secret"
 COLUMNS: Columns = ((KEYS, (KEYS,)), (EXISTING, (EXISTING,)))
 
 

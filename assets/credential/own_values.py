@@ -68,7 +68,8 @@ def warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Proble
     if not tools or not _has_own({pk for _, kind, pk in assets if kind == CREDENTIAL.slug}):
         return
     for tool, is_unguarded in tools:
-        place, name = path_of(tool.field), tool.connection.name
+        place = path_of(tool.field)
+        name = tool.connection.name
         if is_unguarded:
             text = f"{name} is open to whoever reaches its port, and the workload uses {OWN}"
             yield Problem((*place, "connectionType"), text)

@@ -122,7 +122,8 @@ class Usable:
     def find(self, named: Named) -> Credential | None:
         """Return the named credential, by its id if there is one. ``None`` if it is not usable or
         no longer valid."""
-        pk, name = str(named.get("assetId") or ""), str(named.get("name") or "")
+        pk = str(named.get("assetId") or "")
+        name = str(named.get("name") or "")
         rows = [it for it in self.rows if it.owner_id] if named.get("own") else self.rows
         them = (it for it in rows if (str(it.pk) == pk if pk else it.name == name))
         return next((it for it in them if not fault_of(it)), None)

@@ -11,7 +11,9 @@ from spec.formats.documents import Document
 from spec.formats.stored import mapping
 from spec.problems.errors import WORDS, Path, Problem
 
-EXISTING, PAIRS, NUMBER = "existingSecretName", "keyValuePairs", "keyId"
+EXISTING = "existingSecretName"
+PAIRS = "keyValuePairs"
+NUMBER = "keyId"
 #: Run:ai's words for the keys of each type, and for fields that are not secret.
 WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
@@ -102,14 +104,18 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
     secret.
     """
     wrong = _strays(spec, {PAIRS, EXISTING, NUMBER})
-    keys, values = list[Any](), dict[str, str]()
+    keys = list[Any]()
+    values = dict[str, str]()
     given = spec.get(PAIRS, [])
     if not isinstance(given, list):
-        given, wrong = [], [*wrong, Problem((PAIRS,), "must be a list")]
+        given = []
+        wrong = [*wrong, Problem((PAIRS,), "must be a list")]
     for number, pair in enumerate(given):
-        at, item = (PAIRS, number), mapping(pair)
+        at = (PAIRS, number)
+        item = mapping(pair)
         wrong += _strays(item, {"key", "value"}, at)
-        key, value = item.get("key"), item.get("value")
+        key = item.get("key")
+        value = item.get("value")
         if not isinstance(key, str) or not isinstance(value, str | None):
             step = "value" if isinstance(key, str) else "key"
             wrong.append(Problem((*at, step), WORDS["string_type"]))

@@ -23,7 +23,10 @@ WHERE = {
     SourceKind.SECRET: ("lock", "Secret", "secret"),
 }
 
-FILES, SHARED, PATH, OPENED_BY = "Files", "Path on the server", "Container path", "Credential"
+FILES = "Files"
+SHARED = "Path on the server"
+PATH = "Container path"
+OPENED_BY = "Credential"
 COLUMNS: Columns = (
     ("Where", (*(name for _, name, _ in WHERE.values()), SHARED, FILES)),
     (PATH, (PATH,)),

@@ -40,7 +40,8 @@ def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -
         item = _kept(source, asset, item) | item
         by = [word for word in WORDS_OF.get(source, ()) if word in item]
         for word in by:
-            given, named = item.pop(word), mapping(item.get("credential")).get("assetId")
+            given = item.pop(word)
+            named = mapping(item.get("credential")).get("assetId")
             if given and item.get("credential") and given != named:
                 wrong.append(Problem((word,), TWICE))
             elif given and not named:

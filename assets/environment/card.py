@@ -7,7 +7,8 @@ from spec.draft import Values
 from spec.framework import Framework
 from spec.parts.environment import TOOLS
 
-IMAGE, SERVED = "Image", "Tools"
+IMAGE = "Image"
+SERVED = "Tools"
 COLUMNS: Columns = ((IMAGE, (IMAGE,)), (SERVED, (SERVED,)))
 
 

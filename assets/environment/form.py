@@ -200,7 +200,8 @@ class EnvironmentForm(AssetForm):
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
         is elsewhere."""
         tools.leave_out(item)
-        cell, url = item.by["connection_type"], ConnectionType.EXTERNAL_URL.value
+        cell = item.by["connection_type"]
+        url = ConnectionType.EXTERNAL_URL.value
         if not self.offers_urls and cell.value != url:
             cell.options = [option for option in cell.options if option[0] != url]
 
@@ -217,7 +218,8 @@ class EnvironmentForm(AssetForm):
     @property
     def opened(self) -> dict[str, bool]:
         """Which folded parts hold something, or something wrong, and so are shown."""
-        given, wrong = self.initial, set(self.errors)
+        given = self.initial
+        wrong = set(self.errors)
         keys = {"command", "args", "workingDir", "createHomeDir", "stdin"}
         return {
             "architecture": bool(wrong & {field.name for field in IMAGE[1:]}),

@@ -79,7 +79,8 @@ def pack(cells: Values) -> Values:
     """Convert the cells of a form to a tool."""
     if cells.get("tool_type") in EXTERNAL_TOOLS:
         cells |= dict.fromkeys(OF_SERVED, "")
-    tool, names = cells.pop("tool_type", ""), cells.pop("who", [])
+    tool = cells.pop("tool_type", "")
+    names = cells.pop("who", [])
     item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
     item["name"] = item["name"] or TOOLS.get(tool, "")
     item |= {access.value: names for access in NAMES if item["authorizationType"] == access}

@@ -38,7 +38,8 @@ CELLS = (
 def pack(cells: Values) -> Values:
     """Convert the cells of a form to a variable."""
     name, source, value, key = (cells.pop(it, "") for it in ("name", "source", "value", "key"))
-    kept, unset = cells.pop(KEPT, ""), cells.pop(UNSET, False)
+    kept = cells.pop(KEPT, "")
+    unset = cells.pop(UNSET, False)
     chosen = cells.pop(CHOSEN, {})
     if source in NAMED:
         same = source == "credential" and chosen.get("name", "") == value

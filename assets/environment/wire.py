@@ -12,7 +12,9 @@ from spec.framework import Framework
 from spec.parts.environment import EXTERNAL_TOOLS, Environment, Security, ToolConnection
 from spec.problems.errors import WORDS, Path, Problem
 
-TOOLS, INSIDE, OVERRIDE = "connections", "internalToolInfo", "overrideUidGidInWorkspace"
+TOOLS = "connections"
+INSIDE = "internalToolInfo"
+OVERRIDE = "overrideUidGidInWorkspace"
 SECURITY = frozenset(field.alias or name for name, field in Security.model_fields.items())
 #: Fields that ``internalToolInfo`` has, too. The last three are Trainyard's own.
 PLAIN = (
@@ -26,7 +28,8 @@ NESTED = {
 }
 DESCRIPTIONS = {"nodePort": "The port of the tool", "externalUrl": "The URL of the tool"}
 LACKS = {"security": WORDS["extra_forbidden"]}
-OUTSIDE, IS_EXTERNAL = "externalToolInfo", "isExternal"
+OUTSIDE = "externalToolInfo"
+IS_EXTERNAL = "isExternal"
 NOT_EXTERNAL = f"is for tools with {IS_EXTERNAL}"
 TOOL_LACKS = {IS_EXTERNAL: NOT_HERE, OUTSIDE: NOT_EXTERNAL, "exclude": NOT_HERE}
 EXTERNAL_LACKS = {INSIDE: f"is for tools without {IS_EXTERNAL}", "exclude": NOT_HERE}
@@ -58,7 +61,8 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     if item.get(IS_EXTERNAL) is True:
         return _external(item, at, wrong)
     outer, problems = without(item, TOOL_LACKS, at)
-    name, inner = outer.pop("name", None), mapping(outer.pop(INSIDE, None))
+    name = outer.pop("name", None)
+    inner = mapping(outer.pop(INSIDE, None))
     inner, missing = without(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
     strays = [(*at, key) for key in outer]
     strays += [(*at, INSIDE, key) for key in inner if key not in {*PLAIN, *_parts()}]
@@ -70,7 +74,8 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     tool = {key: inner[key] for key in PLAIN if inner.get(key) is not None}
     for ours, (part, flag) in NESTED.items():
         given = dict(mapping(inner.get(part)))
-        value, says = given.pop(ours, None), given.pop(flag, None)
+        value = given.pop(ours, None)
+        says = given.pop(flag, None)
         within = (*at, INSIDE, part)
         if says is not None and says is not (value is not None):
             wrong.append(Problem((*within, flag), f"must be true exactly if {ours} is given"))
@@ -82,7 +87,8 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
 def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
     """Return an external tool as a connection."""
     outer, problems = without(item, EXTERNAL_LACKS, at)
-    name, info = outer.pop("name", None), dict(mapping(outer.pop(OUTSIDE, None)))
+    name = outer.pop("name", None)
+    info = dict(mapping(outer.pop(OUTSIDE, None)))
     strays = [(*at, key) for key in outer if key != IS_EXTERNAL]
     strays += [(*at, OUTSIDE, key) for key in info if key not in ELSEWHERE]
     wrong += [*problems, *(Problem(path, WORDS["extra_forbidden"], "unknown") for path in strays)]
@@ -118,7 +124,8 @@ def _tool_out(item: Mapping[str, Any]) -> Document:
 
 def _schema() -> Document:
     """Return the schema, with permissions next to the image and tools nested as in Run:ai."""
-    whole, tool = schema_of(Environment), schema_of(ToolConnection)["properties"]
+    whole = schema_of(Environment)
+    tool = schema_of(ToolConnection)["properties"]
     own = {key: value for key, value in whole["properties"].items() if key != "security"}
     inner = {key: tool[key] for key in PLAIN}
     for ours, (part, flag) in NESTED.items():
@@ -154,7 +161,9 @@ def _place(document: Document, path: Path) -> Path:
         return path[1:]
     if path[:1] != (TOOLS,) or len(path) < 3 or path[2] == "name":
         return path
-    head, field, rest = path[:2], path[2], path[3:]
+    head = path[:2]
+    field = path[2]
+    rest = path[3:]
     if mapping(document[TOOLS][head[1]]).get("toolType") in EXTERNAL_TOOLS:
         return (*head, OUTSIDE, field, *rest)
     if field in NESTED:
@@ -165,7 +174,8 @@ def _place(document: Document, path: Path) -> Path:
 def _supported_in(types: Mapping[str, Any]) -> Given:
     """Read the supported workloads. A missing type is false, as in Run:ai, except for those that
     are always true here."""
-    distributed, framework = types.get("distributed", False), types.get("distFramework", "")
+    distributed = types.get("distributed", False)
+    framework = types.get("distFramework", "")
     wrong = [Problem((key,), EVERYWHERE) for key in ("workspace", "training") if key in types]
     wrong = [it for it in wrong if types[str(it.path[0])] is False]
     if types.get("inference"):

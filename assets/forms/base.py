@@ -71,7 +71,8 @@ class AssetForm(Form):
 
     def check(self) -> None:
         """Check what a browser with our scripts would not send."""
-        place, cluster = self.places.get(self.values.get("scope", "")), self.values.get("cluster")
+        place = self.places.get(self.values.get("scope", ""))
+        cluster = self.values.get("cluster")
         if place is None or place.owner or not cluster or place.cluster_key == cluster:
             return
         if place.cluster:

@@ -80,7 +80,8 @@ class GalleryState:
     ``order`` sorts. Unknown values are ignored."""
 
     def __init__(self, kind: AssetKind[Any], asked: QueryDict, user: User) -> None:
-        self.kind, self.user = kind, user
+        self.kind = kind
+        self.user = user
         self.columns = columns_of(kind)
         self.text = search_text(asked)
         self.scopes = [*Scope.choices, *([(ME, ONLY_YOU)] if kind.personal else [])]
@@ -120,7 +121,8 @@ class GalleryState:
     def export(self) -> Iterator[list[str]]:
         """The header and the cells of each row."""
         yield [column.label for column in self.columns]
-        rows, start = list(self.rows()), 0
+        rows = list(self.rows())
+        start = 0
         while some := rows[start : start + AT_ONCE]:
             for asset, card in zip(some, cards(self.kind, some), strict=True):
                 yield [column.text(asset, card) for column in self.columns]

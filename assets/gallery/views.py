@@ -22,14 +22,16 @@ from projects.scopes import ME
 CARDS_A_PAGE = 24
 ROWS_A_PAGE = 50
 LOOK = "gallery_look"  # of the session: how this person sees galleries
-CARDS, TABLE = "cards", "table"
+CARDS = "cards"
+TABLE = "table"
 
 
 @require_safe
 @login_required
 def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """What the address asks for; ``as`` is remembered."""
-    state, look = GalleryState(kind, request.GET, request.user), _look(request)
+    state = GalleryState(kind, request.GET, request.user)
+    look = _look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
     page = Paginator(state.rows(), size).get_page(request.GET.get("page"))
     drawn = list(zip(page, cards(kind, list(page)), strict=True))
@@ -56,7 +58,8 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
 @login_required
 def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """What the address asks for, whole, as CSV."""
-    state, write = GalleryState(kind, request.GET, request.user), line_writer()
+    state = GalleryState(kind, request.GET, request.user)
+    write = line_writer()
     response = HttpResponse("".join(map(write, state.export())), content_type="text/csv")
     name = f"{kind.path}-{timezone.now():%Y%m%d-%H%M%S}.csv"
     response["Content-Disposition"] = f'attachment; filename="{name}"'

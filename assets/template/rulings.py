@@ -33,11 +33,14 @@ def judge(
 ) -> Iterator[Problem]:
     """Problems where the draft breaks the template's rulings. ``document`` is the draft merged with
     its assets. A field with one of the ``others`` is not also reported as missing."""
-    base, said = template.draft, {problem.field for problem in others}
+    base = template.draft
+    said = {problem.field for problem in others}
     for field, ruling in rulings(template).items():
         if field.startswith("master.") and draft.master is None:
             continue
-        path, given, by = tuple(field.split(".")), value_of(draft, field), ruling.source
+        path = tuple(field.split("."))
+        given = value_of(draft, field)
+        by = ruling.source
         if ruling.locked and given != value_of(base, field):
             message = f"is locked by {by}{ruling.reason}; leave it as the template has it"
             yield Problem(path, message, "locked", by)
@@ -57,13 +60,15 @@ def value_of(draft: WorkloadDraft, field: str) -> Any:
 
 def put(draft: WorkloadDraft, template: Template, field: str) -> None:
     """Set a field to the template's value."""
-    base, (head, _, key) = template.draft, field.partition(".")
+    base = template.draft
+    (head, _, key) = field.partition(".")
     if field in OWN:
         setattr(draft, field, getattr(base, field))
     elif head == "master" and draft.master is None:
         return
     elif head in {"worker", "master"} and key:
-        ours, theirs = _replica(draft, head), _replica(base, head)
+        ours = _replica(draft, head)
+        theirs = _replica(base, head)
         rest = {kind: pk for kind, pk in ours.assets.items() if kind != key}
         ours.assets = rest | {kind: pk for kind, pk in theirs.assets.items() if kind == key}
         _put(ours.values, key, _inside(theirs.values, key))

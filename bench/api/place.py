@@ -75,7 +75,8 @@ def place() -> Iterator[BenchPlace]:
 @contextmanager
 def _postgres(scratch: Path) -> Iterator[dict[str, str]]:
     folders = sorted(Path("/usr/lib/postgresql").glob("*/bin")) or [Path("/usr/bin")]
-    programs, data = folders[-1], scratch / "data"
+    programs = folders[-1]
+    data = scratch / "data"
     data.mkdir()
     if os.geteuid() == 0:
         shutil.chown(data, USER)

@@ -20,8 +20,10 @@ class Watched:
     it."""
 
     def __init__(self, place: BenchPlace) -> None:
-        self.place, self.heard = place, dict[str, int]()
-        self.ready, self.news = 0, asyncio.Event()
+        self.place = place
+        self.heard = dict[str, int]()
+        self.ready = 0
+        self.news = asyncio.Event()
 
     async def watch(self) -> None:
         """Open one connection that watches, and count what it hears."""

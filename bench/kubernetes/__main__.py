@@ -16,7 +16,8 @@ HOW = """Say what to measure and where: make bench-kubernetes B=submitting KUBEC
 
 
 def main() -> int:
-    names, kubeconfig = sys.argv[1:], os.environ.get("KUBECONFIG", "")
+    names = sys.argv[1:]
+    kubeconfig = os.environ.get("KUBECONFIG", "")
     if len(names) != 1 or names[0] not in {*PARTS, "verdicts"} or not kubeconfig:
         print(HOW)
         return 2

@@ -16,10 +16,12 @@ THREADS = 8
 
 
 def main() -> None:
-    count, namespace = int(sys.argv[1]), sys.argv[2]
+    count = int(sys.argv[1])
+    namespace = sys.argv[2]
     job = json.load(sys.stdin)
     config.load_kube_config()
-    jobs, core = CustomObjectsApi(), CoreV1Api()
+    jobs = CustomObjectsApi()
+    core = CoreV1Api()
     core.create_namespace({"metadata": {"name": namespace}})
 
     def create(number: int) -> None:

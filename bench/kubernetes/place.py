@@ -51,7 +51,8 @@ class BenchSite:
 def place(kubeconfig: Path) -> Iterator[BenchSite]:
     """Start Trainyard with the cluster and a new project. After the block, stop it and delete the
     namespaces."""
-    api, project = connect(kubeconfig.read_text()), f"bench-{uuid4().hex[:6]}"
+    api = connect(kubeconfig.read_text())
+    project = f"bench-{uuid4().hex[:6]}"
     with tempfile.TemporaryDirectory() as home:
         trainyard = Trainyard(Path(home), TRAINYARD_DEMO="0", TRAINYARD_LOCAL_ENGINE="off")
         trainyard.start()

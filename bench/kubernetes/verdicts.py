@@ -40,14 +40,20 @@ if TYPE_CHECKING:
     from projects.models import Project
     from spec.workload import WorkloadSpec
 
-SECONDS, SEED, CALLERS = 720, 7, 8
+SECONDS = 720
+SEED = 7
+CALLERS = 8
 IMAGE = "local/busybox:1"  # never pulled: simulated nodes pull nothing
-TYPE, SIMULATED = "run.ai/type", "trainyard-kube/fake"
+TYPE = "run.ai/type"
+SIMULATED = "trainyard-kube/fake"
 FOREVER = [{"name": "fake/run-seconds", "value": "forever"}]
 TAKEN = (1 / 2, 3 / 4, 7 / 8, 15 / 16, 31 / 32)  # shares of a node that are taken
-SETTLED, LOOK = 8, 0.25  # looks at which pods that have no node are the same; seconds between two
+# looks at which pods that have no node are the same; seconds between two
+SETTLED = 8
+LOOK = 0.25
 LONGEST = 180.0
-WRONG, NOT_STARTED = "wrong", "not started"
+WRONG = "wrong"
+NOT_STARTED = "not started"
 LIMITS = {WRONG: 2.0, NOT_STARTED: 5.0}  # percent
 
 
@@ -66,8 +72,10 @@ def rows(kubeconfig: Path) -> Iterator[Measurement]:
     if skipped := said.get("skipped"):
         print(f"Skipped: {skipped}")
         return
-    nodes, counted = said["nodes"], Counter[str](said["counted"])
-    judged, repaired = counted["judged"], counted["repaired"]
+    nodes = said["nodes"]
+    counted = Counter[str](said["counted"])
+    judged = counted["judged"]
+    repaired = counted["repaired"]
     left = f"{counted['unknown']} more were left to the queue"
     what = f"Verdicts that were wrong, of {judged} random gangs on {nodes:,} nodes ({left})"
     yield Measurement(what, 100 * counted[WRONG] / max(judged, 1), "%", LIMITS[WRONG])
@@ -209,7 +217,8 @@ def gang(random: Random, types: list[str]) -> "WorkloadSpec":
 def _fill(trial: Trial) -> None:
     """Take a part of each node, as in a busy cluster: most of it, and hardly two have equal room
     left."""
-    api, random = trial.api, trial.random
+    api = trial.api
+    random = trial.random
     simulated = trial.cluster.nodes.filter(labels_json__has_key=SIMULATED)
     _wait_for_nodes(trial, lambda: not simulated.exclude(allocated_cpu=0).exists(), "are empty")
     name = trial.fillers.rpartition("/")[2]

@@ -28,7 +28,8 @@ from engines.kubernetes.names import job_name
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-FEW, MANY = 200, 2_000
+FEW = 200
+MANY = 2_000
 CALLERS = 8
 SETTLING = 60.0  # seconds after all run, for the rest of the work that submitting causes
 QUIET = 310.0  # seconds of watching while nothing happens, long enough for one complete list
@@ -100,7 +101,8 @@ def _quiet(place: BenchSite) -> Cost:
 
 
 def _changes(place: BenchSite, workloads: dict[str, str], cost: Cost) -> Iterator[Measurement]:
-    ours, against = [], []
+    ours = []
+    against = []
     with printed(place) as printed_at, database(place) as ask:
         for name, workload in workloads.items():
             pod = f"{job_name(Handle(UUID(workload), name, place.project))}-worker-0"
@@ -109,7 +111,8 @@ def _changes(place: BenchSite, workloads: dict[str, str], cost: Cost) -> Iterato
             shown = wait_for(partial(_shown, ask, workload), 30, name, every=0.005)
             ours.append(shown - started)
             against.append(shown - wait_for(partial(printed_at.__getitem__, pod), 30, pod))
-    share, memory = cost.cpu / QUIET, cost.memory / 1000**2
+    share = cost.cpu / QUIET
+    memory = cost.memory / 1000**2
     yield Measurement(
         what=f"A pod's change of phase to its row in the database, p95 of {CHANGES}, "
         f"{MANY:,} pods (quiet, the worker takes {share:.0%} of a core and {memory:.0f} MB)",

@@ -9,7 +9,8 @@ from bench.report import Measurement
 from bench.slurm.place import SHAPE, WORKLOAD, SlurmBench, as_user
 from tests.waiting import wait_for
 
-COUNT, CALLERS = 200, 8
+COUNT = 200
+CALLERS = 8
 LONGEST = 300.0
 LOOP = """
 count=$0

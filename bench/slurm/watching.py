@@ -22,12 +22,16 @@ from tests.rest import Rest
 from tests.slurm_testbed import USER
 from tests.waiting import wait_for
 
-FEW, MANY, CALLERS = 100, 1_000, 8
+FEW = 100
+MANY = 1_000
+CALLERS = 8
 SETTLING = 10.0  # seconds for the rest of the work that submitting causes
 QUIET = 60.0  # seconds of watching while nothing happens
 CHANGES = 40
 LONGEST = 600.0
-PEER, PEER_SECONDS = "alice", 5.0  # who reads the queue, and the seconds between two reads
+# who reads the queue, and the seconds between two reads
+PEER = "alice"
+PEER_SECONDS = 5.0
 SPENT = r"\b{}\s*\([^)]*\)\s*count:(\d+)\s*ave_time:\d+\s*total_time:(\d+)"
 
 
@@ -110,7 +114,8 @@ def _fill(place: SlurmBench, rest: Rest, count: int) -> list[str]:
 
 
 def _quiet(place: SlurmBench) -> QuietCost:
-    worker, over = psutil.Process(place.trainyard.pids()["worker"]), Event()
+    worker = psutil.Process(place.trainyard.pids()["worker"])
+    over = Event()
 
     def ask() -> None:
         due = time.monotonic()
@@ -139,7 +144,8 @@ def _asking(ask: Callable[[], None], over: Event) -> Iterator[None]:
 def _times(worker: psutil.Process) -> tuple[float, Requests, Requests]:
     """Return the CPU seconds of the worker, and what Trainyard's user and the peer requested, as
     slurmctld counts it."""
-    times, said = worker.cpu_times(), as_user("sdiag")
+    times = worker.cpu_times()
+    said = as_user("sdiag")
     spent = (re.search(SPENT.format(user), said) for user in (USER, PEER))
     ours, peer = (
         Requests(int(it[1]), int(it[2]) / 1e6) if it else Requests(0, 0.0) for it in spent

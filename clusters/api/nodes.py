@@ -67,7 +67,8 @@ class NodeOut(Wire):
 
     @classmethod
     def of(cls, row: NodeRow, cluster: Cluster) -> "NodeOut":
-        node, held = row.node, row.held
+        node = row.node
+        held = row.held
         return cls(
             id=str(node.pk),
             name=node.name,

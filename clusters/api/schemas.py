@@ -198,7 +198,8 @@ def secret_of(
     """The secret of the connection; ``None`` keeps the stored one. Raises ``ValidationError`` with
     every problem of secret, name and settings."""
     secrets: list[ConnectionSecret | None] = []
-    tried, settings = copy(cluster), given.settings(cluster.definition)
+    tried = copy(cluster)
+    settings = given.settings(cluster.definition)
     judge_all(
         lambda: secrets.append(given.secret(editing=editing)),
         lambda: services.judge(tried, name=name, settings=settings),

@@ -39,7 +39,9 @@ class ConnectionForm(Form):
     ) -> None:
         offered = self.choices(editing=editing)
         super().__init__((NAME, *self.FIELDS), values, posted, files=files, offered=offered)
-        self.kind, self.test, self.editing = kind, test, editing
+        self.kind = kind
+        self.test = test
+        self.editing = editing
         self.risks: list[str] = []  # what the secret has to be trusted with, in words
         if self.is_bound:
             self.judge()

@@ -57,7 +57,8 @@ def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
 def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
     """Sums of pods' requests, for clusters whose nodes report them. Pods on nodes that are not
     ready do not count."""
-    telling, ready = {"nodes__allocated_cpu__isnull": False}, Q(nodes__ready=True)
+    telling = {"nodes__allocated_cpu__isnull": False}
+    ready = Q(nodes__ready=True)
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **telling)
         .values("pk")

@@ -27,7 +27,8 @@ class Reading(Thread):
 
     def __init__(self, engine: Engine, cluster: str) -> None:
         super().__init__(daemon=True, name=f"nodes of {cluster}")
-        self._engine, self._cluster = engine, cluster
+        self._engine = engine
+        self._cluster = cluster
         self.nodes: tuple[NodeInfo, ...] | None = None
         self.took = 0.0
 
@@ -57,7 +58,8 @@ class Glances:
                 self._reading = Reading(self._engine, str(cluster))
                 self._reading.start()
         elif not self._reading.is_alive():
-            done, self._reading = self._reading, None
+            done = self._reading
+            self._reading = None
             self._due = now + max(EVERY_SECONDS, done.took / SHARE)
             if done.nodes is not None:
                 keep(cluster, done.nodes)

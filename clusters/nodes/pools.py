@@ -50,7 +50,8 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
 
 def obstacle_to_delete(pool: NodePool, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    workloads, projects = pool.cluster.workloads, pool.cluster.projects
+    workloads = pool.cluster.workloads
+    projects = pool.cluster.projects
     asking = Dependents.of(
         workloads.visible_to(by).names_asking_for(pool.name),
         len(workloads.names_asking_for(pool.name)),
@@ -69,7 +70,8 @@ def obstacle_to_delete(pool: NodePool, by: User) -> str:
 def _save(pool: NodePool, label_key: str, label_value: str) -> None:
     if pool.name == DEFAULT_POOL:
         raise ValidationError({"name": DEFAULT_NAME})
-    pool.label_key, pool.label_value = label_key, label_value
+    pool.label_key = label_key
+    pool.label_value = label_value
     pool.full_clean()
     with unless_taken(pool):
         pool.save()

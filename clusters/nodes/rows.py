@@ -14,7 +14,10 @@ from clusters.nodes.occupancy import occupancies
 from engines.nodes import Allocation
 from spec.values.quantities import readable
 
-READY, NOT_READY, UNKNOWN, CORDONED = "Ready", "NotReady", "Unknown", "Cordoned"
+READY = "Ready"
+NOT_READY = "NotReady"
+UNKNOWN = "Unknown"
+CORDONED = "Cordoned"
 STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}
 LOOKED_FOR = timedelta(seconds=30)  # time until a new pool's first nodes are seen
 Meter = tuple[str, float, float, str]  # label, used, total, text
@@ -59,7 +62,8 @@ class NodeRow:
     @property
     def meters(self) -> list[Meter]:
         """Bars of GPUs, cores and memory: allocated, and free."""
-        node, held = self.node, self.held
+        node = self.node
+        held = self.held
         held_gpus, held_cpu, held_memory = (
             (held.gpus, held.cpu, held.memory) if held else (None, None, None)
         )

@@ -16,9 +16,11 @@ TOTALS = ["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus", "count
 
 def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
     """Store only what changed: of thousands of nodes few change within a minute."""
-    nodes, pools = tuple(nodes), list(cluster.pools.all())
+    nodes = tuple(nodes)
+    pools = list(cluster.pools.all())
     rows = {node.name: node for node in cluster.nodes.all()}
-    created, changed = [], []
+    created = []
+    changed = []
     for info in nodes:
         pool = pool_of(pools, info.labels)
         values = _values(info) | {"pool_id": pool.pk if pool else None}
@@ -51,7 +53,8 @@ def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
 
 def sort(cluster: Cluster) -> None:
     """Assign all nodes again, after a pool was changed."""
-    pools, moved = list(cluster.pools.all()), []
+    pools = list(cluster.pools.all())
+    moved = []
     for node in cluster.nodes.only("labels_json", "pool"):
         pool = pool_of(pools, node.labels_json)
         if node.pool_id != (pool.pk if pool else None):

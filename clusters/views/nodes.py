@@ -24,7 +24,8 @@ NODES_A_PAGE = 50
 @login_required
 def listing(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
-    text, pool = search_text(request.GET), search_text(request.GET, "pool")
+    text = search_text(request.GET)
+    pool = search_text(request.GET, "pool")
     rows = light(narrowed(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool))
     page = Paginator(rows, NODES_A_PAGE).get_page(request.GET.get("page"))
     context = {

@@ -19,7 +19,8 @@ from clusters.nodes.occupancy import occupancies
 from clusters.nodes.rows import light, rows_of
 from core.web.http import render_partial
 
-WORKLOADS_SHOWN, NODES_SHOWN = 50, 10
+WORKLOADS_SHOWN = 50
+NODES_SHOWN = 10
 TONES = {
     State.WAITING: "info",
     State.CONNECTED: "success",

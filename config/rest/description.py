@@ -135,7 +135,8 @@ def _complete(described: Schema, operation: Operation) -> None:
 
 
 def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int]:
-    is_open, writes = operation.auth_param is None, method != "GET"
+    is_open = operation.auth_param is None
+    writes = method != "GET"
     yield from (400, 401, 503)
     if is_open:
         yield from (429, 507)

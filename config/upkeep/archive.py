@@ -23,7 +23,8 @@ from typing import IO, BinaryIO, Self
 from config.upkeep.errors import UpkeepError
 
 FORMAT = 1
-MANIFEST, KEYS = "manifest.json", "secret_key"
+MANIFEST = "manifest.json"
+KEYS = "secret_key"
 LOG = re.compile(r"logs/[0-9a-f-]{36}/[\w.-]+")
 PRIVATE = 0o600
 LEVEL = 3  # of gzip; logs compress well, and a backup should leave the CPU to others
@@ -77,7 +78,8 @@ class Writer:
     def file(self, name: str, source: BinaryIO, size: int, mode: int = PRIVATE) -> None:
         """Add ``size`` bytes of a file, even if the source has grown since."""
         member = tarfile.TarInfo(name)
-        member.size, member.mode = size, mode & 0o777
+        member.size = size
+        member.mode = mode & 0o777
         member.mtime = int(datetime.now(UTC).timestamp())
         self.tar.addfile(member, source)
 

@@ -15,7 +15,8 @@ from config.upkeep.postgresql import PostgresqlDatabase
 class SqliteDatabase:
     """The SQLite database of this installation: a file, and its write-ahead log."""
 
-    kind, part = "SQLite", "database.sqlite3"
+    kind = "SQLite"
+    part = "database.sqlite3"
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -24,7 +24,8 @@ LAST_LINES = 5
 class PostgresqlDatabase:
     """The PostgreSQL database of this installation."""
 
-    kind, part = "PostgreSQL", "database.dump"
+    kind = "PostgreSQL"
+    part = "database.dump"
 
     def __init__(self, settings: dict[str, Any], scratch: Path) -> None:
         self.settings = settings

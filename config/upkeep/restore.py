@@ -44,7 +44,8 @@ class Restoration:
         self.home = Path(settings.HOME)
         self.database = databases.own()
         self.logs = Path(settings.LOG_STORE)
-        self.new_logs, self.old_logs = self.logs / ".restored", self.logs / ".replaced"
+        self.new_logs = self.logs / ".restored"
+        self.old_logs = self.logs / ".replaced"
 
     def in_the_way(self) -> str:
         if not self.database.is_empty():

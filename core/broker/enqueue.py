@@ -12,7 +12,9 @@ from core.broker.valkey import connection
 
 log = logging.getLogger(__name__)
 
-SUBMIT, MONITOR, PERIODIC = "submit", "monitor", "periodic"
+SUBMIT = "submit"
+MONITOR = "monitor"
+PERIODIC = "periodic"
 ASKED_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
 
 

@@ -52,7 +52,8 @@ class PageListener:
                 await self._woken.wait()
         if self._is_cut:
             raise CutOffError
-        names, self._unread = list(self._unread), {}
+        names = list(self._unread)
+        self._unread = {}
         self._woken.clear()
         return names
 
@@ -66,7 +67,8 @@ class PageListener:
             self._woken.set()
 
     def cut(self) -> None:
-        self._is_cut, self._unread = True, {}
+        self._is_cut = True
+        self._unread = {}
         self._woken.set()
 
 

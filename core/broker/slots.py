@@ -8,7 +8,8 @@ from core.broker.valkey import connection
 
 def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
     """Hold a place for ``seconds``, or longer by taking it again; ``False`` when all are taken."""
-    key, now = f"slots:{name}", time.time()
+    key = f"slots:{name}"
+    now = time.time()
     with connection().pipeline() as pipe:
         pipe.zremrangebyscore(key, "-inf", now)
         pipe.zadd(key, {holder: now + seconds})

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     JSONField = models.JSONField[Any, Any]
     TextField = models.TextField[str, str]
 else:  # generic for the type checker only
-    CharField, JSONField, TextField = models.CharField, models.JSONField, models.TextField
+    CharField = models.CharField
+    JSONField = models.JSONField
+    TextField = models.TextField
 
 
 class SaidText(TextField):

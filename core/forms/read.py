@@ -63,7 +63,8 @@ def put_items(values: Values, field: Field, new: list[Any]) -> None:
         if new or items_of(values, field):
             nested.put(values, field.key, new[0] if new else None)
         return
-    rest, whole = list(new), []
+    rest = list(new)
+    whole = []
     for old in nested.items(values, field.key):
         if not field.holds(old):
             whole.append(old)

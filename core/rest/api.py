@@ -128,7 +128,10 @@ class ApiError(Exception):
         retry_after: int = 0,  # seconds, where trying again may help
     ) -> None:
         self.retry_after = retry_after
-        self.code, self.message, self.details, self.issues = code, message, details, list(issues)
+        self.code = code
+        self.message = message
+        self.details = details
+        self.issues = list(issues)
         super().__init__(message)
 
     def body(self) -> dict[str, Any]:

@@ -95,7 +95,8 @@ def _is_stale(request: HttpRequest) -> bool:
     if wanted in {"", "*"}:
         return False
     asked = copy(request)
-    asked.method, asked.GET = "GET", QueryDict()
+    asked.method = "GET"
+    asked.GET = QueryDict()
     match = resolve(_whole(request.path))
     answer = match.func(asked, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}

@@ -25,12 +25,16 @@ class ListOfNames:
 
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
-TEXT, NUMBER, DATE, ID = str, float, datetime, UUID
+TEXT = str
+NUMBER = float
+DATE = datetime
+ID = UUID
 #: API name → column and type. Instead of a type, a mapping gives the column's value for each
 #: allowed word.
 Fields = Mapping[str, tuple[str, type | Mapping[str, str]]]
 
-FILTER_BY, SORT_BY = "filterBy", "sortBy"
+FILTER_BY = "filterBy"
+SORT_BY = "sortBy"
 LARGEST = 1e18
 ALMOST_A_MILLISECOND = timedelta(microseconds=999)
 LOOKUPS = {
@@ -56,7 +60,8 @@ COMPARED: dict[str, Callable[[Any, Any], bool]] = {
 }
 TEXT_ONLY = {"=@", "!@", "=^", "=$"}
 #: On a column of a few words, text operators become membership of the words that match.
-AMONG, NOT_AMONG = "among", "not among"
+AMONG = "among"
+NOT_AMONG = "not among"
 LOOKUPS |= {AMONG: ("in", False), NOT_AMONG: ("in", True)}
 COMPARED |= {
     AMONG: lambda value, wanted: value in wanted,
@@ -128,7 +133,8 @@ class FilterCondition:
         return cls(column, kind, operator, _value(value, kind, text))
 
     def as_query(self) -> Q:
-        (lookup, negated), wanted = LOOKUPS[self.operator], self.wanted
+        (lookup, negated) = LOOKUPS[self.operator]
+        wanted = self.wanted
         if self.kind is ListOfNames:
             lookup, pattern = IN_A_LIST[self.operator]
             wanted = pattern.format(re.escape(wanted))

@@ -59,7 +59,8 @@ class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
 def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
     """Rows that pass every filter and contain the search text in one of the attributes
     ``names``."""
-    among, text = list(conditions(asked.filter_by, fields)), asked.search.casefold()
+    among = list(conditions(asked.filter_by, fields))
+    text = asked.search.casefold()
     return [
         row
         for row in rows
@@ -81,7 +82,8 @@ def ordered(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
 
 
 def _passes(row: Any, condition: FilterCondition) -> bool:
-    value, wanted = getattr(row, condition.column), condition.wanted
+    value = getattr(row, condition.column)
+    wanted = condition.wanted
     if value is None:
         return condition.operator in NEGATED
     if condition.kind is ID:

@@ -24,11 +24,13 @@ def start(database: dict[str, Any]) -> None:
 
 
 def _go_on(path: Path) -> None:
-    log, written_at = path.with_name(f"{path.name}-wal"), 0
+    log = path.with_name(f"{path.name}-wal")
+    written_at = 0
     while True:
         sleep(EVERY_SECONDS)
         with suppress(OSError, sqlite3.Error):  # writers get the same error, and report it
-            latest, now = log.stat().st_mtime_ns, time_ns()
+            latest = log.stat().st_mtime_ns
+            now = time_ns()
             if latest != written_at and checkpoint(path) and now - latest > FILE_CLOCK_NS:
                 written_at = latest
 

@@ -124,7 +124,8 @@ def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: objec
     With htmx that page gets an event; without, the selection is in the address of ``?next=``. If no
     page asked, redirect to ``home``.
     """
-    slot, back = request.GET.get("slot", ""), came_from(request)
+    slot = request.GET.get("slot", "")
+    back = came_from(request)
     if request.htmx:
         detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
         return trigger_client_event(done(request, ""), "asset-created", detail)

@@ -31,10 +31,12 @@ def uuids(texts: Iterable[str]) -> list[UUID]:
 def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
     """Parse ranges such as ``0-3,8``: the numbers of ``among`` that they name, and the parts that
     name none."""
-    named, refused = set[int](), list[str]()
+    named = set[int]()
+    refused = list[str]()
     for part in filter(None, (part.strip() for part in text[:LONGEST_RANGES].split(","))):
         first, dash, last = part.partition("-")
-        low, high = whole_number(first.strip()), whole_number((last if dash else first).strip())
+        low = whole_number(first.strip())
+        high = whole_number((last if dash else first).strip())
         numbers = {
             one for one in among if low is not None and high is not None and low <= one <= high
         }

@@ -52,7 +52,8 @@ async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def unfit(scope: Scope) -> bool:
-    query, headers = scope["query_string"].decode("latin-1"), dict(scope["headers"])
+    query = scope["query_string"].decode("latin-1")
+    headers = dict(scope["headers"])
     cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
     texts = [scope["path"], *(text for pair in cookies.items() for text in pair)]
     return any(map(fault_of, (*texts, unquote(query))))
@@ -61,7 +62,8 @@ def unfit(scope: Scope) -> bool:
 def is_own_page(scope: Scope) -> bool:
     """Whether the websocket leads to the host that the page came from."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    origin, host = headers.get(b"origin", ""), headers.get(b"host", "")
+    origin = headers.get(b"origin", "")
+    host = headers.get(b"host", "")
     if origin in settings.CSRF_TRUSTED_ORIGINS:
         return True
     domain, _ = split_domain_port(host)

@@ -71,7 +71,9 @@ class KubernetesEngine:
         prometheus: str = "",
         log_streams: int = STREAMS,
     ) -> None:
-        self._api, self._prefix, self._images = api, prefix, images
+        self._api = api
+        self._prefix = prefix
+        self._images = images
         self._installation = installation
         self._usage = UsageReader(api, prefix=prefix, prometheus=prometheus)
         self._streams = LogStreams(api, streams=log_streams, on_end=self._wake)
@@ -211,7 +213,8 @@ class KubernetesEngine:
             raise objects.held(kept)
 
     def news(self) -> set[UUID]:
-        pods, uids = self._usage.refresh(), self._streams.news()
+        pods = self._usage.refresh()
+        uids = self._streams.news()
         if pods and self._watcher:
             uids |= {uid for uid, one in self._watcher.snapshots.items() if pods & one.names}
         return uids

@@ -36,10 +36,12 @@ class HopelessJobs:
     def suspend(self) -> list[ClusterEvent]:
         """Suspend the hopeless jobs; returns an event for each that somebody had resumed. A failed
         call is repeated at the pod's next change, which comes with its next restart."""
-        changed, self._hopeless = self._hopeless, {}
+        changed = self._hopeless
+        self._hopeless = {}
         events = []
         for uid, snapshot in changed.items():
-            before, view = given_up(snapshot), snapshot.job_view
+            before = given_up(snapshot)
+            view = snapshot.job_view
             if view is None or view.is_suspended or not (why := before or view.hopeless):
                 continue
             meta = view.manifest["metadata"]

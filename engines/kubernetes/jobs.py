@@ -7,8 +7,11 @@ from spec.framework import Framework
 from spec.workload import Role, WorkloadSpec
 
 GPU = "nvidia.com/gpu"
-KAI, KAI_GROUP = "kai-scheduler", "scheduling.run.ai"  # the scheduler, and the group of its API
-OPERATOR, MPI_OPERATOR = "Kubeflow training operator", "Kubeflow MPI operator"
+# the scheduler, and the group of its API
+KAI = "kai-scheduler"
+KAI_GROUP = "scheduling.run.ai"
+OPERATOR = "Kubeflow training operator"
+MPI_OPERATOR = "Kubeflow MPI operator"
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,18 @@ from uuid import UUID
 from engines.base import Launch, Manifest
 from engines.kubernetes.names import namespace_of
 
-WORKLOAD, PROJECT = "trainyard.io/workload", "trainyard.io/project"  # labels
+# labels
+WORKLOAD = "trainyard.io/workload"
+PROJECT = "trainyard.io/project"
 INSTALLATION = "trainyard.io/installation"  # label: which Trainyard owns it, if there are several
 EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when the workload stops
 QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
 TOOL = "trainyard.io/tool"  # label of what leads to a tool
 FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
 USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
-RUN, NAME = "trainyard.io/run", "trainyard.io/name"  # annotations
+# annotations
+RUN = "trainyard.io/run"
+NAME = "trainyard.io/name"
 SUBMITTED_BY = "trainyard.io/submitted-by"
 GAVE_UP = "trainyard.io/gave-up"  # annotation: why we suspended the job for good
 JOB_NAME = "training.kubeflow.org/job-name"  # on everything that an operator creates for a job

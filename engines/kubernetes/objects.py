@@ -45,7 +45,8 @@ def claim_namespace(api: Api, space: Manifest) -> None:
     cluster.
     """
     meta = space["metadata"]
-    path, installation = f"{NAMESPACES}/{meta['name']}", meta["labels"].get(INSTALLATION, "")
+    path = f"{NAMESPACES}/{meta['name']}"
+    installation = meta["labels"].get(INSTALLATION, "")
     for _ in range(TRIES):
         present = api.find(path)
         try:

@@ -30,7 +30,10 @@ class Submitter:
         render: Callable[[Launch], list[Manifest]],
         guard: PrefixGuard,
     ) -> None:
-        self._api, self._now, self._render, self._guard = api, now, render, guard
+        self._api = api
+        self._now = now
+        self._render = render
+        self._guard = guard
         self._claimed = set[str]()
 
     def submit(self, launch: Launch) -> None:

@@ -82,8 +82,10 @@ class LocalEngine:
         restart_delay: float = 1.0,
         paths: Sequence[str] = (),
     ) -> None:
-        self.home, self._images = home.resolve(), images
-        self._machine, self._restart_delay = Machine(virtual_gpus), restart_delay
+        self.home = home.resolve()
+        self._images = images
+        self._machine = Machine(virtual_gpus)
+        self._restart_delay = restart_delay
         self._paths = paths
 
     @property
@@ -118,9 +120,11 @@ class LocalEngine:
 
     @_on_disk()
     def submit(self, launch: Launch) -> None:
-        plan, folder = self.plan(launch), self._folder(launch.handle)
+        plan = self.plan(launch)
+        folder = self._folder(launch.handle)
         with locked(folder.door):
-            current, record = read_json(folder.launch), Record.read(folder)
+            current = read_json(folder.launch)
+            record = Record.read(folder)
             latest = current["run"] if current else 0
             if latest > plan.run:
                 return  # a late call for an earlier run
@@ -187,7 +191,8 @@ class LocalEngine:
         if own is None:
             raise EngineRefused("The rank is not running.")
         try:
-            process, mark = psutil.Process(own.pid), marks.number(self._folder(handle).path)
+            process = psutil.Process(own.pid)
+            mark = marks.number(self._folder(handle).path)
             variables = processes.environ(process)
             return LocalSession(
                 argv, folder=process.cwd(), variables=variables, mark=mark, beside=own.pid

@@ -73,7 +73,8 @@ class StateWatcher:
     """
 
     def __init__(self, home: Path, tend: Callable[[Folder, Record], None]) -> None:
-        self.home, self.tend = home, tend
+        self.home = home
+        self.tend = tend
         self.records: dict[str, Record] = {}
         self.touched: dict[str, int] = {}  # modification times by file name, in nanoseconds
 
@@ -88,7 +89,8 @@ class StateWatcher:
     def _follow(self) -> Iterator[Observation | None]:
         """Yield changes until the watched folder is replaced."""
         folder = states(self.home)
-        seen_at, identity = 0.0, _identity(folder)
+        seen_at = 0.0
+        identity = _identity(folder)
         notices = watch(
             folder,
             watch_filter=None,
@@ -124,7 +126,8 @@ class StateWatcher:
     def _changed(self, names: set[str]) -> Iterator[Observation]:
         for name in sorted(names):
             workload_id = name.removesuffix(".json")
-            before, folder = self.records.get(workload_id), Folder(self.home, workload_id)
+            before = self.records.get(workload_id)
+            folder = Folder(self.home, workload_id)
             record = Record.read(folder)
             if record is None and before is not None and not folder.state.exists():
                 del self.records[workload_id]

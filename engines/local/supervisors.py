@@ -17,7 +17,8 @@ from spec.phases import Phase, Reason
 
 #: Seconds between two starts, and the longest that a started process may take to listen. On a busy
 #: machine it may take long, so it is not replaced while it is alive; but it may also hang.
-STARTING, LONGEST = 2.0, 300.0
+STARTING = 2.0
+LONGEST = 300.0
 HUNG = f"It did not start within {LONGEST / 60:.0f} minutes and was killed.\n"
 #: Deaths, in addition to the backoff limit, after which the workload is given up.
 SPARE_LIVES = 5
@@ -74,7 +75,8 @@ def _is_waited_for(folder: Folder) -> bool:
 def revive(folder: Folder) -> None:
     """Start a supervisor if the workload is unfinished and has none. The caller holds the door's
     lock."""
-    document, record = read_json(folder.launch), Record.read(folder)
+    document = read_json(folder.launch)
+    record = Record.read(folder)
     if document is None or folder.is_tended:
         return
     plan = GangPlan.from_json(document)

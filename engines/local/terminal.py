@@ -50,7 +50,8 @@ def _own_spaces(pid: int) -> str:
     """Namespaces of a process that differ from ours, in the order in which to join them."""
 
     def is_own(name: str) -> bool:
-        theirs, ours = Path(f"/proc/{pid}/ns/{name}"), Path(f"/proc/self/ns/{name}")
+        theirs = Path(f"/proc/{pid}/ns/{name}")
+        ours = Path(f"/proc/self/ns/{name}")
         try:
             return theirs.readlink() != ours.readlink()
         except OSError:  # not Linux

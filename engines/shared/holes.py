@@ -8,7 +8,8 @@ import errno
 import os
 from pathlib import Path
 
-KEEP_SIZE, PUNCH_HOLE = 0x01, 0x02
+KEEP_SIZE = 0x01
+PUNCH_HOLE = 0x02
 CANNOT = {errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -46,7 +46,8 @@ class PtySession:
             os.close(terminal)
         self.stream, self._inner = socket.socketpair()
         os.set_blocking(self._master, False)
-        self.trouble, self._typed = "", b""
+        self.trouble = ""
+        self._typed = b""
         self._closing = threading.Event()
         self._lock = threading.Lock()  # over the terminal's file descriptor, which may be reused
         self._carrier = threading.Thread(target=self._carry, daemon=True, name="terminal")

@@ -68,7 +68,9 @@ class SlurmEngine:
         interval: float = INTERVAL,
         person: Transport | None = None,
     ) -> None:
-        self._transport, self._site, self._interval = transport, site, interval
+        self._transport = transport
+        self._site = site
+        self._interval = interval
         self._person = person or transport
         self._is_onlooker = site.own_names and person is None
         self._queue = QueueReader(transport, interval, site.directory if site.own_names else "")
@@ -141,7 +143,8 @@ class SlurmEngine:
         return next(iter(self._looker.some([handle.workload_id])), None)
 
     def stop(self, handle: Handle, *, run: int) -> None:
-        name, folder = job_name(handle.workload_id, run), self._folder(handle).run(run)
+        name = job_name(handle.workload_id, run)
+        folder = self._folder(handle).run(run)
         self._leave([name])
         answer = files.sh(self._person, programs.STOP, folder, name)
         files.checked(answer, "It cannot be stopped now")
@@ -238,7 +241,8 @@ class SlurmEngine:
                 raise EngineUnavailable(f"{node}:{port} does not answer: {error}.") from error
         ours, theirs = socket.socketpair()
         with theirs:
-            end, quiet = theirs.fileno(), subprocess.DEVNULL
+            end = theirs.fileno()
+            quiet = subprocess.DEVNULL
             client = subprocess.Popen(tunnel, stdin=end, stdout=end, stderr=quiet, env=variables())
         Thread(target=client.wait, daemon=True, name="tunnel").start()
         return ours

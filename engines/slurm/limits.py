@@ -48,7 +48,8 @@ def _obstacles(
 
 
 def _all(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obstacle]:
-    name, longest = partition.name, partition.max_seconds
+    name = partition.name
+    longest = partition.max_seconds
     if partition.closed:
         yield "nodePools", f"the partition {name} takes no jobs, it is {partition.closed}"
     own = account(launch, site)
@@ -67,7 +68,8 @@ def _of_nodes(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
     as many nodes as the partition allows."""
     if partition.nodes is None:
         return
-    name, possible = partition.name, _possible(partition, tasks)
+    name = partition.name
+    possible = _possible(partition, tasks)
     if not possible:
         text = f"no node of the partition {name} has the feature {tasks.replica.node_type}"
         yield f"{tasks.role}.nodeType", text
@@ -91,7 +93,8 @@ def _of_nodes(partition: Partition, tasks: Tasks) -> Iterator[Obstacle]:
 def _of_one(
     partition: Partition, tasks: Tasks, possible: Sequence[NodeShape]
 ) -> Iterator[Obstacle]:
-    name, compute = partition.name, f"{tasks.role}.compute"
+    name = partition.name
+    compute = f"{tasks.role}.compute"
     cores = _least(partition.max_cpus, max(it.cpus for it in possible))
     memory = _least(partition.max_memory, max(it.memory for it in possible))
     gpus = max(it.gpus for it in possible)
@@ -110,11 +113,13 @@ def _of_one(
 def _least_nodes(partition: Partition, tasks: Tasks) -> int:
     """The fewest nodes that hold all tasks, if those with the most room are used first."""
     rooms = [(room(it, tasks, partition), it.count) for it in _possible(partition, tasks)]
-    taken, open_tasks = 0, tasks.count
+    taken = 0
+    open_tasks = tasks.count
     for each, count in sorted(rooms, reverse=True):
         if each and open_tasks > 0:
             nodes = min(count, -(-open_tasks // each))
-            taken, open_tasks = taken + nodes, open_tasks - nodes * each
+            taken = taken + nodes
+            open_tasks = open_tasks - nodes * each
     return taken
 
 

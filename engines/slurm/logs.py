@@ -76,7 +76,8 @@ class LogReader:
         program = files.looking(LENGTHS, of_people=self.of_people)
         answer = files.sh(self.transport, program, self.directory)
         rows = [row for line in answer.out.splitlines() if (row := LENGTH.fullmatch(line))]
-        before, self._lengths = self._lengths, {row[2]: row[1] for row in rows}
+        before = self._lengths
+        self._lengths = {row[2]: row[1] for row in rows}
         return {UUID(row[3]) for row in rows if before.get(row[2]) != row[1]}
 
     def logs(self, folder: SharedFolder, run: int) -> Sequence[Log]:

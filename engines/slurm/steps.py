@@ -32,7 +32,9 @@ def added_up(text: str) -> dict[str, StepUsage]:
         total, _, mean = rest.partition("|")
         if not name or name in ASIDE:
             continue
-        values, average, usage = _values(total), _values(mean), results[job]
+        values = _values(total)
+        average = _values(mean)
+        usage = results[job]
         usage.cpu += _seconds(values.get("cpu", ""))
         usage.memory += _bytes(values.get("mem", ""))
         if "gres/gpuutil" in average:

@@ -26,7 +26,10 @@ class Submission:
     def __init__(
         self, courier: Courier, queue: QueueReader, site: SlurmSite, launch: Launch
     ) -> None:
-        self.courier, self.queue, self.site, self.launch = courier, queue, site, launch
+        self.courier = courier
+        self.queue = queue
+        self.site = site
+        self.launch = launch
         self.transport = courier.transport
         self.folder = SharedFolder(site.directory, launch.handle.workload_id)
         self.name = job_name(launch.handle.workload_id, launch.run)

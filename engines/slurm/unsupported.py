@@ -116,7 +116,9 @@ def _launched(spec: WorkloadSpec) -> Iterator[Complaint]:
     itself."""
     if not has_launcher(spec):
         return
-    worker, master, slots = spec.worker, spec.master, spec.slots_per_worker
+    worker = spec.worker
+    master = spec.master
+    slots = spec.slots_per_worker
     if worker.compute.gpu_devices_request % slots:
         text = f"the {slots} slots of a worker share its GPUs evenly; ask for a multiple of {slots}"
         yield "worker.compute.gpuDevicesRequest", text

@@ -65,7 +65,8 @@ class StepSampler:
         if not chosen:
             self._latest = {}
             return set()
-        used, uids = self._asked(chosen), {it.uid for it in running}
+        used = self._asked(chosen)
+        uids = {it.uid for it in running}
         self._before = {key: it for key, it in self._before.items() if key[0][0] in uids}
         at = datetime.now(UTC)
         self._latest = {it.uid: (it.facts.run, list(self._samples(it, used, at))) for it in chosen}
@@ -105,7 +106,8 @@ class StepSampler:
         for part in ("\n" + answer.out).split("\nof ")[1:]:
             folder, _, text = part.partition("\n")
             first, _, rows = text.partition("\n")
-            at, usages = first.removeprefix(" at "), added_up(rows.replace("\n ", "\n").strip())
+            at = first.removeprefix(" at ")
+            usages = added_up(rows.replace("\n ", "\n").strip())
             for job_id, _ranks in parts(folders[folder]) if folder in folders else ():
                 if job_id in usages and AT.fullmatch(at):
                     results[job_id] = float(at), usages[job_id]
@@ -116,7 +118,8 @@ class StepSampler:
         for job_id, ranks in parts(glance):
             if ranks and job_id in used:  # the user of the job may have recorded that it has none
                 taken, usage = used[job_id]
-                cores, share = self._cores(mark, job_id, taken, usage), len(ranks)
+                cores = self._cores(mark, job_id, taken, usage)
+                share = len(ranks)
                 cpu = None if cores is None else round(cores / share, 3)
                 for rank in ranks:
                     yield UsageSample(
@@ -141,7 +144,8 @@ class StepSampler:
 
 def is_running(glance: Glance) -> bool:
     """Whether the ranks of the run have started and not ended."""
-    facts, job = glance.facts, glance.job
+    facts = glance.facts
+    job = glance.job
     return bool(job and job.state == "RUNNING" and facts.attempt >= 0 and not facts.finished)
 
 

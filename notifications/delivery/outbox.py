@@ -27,7 +27,8 @@ def begin() -> None:
     a webhook."""
     cursor = _cursor()
     if not Webhook.objects.filter(enabled=True).exists():
-        cursor.position, cursor.late = _newest(), []
+        cursor.position = _newest()
+        cursor.late = []
         cursor.save()
 
 
@@ -47,7 +48,8 @@ def fill() -> int:
 
 def _fill(webhooks: list[Webhook]) -> tuple[int, int]:
     """Read some events and create their deliveries. Returns the numbers of both."""
-    cursor, now = _cursor(), timezone.now()
+    cursor = _cursor()
+    now = timezone.now()
     late = {number: at for number, at in cursor.late if datetime.fromisoformat(at) > now - LATE}
     rows = Event.objects.filter(Q(pk__gt=cursor.position) | Q(pk__in=list(late)))
     rows = rows.select_related("workload__project", "actor").order_by("pk")

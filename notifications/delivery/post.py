@@ -111,7 +111,8 @@ def _connect(receiver: Receiver, deadline: float) -> socket.socket:
 
 
 def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> tuple[int, str]:
-    status, answer = 0, b""
+    status = 0
+    answer = b""
     while len(answer) < LONGEST_ANSWER:
         event = peer.next_event()
         if event is h11.NEED_DATA:

@@ -34,7 +34,8 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
         if webhook is None:  # it was deleted meanwhile
             return
-        rows, now = Delivery.objects.filter(pk=delivery.pk), timezone.now()
+        rows = Delivery.objects.filter(pk=delivery.pk)
+        now = timezone.now()
         columns = {
             "milliseconds": posted.milliseconds,
             "status_code": posted.status,
@@ -84,7 +85,8 @@ def _failed(webhook: Webhook, posted: HookAnswer) -> None:
 
 def _end(webhook: Webhook, why: str) -> None:
     before = audit.facts(webhook)
-    webhook.enabled, webhook.ended_because = False, why
+    webhook.enabled = False
+    webhook.ended_because = why
     webhook.save(update_fields=["enabled", "ended_because"])
     give_up(webhook)
     audit.record(None, "update", webhook, before=before, after=audit.facts(webhook))

@@ -93,12 +93,14 @@ def claim(delivery: Delivery) -> bool:
     )
     is_ours = bool(rows.update(next_try_at=until, attempts=F("attempts") + 1))
     if is_ours:
-        delivery.next_try_at, delivery.attempts = until, delivery.attempts + 1
+        delivery.next_try_at = until
+        delivery.attempts = delivery.attempts + 1
     return is_ours
 
 
 def _start(threads: ThreadPoolExecutor, post: Post, delivery: Delivery) -> "Future[HookAnswer]":
-    webhook, body = delivery.webhook, delivery.body
+    webhook = delivery.webhook
+    body = delivery.body
     if webhook.lost:
         return threads.submit(HookAnswer, fault=webhook.lost)
     headers = signature.headers(delivery.message_id, int(time.time()), body, webhook.secrets)

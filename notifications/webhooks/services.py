@@ -49,8 +49,10 @@ def update(
     """Change a webhook. One that is turned on again gets messages about what happens from
     then on. An address as it is shown, without its path, is the one that it has."""
     _require(by, "webhooks.update", webhook.scope_keys)
-    before, old = _facts(webhook), webhook.url
-    webhook.name, webhook.events = name, events
+    before = _facts(webhook)
+    old = webhook.url
+    webhook.name = name
+    webhook.events = events
     webhook.url = old if url.strip() == webhook.shown_url else url
     is_new = webhook.url != old
     _judge(webhook, is_new=is_new)
@@ -80,7 +82,8 @@ def renew_secret(webhook: Webhook, *, by: User) -> str:
     receiver can be changed in that time."""
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
-        webhook.old_secret, webhook.secret = webhook.secret, new_secret()
+        webhook.old_secret = webhook.secret
+        webhook.secret = new_secret()
         webhook.old_secret_until = timezone.now() + OLD_SECRET_COUNTS
         webhook.save(update_fields=["secret", "old_secret", "old_secret_until", "updated_at"])
         audit.record(by, "renew secret", webhook)
@@ -131,7 +134,8 @@ def _judge(webhook: Webhook, *, is_new: bool = True) -> None:
     """``ValidationError`` names what is wrong. Only a new address must be there: the other may be
     lost with its key."""
     wrong: dict[str, Any] = {}
-    webhook.name, webhook.url = webhook.name.strip(), webhook.url.strip()
+    webhook.name = webhook.name.strip()
+    webhook.url = webhook.url.strip()
     if webhook.url and (fault := receivers.fault_of(webhook.url)):
         wrong["url"] = ValidationError(f"The address {fault}.", code="invalid")
     if unknown := [it for it in webhook.events if it not in dict(events.choices())]:
@@ -153,8 +157,12 @@ def _judge(webhook: Webhook, *, is_new: bool = True) -> None:
 def _listen(webhook: Webhook) -> None:
     """Start with what happens from now on, and forget earlier failures."""
     outbox.begin()
-    webhook.enabled, webhook.listens_since, webhook.ended_because = True, timezone.now(), ""
-    webhook.failures, webhook.failing_since, webhook.quiet_until = 0, None, None
+    webhook.enabled = True
+    webhook.listens_since = timezone.now()
+    webhook.ended_because = ""
+    webhook.failures = 0
+    webhook.failing_since = None
+    webhook.quiet_until = None
     _wake()
 
 

@@ -71,7 +71,8 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("webhooks.update")
 def edit(request: Request, pk: UUID) -> HttpResponse:
     webhook = _webhook(request, pk)
-    title, home = f"Edit {webhook}", webhook.get_absolute_url()
+    title = f"Edit {webhook}"
+    home = webhook.get_absolute_url()
     posted = request.POST if request.method == "POST" else None
     form = WebhookForm(posted, user=request.user, webhook=webhook)
     if request.method == "POST" and form.is_valid():

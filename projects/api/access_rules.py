@@ -194,7 +194,8 @@ def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[Access
 def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessRulesCreated:
     """A role for several users in several scopes; each succeeds or fails on its own."""
     access.require(request.user, "users.update")
-    given, failed = body.payload, list[RefusedRule]()
+    given = body.payload
+    failed = list[RefusedRule]()
     rules_given = []
     for subject in given.subjects:
         for scope in given.scopes:
@@ -248,7 +249,8 @@ def _shown(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
         kind, scope = scope_of(rule)
         entry = added.get((scope, rule.user.username)) if rule.project else None
         since = [rule.user.date_joined, *([rule.project.created_at] if rule.project else [])]
-        at, cluster = (entry.at if entry else max(since)), cluster_of(rule)
+        at = entry.at if entry else max(since)
+        cluster = cluster_of(rule)
         yield AccessRuleOut(
             id=rule.id,
             subject_id=rule.user.username,

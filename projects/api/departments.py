@@ -97,7 +97,8 @@ class DepartmentOut(Wire):
 
     @classmethod
     def of(cls, share: DepartmentShare) -> "DepartmentOut":
-        department, over_quota = share.department, share.department.over_quota
+        department = share.department
+        over_quota = share.department.over_quota
         return cls(
             id=str(department.pk),
             name=department.name,

@@ -104,7 +104,8 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
     user = User.objects.filter(named).order_by("pk").first()
     if user is None:
         wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
-    role, project = _role(body.role_id), None
+    role = _role(body.role_id)
+    project = None
     if role is None:
         choices = ", ".join(f"{number_of(it)} ({it.label})" for it in access.ROLES)
         wrong.append(Issue(field="roleId", details=f"must be one of {choices}", rule="options"))

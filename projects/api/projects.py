@@ -80,7 +80,8 @@ class ProjectOut(Wire):
 
     @classmethod
     def of(cls, project: Project, usage: Usage) -> "ProjectOut":
-        quota, rank = quota_of(project), PriorityClass(project.rank)
+        quota = quota_of(project)
+        rank = PriorityClass(project.rank)
         department = project.department
         return cls(
             id=str(project.pk),

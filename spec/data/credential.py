@@ -23,7 +23,8 @@ class CredentialKind(StrEnum):
 #: The kinds that are only for image pulls.
 PULLING = frozenset({CredentialKind.REGISTRY, CredentialKind.NGC})
 #: NVIDIA's registry, and the user name for signing in there with an API key.
-NGC_SERVER, NGC_USER = "nvcr.io", "$oauthtoken"
+NGC_SERVER = "nvcr.io"
+NGC_USER = "$oauthtoken"
 
 #: The keys of each kind, with the names that Run:ai gives them in Secrets. A generic one has keys
 #: of its own.

@@ -41,7 +41,8 @@ def dump(part: Part) -> Document:
 @cache
 def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
     """The fields that a workload of this kind and framework has."""
-    traits, frameworks = kind.traits, {None, framework}
+    traits = kind.traits
+    frameworks = {None, framework}
     return frozenset(
         key
         for key in WHOLE_FIELDS

@@ -142,7 +142,8 @@ class _Reader:
     """Reads a document of the right shape into a draft, and collects what has no meaning there."""
 
     def __init__(self, lined: Lined, names: Names) -> None:
-        self.lined, self.names = lined, names
+        self.lined = lined
+        self.names = names
         self.problems: list[LineProblem] = []
 
     def draft(self, base: WorkloadDraft) -> WorkloadDraft | None:

@@ -89,7 +89,9 @@ def read(text: str) -> Lined:
 
 def _scan(text: str) -> None:
     """Refuse what would be expensive to parse, or would not mean what it seems to."""
-    depth, documents, refused = 0, 0, []
+    depth = 0
+    documents = 0
+    refused = []
     for event in yaml.parse(text, Loader=Loader):
         line = event.start_mark.line + 1 if event.start_mark else 0
         if isinstance(event, yaml.CollectionStartEvent):

@@ -91,7 +91,8 @@ class Merged:
             into.pop(key, None)
             self._forget(within + key)
         for key, value in values.items():
-            path, below = within + key, into.get(key)
+            path = within + key
+            below = into.get(key)
             if path in PARTS and isinstance(value, dict) and isinstance(below, dict | None):
                 into[key] = dict(below or {})
                 self._lay(into[key], filled(value), f"{path}.", origin)
@@ -99,7 +100,8 @@ class Merged:
                 into[key] = self._merge(path, below or [], value, origin)
             else:
                 self._forget(path)
-                into[key], self._leaves[path] = value, origin
+                into[key] = value
+                self._leaves[path] = origin
 
     def _forget(self, path: str) -> None:
         for leaf in [leaf for leaf in self._leaves if path in holders(leaf)]:
@@ -108,7 +110,8 @@ class Merged:
     def _merge(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
         """Merge two lists. For the same item the higher layer's value takes the lower one's
         position; an excluded item removes the other, too."""
-        over, merged = list(above), list[tuple[Any, str]]()
+        over = list(above)
+        merged = list[tuple[Any, str]]()
         for number, item in enumerate(below):
             was = self._leaves.pop(f"{path}[{number}]", origin)
             at = next((i for i, held in enumerate(over) if is_same(item, held, KEYS[path])), None)
@@ -166,7 +169,8 @@ def given_path(path: Path, document: Values, given: Values) -> Path:
             steps.append(at)
         else:
             steps.append(step)
-        merged, theirs = _inside(merged, step), _inside(theirs, steps[-1])
+        merged = _inside(merged, step)
+        theirs = _inside(theirs, steps[-1])
     return tuple(steps)
 
 

@@ -11,7 +11,8 @@ from spec.problems.errors import Path
 
 Document = dict[str, Any]
 
-URLS, PORTS = "exposedUrls", "ports"
+URLS = "exposedUrls"
+PORTS = "ports"
 WAYS = {ConnectionType.NODE_PORT, ConnectionType.LOAD_BALANCER, ConnectionType.CLUSTER_IP}
 OURS = {"container": "containerPort", "toolName": "name"}
 OURS_OF = {

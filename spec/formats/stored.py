@@ -55,7 +55,8 @@ def without_strays(model: type[BaseModel], document: Any) -> Any:
 
 def _take(document: Any, path: Path) -> None:
     """Remove the value at ``path``, or its deepest existing parent."""
-    holder, last = None, None
+    holder = None
+    last = None
     for step in path:
         inside = isinstance(document, dict) and step in document
         inside = inside or (
@@ -63,6 +64,8 @@ def _take(document: Any, path: Path) -> None:
         )
         if not inside:
             break
-        holder, last, document = document, step, document[step]
+        holder = document
+        last = step
+        document = document[step]
     if holder is not None:
         del holder[last]

@@ -147,16 +147,19 @@ def _memory(
 
 
 def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None:
-    name, value = option.name, option.value
+    name = option.name
+    value = option.value
     if traps.PLACEHOLDER.search(value):
         return  # ``traps`` reports it
     match name:
         case "job-name":
             script.name = re.sub(r"[^a-z0-9]+", "-", value.lower()).strip("-")
         case "partition":
-            script.partition, script.partition_line = value, option.line
+            script.partition = value
+            script.partition_line = option.line
         case "qos":
-            script.qos, script.qos_line = value, option.line
+            script.qos = value
+            script.qos_line = option.line
         case "time" if value.upper() in {"0", "UNLIMITED", "INFINITE"}:
             pass
         case "time" if (limit := seconds(value)) is not None:
@@ -206,7 +209,8 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
 
 def _commands(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that run something. Continued lines are joined."""
-    start, held = 0, ""
+    start = 0
+    held = ""
     for number, line in enumerate(text.splitlines(), 1):
         held, start = (held + line.strip(), start) if held else (line.strip(), number)
         if held.endswith("\\"):

@@ -80,7 +80,8 @@ def of_slurm(text: str, options: Mapping[str, Directive], tasks: int) -> Iterato
     yield from _of_the_job(options)
     for number, line in _lines(text):
         if match := ASSIGNS.match(line.strip()):
-            name, value = match[1], match[2].strip("'\"")
+            name = match[1]
+            value = match[2].strip("'\"")
             yield from _by_hand(number, name, value, tasks)
             if name == "MASTER_ADDR":
                 yield from _master(number, value, has_one_node=_has_one_node(options, tasks))

@@ -68,7 +68,8 @@ class Compute(Part):
 
     @model_validator(mode="after")
     def _gpu_fields_agree(self) -> Self:
-        kind, devices = self.gpu_request_type, self.gpu_devices_request
+        kind = self.gpu_request_type
+        devices = self.gpu_devices_request
         if kind and devices != 1:
             raise ValueError(
                 "gpuDevicesRequest: a fraction of a GPU needs exactly 1 GPU device per pod"

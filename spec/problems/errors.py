@@ -11,8 +11,12 @@ from spec.values.patterns import RULES
 Path = tuple[str | int, ...]
 
 # Replacements for messages of pydantic that are hard to understand.
-WHOLE, NUMBER, FLAG = "must be a whole number", "must be a number", "must be true or false"
-AN_ID, AN_OBJECT, A_LIST = "must be an ID (a UUID)", "must be an object", "must be a list"
+WHOLE = "must be a whole number"
+NUMBER = "must be a number"
+FLAG = "must be true or false"
+AN_ID = "must be an ID (a UUID)"
+AN_OBJECT = "must be an object"
+A_LIST = "must be a list"
 A_TIME = "must be a time in ISO 8601, such as 2026-01-31T00:00:00Z"
 WORDS = {
     "missing": "is required",
@@ -115,7 +119,8 @@ def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object
         message = str(context["error"])
         field, colon, rest = message.partition(": ")
         if colon and field.replace("_", "").isalnum() and " " not in field:
-            path, message = (*path, _camel(field)), rest
+            path = (*path, _camel(field))
+            message = rest
         return Problem(path, message, "required" if message.startswith("is required") else "")
     unit = "characters" if context.get("field_type") == "Value" else "items"
     limits = {

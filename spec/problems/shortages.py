@@ -22,7 +22,9 @@ class Shortage(NamedTuple):
 
 #: Nodes that only lack space; other nodes; nodes of the control plane, which schedulers exclude by
 #: a taint first, and which nobody means.
-FULL, OTHER, CONTROL_PLANE = 2, 1, 0
+FULL = 2
+OTHER = 1
+CONTROL_PLANE = 0
 
 GPUS = Shortage(
     CauseKind.CAPACITY,

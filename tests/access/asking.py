@@ -76,7 +76,8 @@ class Asker:
     must not."""
 
     def __init__(self, place: Place) -> None:
-        self.place, self.faults = place, list[str]()
+        self.place = place
+        self.faults = list[str]()
         self.sessions = {name: _session(user) for name, user in place.people.items() if user}
         self.bodies = bodies(place.project, place.workload) | _submissions(place)
 
@@ -163,5 +164,6 @@ def _text(answer: Any) -> str:
 
 def differences(observed: Iterable[str], expected: str) -> str:
     """Return the rows that differ from the expected table, in both versions."""
-    old, new = expected.strip("\n").splitlines(), list(observed)
+    old = expected.strip("\n").splitlines()
+    new = list(observed)
     return "\n".join(row for row in ndiff(sorted(old), sorted(new)) if row[0] in "+-")

@@ -121,7 +121,8 @@ def build() -> Place:
     names = ("outsider", "stranger", "colleague", "author")
     people: dict[str, User] = {name: UserFactory.create(username=name) for name in names}
     people["administrator"] = UserFactory.create(username="boss", administrator=True)
-    author, boss = people["author"], people["administrator"]
+    author = people["author"]
+    boss = people["administrator"]
     ProjectFactory.create(members=[people["stranger"]])
     project = ProjectFactory.create(name=f"{SECRET}-project", members=[author, people["colleague"]])
     project.department.name = project.cluster.name = SECRET

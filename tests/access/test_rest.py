@@ -188,7 +188,8 @@ def test_each_call_answers_a_stranger_as_the_table_says(place: Place) -> None:
 
 @pytest.mark.extended
 def test_calls_let_in_whom_the_table_says(place: Place) -> None:
-    asker, observed = Asker(place), list[str]()
+    asker = Asker(place)
+    observed = list[str]()
     for path, method in calls():
         signs = {who: asker.call(who, method, path) for part in PARTS for who in part}
         people, cookie, keys = ("".join(signs[who] for who in part) for part in PARTS)

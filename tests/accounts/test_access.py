@@ -51,7 +51,8 @@ def test_each_role_has_its_permissions_in_each_scope(
     user = person(who, project)
     everywhere = who in EVERYWHERE
     in_project = everywhere or (who == "member" and action in OF_A_RESEARCHER)
-    department, cluster = project.department.scope_keys, project.cluster.scope_keys
+    department = project.department.scope_keys
+    cluster = project.cluster.scope_keys
     assert access.may(user, action) is everywhere
     assert access.may(user, action, *cluster) is everywhere
     assert access.may(user, action, *department) is everywhere

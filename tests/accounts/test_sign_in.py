@@ -141,7 +141,8 @@ def lets_in(address: str) -> bool:
 
 def test_an_address_is_free_again_when_an_administrator_takes_it_from_its_user() -> None:
     """allauth keeps the one with which a user came from the identity provider."""
-    user, boss = UserFactory.create(email="nora@example.org"), UserFactory(administrator=True)
+    user = UserFactory.create(email="nora@example.org")
+    boss = UserFactory(administrator=True)
     EmailAddress.objects.create(user=user, email="nora@example.org", primary=True)
     whole = {"role": user.role, "first_name": "", "last_name": "Nkosi"}
     update_user(user, by=boss, email="Nora@example.org", **whole)

@@ -95,7 +95,8 @@ def test_a_bad_value_names_its_field(
 
 
 def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
-    user, project = UserFactory(), ProjectFactory()
+    user = UserFactory()
+    project = ProjectFactory()
     post = {"role": "administrator", "email": "", "projects": [project.pk]}
     assert administrator.post(f"/users/{user.pk}/edit/", post, **DRAWER).status_code == 204
     user.refresh_from_db()
@@ -167,7 +168,8 @@ def test_a_bad_password_hides_nothing_else_that_is_wrong(administrator: Client) 
 
 @pytest.mark.django_db
 def test_a_change_of_a_user_takes_no_deactivation_of_meanwhile_back() -> None:
-    boss, user = UserFactory(administrator=True), UserFactory()
+    boss = UserFactory(administrator=True)
+    user = UserFactory()
     User.objects.filter(pk=user.pk).update(is_active=False)
     who = {"role": RESEARCHER.name, "email": "m@example.com", "first_name": "M", "last_name": "C"}
     update_user(user, by=boss, **who)

@@ -144,7 +144,9 @@ def test_demo_assets_are_of_the_account_and_serve_the_next_cluster(user: User) -
     elsewhere = ProjectFactory(members=[user])
     (template,) = Template.objects.visible_to(user).usable_in(elsewhere)
     draft = template.draft
-    draft.name, draft.cluster, draft.project = "train", elsewhere.cluster_id, elsewhere.pk
+    draft.name = "train"
+    draft.cluster = elsewhere.cluster_id
+    draft.project = elsewhere.pk
     assert plan(draft, by=user).submittable
 
 

@@ -111,7 +111,8 @@ def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:
 
 
 def test_an_edit_moves_nothing_to_another_scope() -> None:
-    environment, other = EnvironmentFactory(), ProjectFactory()
+    environment = EnvironmentFactory()
+    other = ProjectFactory()
     post = posts.environment(other)
     signed_in(UserFactory(administrator=True)).post(f"/environments/{environment.pk}/edit/", post)
     home = environment.project

@@ -91,7 +91,8 @@ def test_the_readiness_probe_of_an_environment_is_kept() -> None:
 def test_a_tool_for_specific_users_wants_their_names() -> None:
     user = UserFactory(administrator=True)
     cells = {"tool_type": "tensorboard", "container_port": "6006", "access": "authorizedUsers"}
-    client, place = signed_in(user), ProjectFactory.create()
+    client = signed_in(user)
+    place = ProjectFactory.create()
     post = posts.environment(place, **rows("tools", cells | {"connection_type": "ExternalUrl"}))
     page = client.post("/environments/new/", post)
     (row,) = page.context["form"]["tools"].items
@@ -193,7 +194,8 @@ def test_next_leads_nowhere_else() -> None:
 
 def test_researchers_create_in_their_projects_only() -> None:
     user = UserFactory()
-    mine, other = ProjectFactory(members=[user]), ProjectFactory()
+    mine = ProjectFactory(members=[user])
+    other = ProjectFactory()
     client = signed_in(user)
     for scope in (f"project:{other.pk}", f"cluster:{mine.cluster_id}", "nonsense"):
         response = client.post("/environments/new/", posts.environment(mine, scope=scope))
@@ -219,7 +221,8 @@ def test_a_person_in_no_project_sees_whom_to_ask(prefix: str) -> None:
 
 
 def test_a_scope_of_another_cluster_is_refused() -> None:
-    project, other = ProjectFactory(), ProjectFactory()
+    project = ProjectFactory()
+    other = ProjectFactory()
     post = posts.environment(project, scope=f"project:{other.pk}")
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post)
     assert response.context["form"].errors["scope"] == [

@@ -75,7 +75,8 @@ def test_an_update_of_many_rows_stores_the_version() -> None:
 def test_an_earlier_version_of_an_asset_is_lifted_when_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    by, home = UserFactory(administrator=True), ProjectFactory()
+    by = UserFactory(administrator=True)
+    home = ProjectFactory()
     asset = services.create(
         ENVIRONMENT, by=by, name="base", place=Place(home), document={"image": "a:1"}
     )

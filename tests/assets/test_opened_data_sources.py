@@ -17,7 +17,8 @@ from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 
 pytestmark = pytest.mark.django_db
-HTTPS, SSH = "https://example.com/train.git", "git@example.com:train.git"
+HTTPS = "https://example.com/train.git"
+SSH = "git@example.com:train.git"
 PASSWORD = {"spec_json": {"kind": "password"}, "entered": {"User": "ada", "Password": "hidden-pw"}}
 SSH_KEY = {"spec_json": {"kind": "sshKey"}, "entered": {"ssh": "hidden-key"}}
 ACCESS_KEY = {

@@ -87,7 +87,8 @@ def test_an_own_credential_is_seen_and_changed_by_its_owner_alone(
 
 def test_an_access_key_does_to_own_credentials_what_it_has_permissions_for(ada: User) -> None:
     credential = own(ada)
-    one, every = f"/asset/credentials/generic-secret/{credential.pk}", "/asset/credentials"
+    one = f"/asset/credentials/generic-secret/{credential.pk}"
+    every = "/asset/credentials"
     new = {"meta": {"name": "new", "scope": "tenant", "private": True}}
     new["spec"] = {"keyValuePairs": [{"key": "token", "value": "x"}]}
     change = {"meta": {}, "spec": {"keyValuePairs": [{"key": "token", "value": "mine"}]}}

@@ -76,7 +76,8 @@ def test_an_update_changes_what_is_given_alone() -> None:
 def test_a_copy_gets_a_name_that_is_free() -> None:
     first: Environment = EnvironmentFactory(name="base")
     assert services.free_name(ENVIRONMENT, first) == "base-copy"
-    user, place = UserFactory(administrator=True), Place.of(first)
+    user = UserFactory(administrator=True)
+    place = Place.of(first)
     twin = services.duplicate(ENVIRONMENT, first, by=user, name="base-copy", place=place)
     assert twin.pk != first.pk
     assert services.free_name(ENVIRONMENT, first) == "base-copy-2"
@@ -85,7 +86,8 @@ def test_a_copy_gets_a_name_that_is_free() -> None:
 
 
 def test_a_template_forgets_the_name_and_remembers_the_assets() -> None:
-    environment, compute = EnvironmentFactory(), ComputeResourceFactory()
+    environment = EnvironmentFactory()
+    compute = ComputeResourceFactory()
     draft = WorkloadDraft(
         name="train",
         project=environment.project.pk,

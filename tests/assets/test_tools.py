@@ -68,7 +68,8 @@ def test_an_environment_keeps_the_url_that_it_has() -> None:
     project = ProjectFactory(cluster=ClusterFactory(kind="kubernetes"))
     tool = {"name": "Board", "toolType": "tensorboard", "containerPort": 6006}
     made = EnvironmentFactory(home=project, spec_json={"image": "img:1", "connections": [tool]})
-    client, address = signed_in(user), f"/environments/{made.pk}/edit/"
+    client = signed_in(user)
+    address = f"/environments/{made.pk}/edit/"
     assert choices(client.get(address).content.decode(), "0")[1] == "ExternalUrl"
     row = {"tool_type": "tensorboard", "name": "Board", "container_port": "6006"}
     row["connection_type"] = "ExternalUrl"

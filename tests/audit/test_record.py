@@ -40,7 +40,8 @@ def test_an_audit_entry_calls_related_objects_by_their_names() -> None:
 
 
 def test_an_audit_entry_outlives_its_user_and_its_object() -> None:
-    user, project = UserFactory(username="ada"), ProjectFactory(name="vision")
+    user = UserFactory(username="ada")
+    project = ProjectFactory(name="vision")
     audit.record(user, "delete", project, before=audit.facts(project))
     user.delete()
     project.delete()
@@ -92,7 +93,8 @@ def test_an_audit_entry_leaves_secrets_out(given: object, kept: object) -> None:
 def test_many_audit_entries_at_once_take_a_single_query(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
-    projects, user = [ProjectFactory() for _ in range(3)], UserFactory()
+    projects = [ProjectFactory() for _ in range(3)]
+    user = UserFactory()
     with django_assert_num_queries(1):
         audit.record_each(user, "stop", projects)
     assert AuditEntry.objects.filter(by=user, verb="stop").count() == 3

@@ -20,7 +20,8 @@ ADDRESS = "/audit/"
 @pytest.fixture
 def reader() -> Client:
     """An auditor, and a log with four entries."""
-    boss, ada = UserFactory(administrator=True, username="boss"), UserFactory(username="ada")
+    boss = UserFactory(administrator=True, username="boss")
+    ada = UserFactory(username="ada")
     audit.record(boss, "create", ProjectFactory(name="vision"))
     audit.record(ada, "update", ProjectFactory(name="speech"))
     audit.record(boss, "delete", ClusterFactory(name="west"))
@@ -108,7 +109,9 @@ def test_the_entries_of_all_parts_of_a_search_are_announced(
     reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "LOOKED_THROUGH", 2)
-    headers, query, said = HTMX | {"HTTP_HX_TARGET": "older"}, "?q=o", []
+    headers = HTMX | {"HTTP_HX_TARGET": "older"}
+    query = "?q=o"
+    said = []
     while query:
         page = reader.get(f"{ADDRESS}{query}", **headers).content.decode()
         said += announced(page)

@@ -137,7 +137,8 @@ def test_a_changed_connection_makes_a_new_engine(
     client: Client, kept: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers(monkeypatch, "kubernetes", lambda cluster: FakeEngine())
-    old, address = engine_for(kept), f"{kept.get_absolute_url()}edit/"
+    old = engine_for(kept)
+    address = f"{kept.get_absolute_url()}edit/"
     client.post(address, form_values(name="renamed", way="keep", kubeconfig=""))
     kept.refresh_from_db()
     assert kept.name == "renamed"
@@ -160,7 +161,8 @@ def test_the_prefix_stays_while_there_are_projects(client: Client, kept: Cluster
 
 
 def test_a_cluster_with_projects_is_not_deleted(client: Client, kept: Cluster) -> None:
-    project, address = ProjectFactory(cluster=kept), f"{kept.get_absolute_url()}delete/"
+    project = ProjectFactory(cluster=kept)
+    address = f"{kept.get_absolute_url()}delete/"
     assert f"kept has projects: {project.name}." in client.get(address).content.decode()
     answer = client.post(address)
     assert answer.status_code == 422

@@ -18,7 +18,8 @@ def test_the_pages_of_clusters_ask_for_signing_in(client: Client) -> None:
 
 def test_members_see_the_cluster_of_their_project() -> None:
     user = UserFactory()
-    mine, other = ProjectFactory(members=[user]).cluster, ClusterFactory()
+    mine = ProjectFactory(members=[user]).cluster
+    other = ClusterFactory()
     client = signed_in(user)
     page = client.get("/clusters/").content.decode()
     assert f"/clusters/{mine.pk}/" in page

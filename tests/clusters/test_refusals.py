@@ -70,7 +70,8 @@ def test_a_change_of_the_prefix_alone_is_compared_with_its_test(
 def test_the_edit_page_tests_and_compares_the_kept_kubeconfig(
     fakes: dict[str, FakeEngine], boss: User
 ) -> None:
-    cluster, client = reached(), signed_in(boss)
+    cluster = reached()
+    client = signed_in(boss)
     values = form_values(way="keep", kubeconfig="", namespace_prefix=THEIRS)
     client.post(f"/clusters/{cluster.pk}/edit/", values | {"action": "test"})
     test = ConnectionTest.objects.get()
@@ -138,7 +139,8 @@ def test_a_refused_prefix_stays_while_a_workload_may_be_there(
 def test_a_refusal_holds_while_the_cluster_cannot_be_checked(
     fakes: dict[str, FakeEngine], boss: User, error: EngineError
 ) -> None:
-    cluster, fake = reached(namespace_prefix=THEIRS), fakes[THEIRS]
+    cluster = reached(namespace_prefix=THEIRS)
+    fake = fakes[THEIRS]
     services.refresh(cluster)
     fake.raises = error
     for _ in range(2):
@@ -151,7 +153,8 @@ def test_a_refusal_holds_while_the_cluster_cannot_be_checked(
     page = signed_in(boss).get(f"/clusters/{cluster.pk}/connection/").content.decode()
     assert str(error) in page
     assert WHY in page
-    fake.raises, fake.findings = None, []
+    fake.raises = None
+    fake.findings = []
     services.refresh(cluster)
     cluster.refresh_from_db()
     assert (cluster.state, cluster.refusal) == (State.CONNECTED, "")

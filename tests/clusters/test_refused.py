@@ -119,7 +119,8 @@ def test_the_form_refuses_what_its_test_found(fake: FakeEngine, boss: User) -> N
 
 def test_rest_refuses_what_the_last_test_found(fake: FakeEngine, boss: User) -> None:
     """New and changed connections alike."""
-    call, kept = Caller(boss), reached(name="kept", namespace_prefix="other-")
+    call = Caller(boss)
+    kept = reached(name="kept", namespace_prefix="other-")
 
     def tested() -> None:
         tasks.test_connection(call("POST", "/cluster-tests", BODY)[1]["id"])

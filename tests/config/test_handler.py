@@ -19,7 +19,8 @@ from tests.config.small_urls import ANSWERED
 @pytest.fixture
 def small(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Handler]:
     """Without middleware; plain and asynchronous are told apart by the address."""
-    settings.MIDDLEWARE, settings.ROOT_URLCONF = [], "tests.config.small_urls"
+    settings.MIDDLEWARE = []
+    settings.ROOT_URLCONF = "tests.config.small_urls"
     settings.READ_THREADS = settings.CHANGE_THREADS = 1
     ANSWERED.clear()
     made = Handler()

@@ -102,7 +102,8 @@ def test_the_secret_key_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 
 def test_a_long_folder_still_has_a_short_socket(tmp_path: Path) -> None:
-    near, far = tmp_path / "home", tmp_path / ("deep" * 40)
+    near = tmp_path / "home"
+    far = tmp_path / ("deep" * 40)
     assert embedded.redis_url(Path("/data")) == "unix:///data/valkey.sock"
     assert len(str(embedded.socket_path(far))) < embedded.LONGEST_SOCKET_PATH
     assert embedded.socket_path(far) != embedded.socket_path(near)
@@ -113,7 +114,8 @@ def test_no_other_user_can_put_a_broker_in_the_place_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    far, own = Path("/" + 100 * "x"), tmp_path / f"trainyard-{os.getuid()}"
+    far = Path("/" + 100 * "x")
+    own = tmp_path / f"trainyard-{os.getuid()}"
     assert embedded.socket_path(far).parent == own
     assert stat.S_IMODE(own.stat().st_mode) == 0o700
     own.chmod(0o777)

@@ -131,7 +131,8 @@ def test_a_refusal_names_what_the_reader_can_open_and_counts_the_rest(project: P
         "small is used by workload mnist, and 1 workload that you cannot open. "
         "Delete or change those first. For what you cannot open, ask an administrator."
     )
-    browser, page = signed_in(ada), COMPUTE.address("delete", compute.pk)
+    browser = signed_in(ada)
+    page = COMPUTE.address("delete", compute.pk)
     assert browser.get(page).context["refusal"] == words
     assert browser.post(page).context["refusal"] == words
 

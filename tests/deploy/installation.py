@@ -14,7 +14,9 @@ import yaml
 from tests.cluster import SHELL_IMAGE
 from tests.waiting import wait_for
 
-NAMESPACE, CLUSTER, PROJECT = "trainyard", "here", "deployed"
+NAMESPACE = "trainyard"
+CLUSTER = "here"
+PROJECT = "deployed"
 START = 240  # seconds until everything must be there
 Document = dict[str, Any]
 
@@ -32,7 +34,8 @@ class Installation:
     """Trainyard in a namespace, from a copy of the manifests that uses ``image``."""
 
     def __init__(self, kubectl: list[str], overlay: Path, image: str) -> None:
-        self.kubectl, self.overlay = kubectl, overlay
+        self.kubectl = kubectl
+        self.overlay = overlay
         name, _, tag = image.rpartition(":")
         path = overlay / "kustomization.yaml"
         document = yaml.safe_load(path.read_text())

@@ -129,7 +129,8 @@ def test_tables_are_made_by_a_job_that_all_wait_for() -> None:
 
 def test_pods_request_what_the_page_says() -> None:
     """A new version starts before the old one ends, where its Deployment lets it."""
-    always, besides = [Decimal(0), Decimal(0)], [Decimal(0), Decimal(0)]
+    always = [Decimal(0), Decimal(0)]
+    besides = [Decimal(0), Decimal(0)]
     for one in (*documents("Deployment"), *documents("StatefulSet"), *documents("Job")):
         spec = one["spec"]
         is_new = one["kind"] == "Deployment" and spec.get("strategy", {}).get("type") != "Recreate"

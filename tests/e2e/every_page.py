@@ -17,7 +17,8 @@ from tests.factories import WorkloadFactory
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
-AUTHOR, LOCAL = "author", "local"
+AUTHOR = "author"
+LOCAL = "local"
 PURGE = "workloads/<uuid:pk>/purge/"  # a workload that was deleted
 COMMAND = "from tests.e2e.every_page import described; print(described())"
 

@@ -79,9 +79,11 @@ class Place:
         for route, address in self.addresses.items():
             if route in NONE:
                 continue
-            window, answer = self.signed_in, asked(self.signed_in.request, address)
+            window = self.signed_in
+            answer = asked(self.signed_in.request, address)
             if 300 <= answer.status < 400:
-                window, answer = self.signed_out, asked(self.signed_out.request, address)
+                window = self.signed_out
+                answer = asked(self.signed_out.request, address)
             as_usual = answer.status < 400 or answer.status == 405
             expected = REFUSED.get(route, answer.status if as_usual else 200)
             assert answer.status == expected, f"{route}: {answer.status} at {address}"
@@ -123,7 +125,8 @@ def barriers(page: Page) -> Iterator[str]:
 
 
 def test_no_page_has_a_barrier(everywhere: Place) -> None:
-    lines, opened = list[str](), 0
+    lines = list[str]()
+    opened = 0
     for page, address in everywhere.pages():
         page.goto(address)
         opened += 1
@@ -139,7 +142,8 @@ def test_no_page_has_a_barrier(everywhere: Place) -> None:
 
 
 def test_the_wizard_has_no_barriers(admin_page: Page) -> None:
-    page, lines = admin_page, list[str]()
+    page = admin_page
+    lines = list[str]()
     begin(page, "no-barriers")
     for step in ("1", "2", "3"):
         page.goto(page.url.rsplit("/", 2)[0] + f"/{step}/")
@@ -153,7 +157,8 @@ def test_the_wizard_has_no_barriers(admin_page: Page) -> None:
 def test_the_pages_of_a_workload_have_no_barriers(
     admin_page: Page, running_trainyard: Trainyard
 ) -> None:
-    page, lines = admin_page, list[str]()
+    page = admin_page
+    lines = list[str]()
     with Rest(running_trainyard) as rest:
         pk = rest.submit("on-every-tab", command="sh -c 'echo hello'", workers=1)
         page.goto(f"/workloads/{pk}/")

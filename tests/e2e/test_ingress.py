@@ -22,7 +22,8 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 
-CLUSTER, PROJECT = "outside", "tools"
+CLUSTER = "outside"
+PROJECT = "tools"
 WAIT = "sh -c \"trap 'exit 0' TERM; while :; do sleep 0.2; done\""
 USERS = ("ada", "bob", "eve")  # named by the rules, of the project alone, and neither
 SEED = f"""
@@ -69,7 +70,8 @@ class Visitor:
     """
 
     def __init__(self, outside: Outside) -> None:
-        self.outside, self.home = outside, outside.trainyard.url
+        self.outside = outside
+        self.home = outside.trainyard.url
         self.sites = {self.home: httpx.Client(base_url=self.home, timeout=20)}
         for host in outside.hosts.values():
             self.sites[f"http://{host}"] = httpx.Client(
@@ -228,7 +230,8 @@ def test_websockets_are_opened_from_the_tools_own_pages(visitor: Visitor) -> Non
 
 def test_an_external_url_of_a_tool_that_does_not_run_says_so(visitor: Visitor) -> None:
     visitor.sign_in(visitor.open("open"), "ada")
-    rest, workload = visitor.outside.rest, visitor.outside.workload
+    rest = visitor.outside.rest
+    workload = visitor.outside.workload
     rest.act(workload, "suspend")
     rest.wait(workload, "Stopped")
     answer = visitor.open("open")

@@ -15,7 +15,9 @@ from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.kubernetes]
 
-CLUSTER, PROJECT, NAME = "pods", "vision", "across-pods"
+CLUSTER = "pods"
+PROJECT = "vision"
+NAME = "across-pods"
 TRAINED = 300_000  # milliseconds; three times torch beside other tests, on two cores
 RANKS = ("master-0", "worker-0", "worker-1")
 

@@ -15,7 +15,9 @@ from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.kubernetes]
 GANG: dict[str, Any] = {"distributedFramework": "PyTorch", "numWorkers": 1}
-CLUSTER, PROJECT = "pods-alone", "vision-alone"  # others take the first that is listed
+# others take the first that is listed
+CLUSTER = "pods-alone"
+PROJECT = "vision-alone"
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,8 @@ def test_a_selection_is_kept_over_pages_and_becomes_all_that_match(
 ) -> None:
     page = admin_page
     page.goto("/workloads/?q=many&sort=name")
-    bar, all_here = page.locator("[data-bulk-bar]"), page.locator("[data-select-all]")
+    bar = page.locator("[data-bulk-bar]")
+    all_here = page.locator("[data-select-all]")
     following = page.get_by_role("link", name="Next", exact=True)
     of_all = bar.get_by_role("button", name=f"Select all {MANY} that match")
     all_here.check()
@@ -75,7 +76,8 @@ def test_another_search_ends_a_selection(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     one = rest.submit("picked", workers=1, command=HELD)
     page.goto("/workloads/?q=pick&sort=name")
-    bar, box = page.locator("[data-bulk-bar]"), page.locator(f"#s-{one}")
+    bar = page.locator("[data-bulk-bar]")
+    box = page.locator(f"#s-{one}")
     box.check()
     page.get_by_role("link", name="Status", exact=True).click()
     expect(page.locator("[aria-sort]")).to_contain_text("Status")

@@ -9,7 +9,8 @@ from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG
 
 pytestmark = [pytest.mark.e2e, pytest.mark.extended]
-WIDE, NARROW = ViewportSize(width=1440, height=900), ViewportSize(width=1280, height=900)
+WIDE = ViewportSize(width=1440, height=900)
+NARROW = ViewportSize(width=1280, height=900)
 MORE = f"""
 from assets.models import Template
 from clusters.models import Cluster, Connection

@@ -44,7 +44,8 @@ def test_rows_are_walked_opened_and_selected_by_keys_that_can_be_turned_off(
     page = admin_page
     one, two = (rest.submit(name, workers=1, command=HELD) for name in ("keys-1", "keys-2"))
     page.goto("/workloads/?q=keys&sort=name")
-    first, second = page.locator(f"#n-{one}"), page.locator(f"#n-{two}")
+    first = page.locator(f"#n-{one}")
+    second = page.locator(f"#n-{two}")
     expect(second).to_be_visible()
     page.keyboard.press("j")
     expect(first).to_be_focused()

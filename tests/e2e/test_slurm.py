@@ -20,7 +20,9 @@ from tests.waiting import wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slurm]
 
-CLUSTER, PROJECT, NAME = "hpc", "research", "under-srun"
+CLUSTER = "hpc"
+PROJECT = "research"
+NAME = "under-srun"
 TRAINED = 300_000  # milliseconds; three times torch beside other tests, on two cores
 RANKS = ("master-0", "worker-0", "worker-1")
 
@@ -129,7 +131,8 @@ def tells_of_failed_node(rest: Rest, uid: str, node: str) -> bool:
 def test_a_training_goes_on_from_its_checkpoint_when_its_node_dies(
     admin_page: Page, rest: Rest, testbed: Testbed
 ) -> None:
-    page, uid = admin_page, slow_training(rest, "on-a-bad-node")
+    page = admin_page
+    uid = slow_training(rest, "on-a-bad-node")
     page.goto(f"/workloads/{uid}/")
     wait_for(lambda: has_checkpoint(rest, uid), 90, "a checkpoint", every=0.5)
     head = page.locator("#workload-head")
@@ -186,7 +189,8 @@ def test_batch_scripts_run_byte_for_byte_by_page_rest_and_command(
     tmp_path: Path,
 ) -> None:
     """Both examples of the tutorial, each in all three ways."""
-    page, terminal = admin_page, signed_in(running_trainyard, tmp_path)
+    page = admin_page
+    terminal = signed_in(running_trainyard, tmp_path)
     where = {"projectId": rest.project["id"], "clusterId": rest.project["clusterId"]}
     submitted: dict[str, Path] = {}
     for program in tutorial.PROGRAMS:

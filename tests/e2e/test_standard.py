@@ -101,7 +101,8 @@ def test_a_page_that_was_asked_for_before_the_last_answer_came_shows_what_was_sa
 
     def answer(route: Route) -> None:
         if route.request.is_navigation_request() and saving:
-            older, saved = route.fetch(), saving.pop()
+            older = route.fetch()
+            saved = saving.pop()
             saved.fulfill(response=saved.fetch())
             route.fulfill(response=older)
         elif route.request.method == "POST":

@@ -28,7 +28,8 @@ def test_a_row_with_an_open_menu_changes_and_says_so(
     rest.wait(workload, "Running")
     page.goto("/workloads/?f=creator:is:admin")
     live(page)
-    row, menu = page.locator(f"#w-{workload}"), page.locator(".action-menu.show")
+    row = page.locator(f"#w-{workload}")
+    menu = page.locator(".action-menu.show")
     page.get_by_role("button", name="Actions on ends-while-open").click()
     expect(menu.get_by_role("link", name="Stop")).to_be_visible()
     let_go(running_trainyard, workload)
@@ -46,8 +47,10 @@ def test_a_row_with_an_open_menu_changes_and_says_so(
 def test_a_page_whose_stream_is_cut_says_as_of_when_it_is(
     admin_page: Page, rest: Rest, problems: list[str]
 ) -> None:
-    page, stream = admin_page, re.compile(r"/stream/")
-    mark, status = page.locator("[data-live-mark]"), page.locator("#status")
+    page = admin_page
+    stream = re.compile(r"/stream/")
+    mark = page.locator("[data-live-mark]")
+    status = page.locator("#status")
 
     def cut(route: Route) -> None:
         route.abort()
@@ -132,7 +135,8 @@ def test_rows_are_one_line_each_as_long_as_that_is_wanted(admin_page: Page, rest
     workload = rest.submit("tall", workers=1, command=command, backoffLimit=1)
     rest.wait(workload, "Failed")
     page.goto("/workloads/?f=creator:is:admin")
-    button, row = page.get_by_role("button", name="Compact"), page.locator(f"#w-{workload}")
+    button = page.get_by_role("button", name="Compact")
+    row = page.locator(f"#w-{workload}")
 
     def height() -> float:
         box = wait_for(row.bounding_box, message="the row")  # none while a change replaces it

@@ -26,7 +26,8 @@ def rest(running_trainyard: Trainyard) -> Iterator[Rest]:
 
 
 def test_connect_opens_a_tool(rest: Rest, admin_page: Page, running_trainyard: Trainyard) -> None:
-    page, port = admin_page, free_port()
+    page = admin_page
+    port = free_port()
     tool = {"name": "Files", "toolType": "custom", "containerPort": port}
     command = SERVE.format(python=sys.executable, port=port)
     workload = rest.submit("served", workers=1, command=command, connections=[tool])

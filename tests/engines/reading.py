@@ -26,7 +26,8 @@ def pieces(
     found: list[LogChunk] = [LogChunk()]
 
     def is_all() -> bool:
-        offset, cursor = sum(len(piece.data) for piece in found), found[-1].cursor
+        offset = sum(len(piece.data) for piece in found)
+        cursor = found[-1].cursor
         found.append(engine.read_log(handle, log, offset=offset, cursor=cursor, limit=100_000))
         if found[-1].data:
             return False

@@ -34,7 +34,8 @@ class FakeRig(Rig):
         return launch("prints")
 
     def went(self, launched: Launch) -> None:
-        handle, program = launched.handle, launched.spec.worker.command
+        handle = launched.handle
+        program = launched.spec.worker.command
         running = self.fake.show(handle, Phase.RUNNING)
         if program == "prints":
             for rank in (0, 1):

@@ -46,7 +46,8 @@ def is_gone(played: Round, case: Case) -> bool:
 def log_is_whole(played: Round, case: Case) -> None:
     """Check the logs of a case. An attempt whose supervisor was killed may stop in the middle; the
     last attempt must be complete."""
-    workload, lost = played.ids[case.kind], played.bereft[case.kind]
+    workload = played.ids[case.kind]
+    lost = played.bereft[case.kind]
     row = played.rest.read(workload)
     assert row["run"] == 1 + ("resume" in case.then), row
     assert row["attempt"] <= lost, f"{case.kind} was tried again, and lost {lost} supervisors"

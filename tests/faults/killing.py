@@ -22,7 +22,8 @@ WINDOW = 7.0  # seconds in which requests are sent and processes are killed
 KILLS = 4
 PATIENCE = 90.0  # seconds until all is over: each restart of a program is later than the last
 WHOLE_GPU = {"gpuDevicesRequest": 1}
-SUPERVISOR, EVERYTHING = "supervisor", "everything"
+SUPERVISOR = "supervisor"
+EVERYTHING = "everything"
 VICTIMS = (*PROGRAMS, SUPERVISOR, EVERYTHING)
 
 

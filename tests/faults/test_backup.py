@@ -94,7 +94,8 @@ def look(trainyard: Trainyard, saved: Saved) -> None:
 def test_a_lost_installation_comes_back_with_its_workloads_logs_and_secrets(
     tmp_path: Path,
 ) -> None:
-    home, archive = tmp_path / "home", str(tmp_path / "backup.tar.gz")
+    home = tmp_path / "home"
+    archive = str(tmp_path / "backup.tar.gz")
     with running(home) as trainyard:
         saved = back_up(trainyard, Path(archive))
         with pytest.raises(AssertionError, match="Trainyard runs on"):
@@ -107,7 +108,8 @@ def test_a_lost_installation_comes_back_with_its_workloads_logs_and_secrets(
         with pytest.raises(AssertionError, match="Trainyard runs on"):
             trainyard.manage("rotate_key")
 
-    before, stored = (home / "secret_key").read_text(), shell(trainyard, STORED)
+    before = (home / "secret_key").read_text()
+    stored = shell(trainyard, STORED)
     assert "encrypted with the new key: 1." in trainyard.manage("rotate_key")
     assert (home / "secret_key").read_text() != before
     assert shell(trainyard, STORED) != stored

@@ -64,7 +64,8 @@ def damage(database: Path) -> None:
 
 
 def test_a_damaged_database_is_reported_and_restored(tmp_path: Path) -> None:
-    home, archive = tmp_path / "home", str(tmp_path / "backup")
+    home = tmp_path / "home"
+    archive = str(tmp_path / "backup")
     home.mkdir()
     trainyard = Trainyard(home)
     trainyard.output = tmp_path / "terminal.txt"

@@ -19,7 +19,9 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.faults
 
-START, END = 40.0, 20.0  # seconds
+# seconds
+START = 40.0
+END = 20.0
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,8 @@ def test_a_submission_whose_answer_was_lost_is_sent_again_and_made_once(
         with suppress(httpx.TransportError):
             answers.append(post(rest, name))
 
-    asking, began = Thread(target=ask), monotonic()
+    asking = Thread(target=ask)
+    began = monotonic()
     asking.start()
     if moment == "meanwhile":
         wait_for(lambda: monotonic() - began > 0.02, 1, "the request to be under way")

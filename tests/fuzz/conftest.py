@@ -47,7 +47,8 @@ def random() -> Random:
 
 @pytest.fixture
 def place(db: None, valkey: object, sent: list[Any]) -> Iterator[Place]:
-    researcher, administrator = UserFactory.create(), UserFactory.create(administrator=True)
+    researcher = UserFactory.create()
+    administrator = UserFactory.create(administrator=True)
     project = ProjectFactory.create(members=[researcher])
     workload = WorkloadFactory.create(project=project, created_by=researcher, running=True)
     logs.append(logs.Stream(workload.pk, 1, 0, 0), b"first\nsecond\n")

@@ -48,7 +48,8 @@ def test_no_call_of_the_api_ends_in_a_mistake_of_ours(
     place: Place, nobody: Client, random: Random, who: str
 ) -> None:
     user = getattr(place, who) if who else None
-    every, takes = calls(), bodies(place.project, place.workload)
+    every = calls()
+    takes = bodies(place.project, place.workload)
     for _ in rounds():
         method, path = random.choice(every)
         end = max((end for end in takes if path.endswith(end)), key=len, default="")

@@ -4,7 +4,8 @@ from random import Random
 from typing import Any
 from urllib.parse import quote, urlencode
 
-NUL, SURROGATE = "\0", "\ud800"
+NUL = "\0"
+SURROGATE = "\ud800"
 TEXTS = (
     "",
     " ",

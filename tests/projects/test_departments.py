@@ -131,7 +131,8 @@ def test_a_department_with_projects_is_not_deleted(
 def test_an_overbooked_department_is_said_on_its_pages_and_those_of_its_projects(
     administrator: Client, overbooked: Project
 ) -> None:
-    project, department = f"/projects/{overbooked.pk}/", overbooked.department_id
+    project = f"/projects/{overbooked.pk}/"
+    department = overbooked.department_id
     for address in (project, f"{project}edit/", f"/departments/{department}/edit/"):
         assert WARNING in administrator.get(address).content.decode()
     assert "Oversubscribed" in administrator.get("/departments/").content.decode()

@@ -17,7 +17,8 @@ class RunaiCaller:
     answer, if it has one. ``works`` collects the operations that worked."""
 
     def __init__(self, client: ApiClient) -> None:
-        self.client, self.works = client, set[str]()
+        self.client = client
+        self.works = set[str]()
 
     def __call__(self, name: str, *args: Any, takes: str = "", **given: Any) -> Any:
         kind, method = name.split(".")

@@ -60,7 +60,8 @@ def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:
 
 def _keys(runai: RunaiCaller, pk: int) -> None:
     key, _ = tokens.make_key(User.objects.get(pk=pk), "forgotten")
-    every, model = "AccessKeysApi.get_access_keys_administration", "AccessKeysAdministration"
+    every = "AccessKeysApi.get_access_keys_administration"
+    model = "AccessKeysAdministration"
     listed = runai(every, created_by="ada@example.com", takes=model)
     assert [it["id"] for it in listed["accessKeys"]] == [str(key.pk)]
     runai("AccessKeysApi.delete_access_key_by_id_administration", str(key.pk))
@@ -81,7 +82,8 @@ def _roles(runai: RunaiCaller) -> None:
 
 def _rules(runai: RunaiCaller, project: Project, username: str) -> None:
     """Ada becomes a member of the project, and again by a batch; then no more."""
-    api, place = "AccessRulesApi", {"scopeId": str(project.pk), "scopeType": "project"}
+    api = "AccessRulesApi"
+    place = {"scopeId": str(project.pk), "scopeType": "project"}
     subject = {"subjectId": username, "subjectType": "user"}
     request = models.AccessRuleCreationFields.model_validate(subject | place | {"roleId": 2})
     made = runai(f"{api}.create_access_rule", request, takes="AccessRule")

@@ -23,7 +23,8 @@ def walk(runai: RunaiCaller, project: Project) -> None:
 
 
 def _of(runai: RunaiCaller, kind: str, spec: dict[str, Any], project: Project) -> None:
-    model, its = f"{kind}Template", f"WorkloadTemplatesApi.{{}}_{kind.lower()}_template{{}}"
+    model = f"{kind}Template"
+    its = f"WorkloadTemplatesApi.{{}}_{kind.lower()}_template{{}}"
     meta = {"name": f"base-{kind.lower()}", "scopeType": "project", "scopeId": str(project.pk)}
     request = getattr(models, f"{model}CreationRequest")
     body = request.model_validate({"meta": meta, "spec": spec})

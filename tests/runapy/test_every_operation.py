@@ -12,7 +12,9 @@ from tests.runapy.operations import ClientOperation, operations
 
 OPERATIONS = list(operations())
 DOCUMENT = (ROOT / "docs" / "api.md").read_text()
-DIFFERS, LACKS, LAST = "\n## What answers", "\n## What is answered with 501", "\n## What the client"
+DIFFERS = "\n## What answers"
+LACKS = "\n## What is answered with 501"
+LAST = "\n## What the client"
 NAME = re.compile(r"`(\w+Api\.\w+)`")
 
 

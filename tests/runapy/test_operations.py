@@ -85,7 +85,8 @@ def _clusters(runai: RunaiCaller, cluster: str) -> None:
 
 
 def _departments(runai: RunaiCaller, cluster: str) -> None:
-    quotas, model = [_quota(4)], "DepartmentForList"
+    quotas = [_quota(4)]
+    model = "DepartmentForList"
     request = models.DepartmentCreationRequest(name="science", cluster_id=cluster, resources=quotas)
     made = runai("DepartmentsApi.create_department", request, takes=model)
     runai("DepartmentsApi.get_departments", takes="GetDepartments200Response")
@@ -102,7 +103,8 @@ def _departments(runai: RunaiCaller, cluster: str) -> None:
 def _projects(runai: RunaiCaller, cluster: str) -> None:
     """The package has no model of a project as this call answers it; a department's has its
     fields."""
-    quotas, model = [_quota(4)], "DepartmentForList"
+    quotas = [_quota(4)]
+    model = "DepartmentForList"
     request = models.ProjectCreationRequest(name="audio", cluster_id=cluster, resources=quotas)
     made = runai("ProjectsApi.create_project", request, takes=model)
     named = runai("ProjectsApi.get_projects", filter_by=["name==audio", f"clusterId=={cluster}"])
@@ -140,7 +142,8 @@ def _assets(runai: RunaiCaller, kind: ClientKind, project: Project) -> None:
         (listed,) = every["entries"]
         assert listed["spec"][kind.below].keys() < listed["spec"].keys()
     runai(its.format("get", "_by_id"), made["meta"]["id"], takes=kind.model)
-    update, spec = getattr(models, f"{kind.request}UpdateRequest"), kind.update or kind.spec
+    update = getattr(models, f"{kind.request}UpdateRequest")
+    spec = kind.update or kind.spec
     change = update.model_validate({"meta": {"name": f"{name}-2"}, "spec": spec})
     changed = runai(its.format("update", "_by_id"), made["meta"]["id"], change, takes=kind.model)
     assert changed["spec"].keys() == made["spec"].keys()

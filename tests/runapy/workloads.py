@@ -20,7 +20,8 @@ def walk(runai: RunaiCaller, project: Project) -> None:
     events.phase(workload)
     now = timezone.now()
     for seconds in range(10, 50, 10):
-        at, values = now - timedelta(seconds=seconds), {"cpu": 1.5, "memory": 1e9}
+        at = now - timedelta(seconds=seconds)
+        values = {"cpu": 1.5, "memory": 1e9}
         workload.samples.create(kind="usage", run=1, rank=0, at=at, values=values)
     one = str(workload.pk)
     listed = runai("WorkloadsApi.get_workloads", search="seen", takes="GetWorkloads200Response")
@@ -55,7 +56,8 @@ def walk(runai: RunaiCaller, project: Project) -> None:
 
 def _numbers(runai: RunaiCaller, project: Project) -> None:
     """Make the calls about nodes, projects and departments."""
-    cluster, answer = str(project.cluster_id), "TelemetryResponse"
+    cluster = str(project.cluster_id)
+    answer = "TelemetryResponse"
     runai("OrgUnitApi.get_priorities", takes="GetPriorities200Response")
     runai("WorkloadPropertiesApi.get_workload_priorities", takes="GetWorkloadPriorities200Response")
     runai("StorageClassesApi.get_storage_classes", cluster, takes="StorageClasses1")
@@ -91,7 +93,8 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
 
 def _past(runai: RunaiCaller, project: Project) -> None:
     """Read what was allocated over time."""
-    now, answer = timezone.now(), "MetricsResponse"
+    now = timezone.now()
+    answer = "MetricsResponse"
     time: dict[str, Any] = {"start": now - timedelta(minutes=1), "end": now}
     held = [models.OrgUnitMetricType.CPU_ALLOCATION_MILLICORES]
     department = str(project.department_id)
@@ -107,7 +110,8 @@ def _past(runai: RunaiCaller, project: Project) -> None:
 
 def _nodes(runai: RunaiCaller, project: Project, time: dict[str, Any]) -> None:
     """Read what ranks used on nodes."""
-    node, answer = project.cluster.nodes.get(), "MetricsResponse"
+    node = project.cluster.nodes.get()
+    answer = "MetricsResponse"
     workload = Workload.objects.get(name="seen")
     started = time["start"] - timedelta(minutes=1)
     workload.ranks.filter(rank=0).update(node=node.name, started_at=started)

@@ -95,7 +95,8 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
 def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     """Return a draft with all values of a spec, each entered by hand."""
     document = documents.dump(spec)
-    worker, master = document.pop("worker"), document.pop("master", None)
+    worker = document.pop("worker")
+    master = document.pop("master", None)
     return WorkloadDraft(
         name="train",
         kind=document.pop("kind"),

@@ -22,14 +22,16 @@ class Receiver:
 
     def __init__(self, config: Path) -> None:
         self.config = config
-        self.path, self.body = "", Body()
+        self.path = ""
+        self.body = Body()
         kept = {"server": "http://127.0.0.1:9", "client_id": "a", "client_secret": "b"}
         project = {"id": "1", "name": "team-a", "clusterId": "c"}
         config.write_text(json.dumps({**kept, "project": project}))
 
     def send(self, _: Any, to: Destination, body: Body, *__: Any, rehearses: bool) -> None:
         """Keep a request. It has the signature of ``submit._send``."""
-        self.path, self.body = to.path, body
+        self.path = to.path
+        self.body = body
 
     def request(self, line: str) -> Body:
         """Run a line, and return the body that it would send."""
@@ -50,7 +52,8 @@ def stored(body: Body, kind: WorkloadKind) -> WorkloadSpec:
     if not kind.is_gang:
         document = documents.one_pod_from_wire(body["spec"], kind) | {"kind": kind.value}
     else:
-        no_master, master = body.get("noMaster", False), body.get("masterSpec")
+        no_master = body.get("noMaster", False)
+        master = body.get("masterSpec")
         document = documents.from_wire(body["spec"], no_master=no_master, master=master)
     return documents.load(document)
 

@@ -32,7 +32,8 @@ class ShellTerminal:
     def wait_for(self, *texts: str) -> str:
         """Wait until the program shows all of these texts, and return what it has shown since the
         call."""
-        ends, begin = time.monotonic() + PATIENCE, len(self.shown)
+        ends = time.monotonic() + PATIENCE
+        begin = len(self.shown)
         while not all(it in PAINT.sub("", self.shown[begin:]) for it in texts):
             if not select.select([self.handle], [], [], max(ends - time.monotonic(), 0))[0]:
                 pytest.fail(f"{texts} was not shown: {self.shown[begin:]!r}")

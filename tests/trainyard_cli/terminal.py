@@ -30,12 +30,14 @@ class Terminal:
     """A terminal. ``config`` is the file of the sign-in, ``server`` the address."""
 
     def __init__(self, server: str, config: Path) -> None:
-        self.server, self.config = server, config
+        self.server = server
+        self.config = config
 
     def __call__(self, line: str, *, typed: str = "", code: int | None = 0) -> Done:
         """Run a command, given without the program's name. ``typed`` is its input. It must exit
         with ``code``, unless that is ``None``."""
-        out, err = io.StringIO(), io.StringIO()
+        out = io.StringIO()
+        err = io.StringIO()
         with redirect_stdout(out), redirect_stderr(err), _typing(typed):
             ended = main(["--config-file", str(self.config), *shlex.split(line)])
         done = Done(ended, out.getvalue(), err.getvalue())

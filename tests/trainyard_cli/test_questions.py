@@ -9,7 +9,8 @@ import pytest
 from config.run.install import ROOT
 from tests.trainyard_cli.shells import opened
 
-CTRL_C, CTRL_D = "\x03", "\x04"
+CTRL_C = "\x03"
+CTRL_D = "\x04"
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,8 @@ def test_without_a_key_the_plan_says_which_one_to_add(cluster: Cluster) -> None:
 
 
 def test_the_key_of_another_or_for_something_else_does_not_count(cluster: Cluster) -> None:
-    ada, bob = UserFactory.create(), UserFactory.create()
+    ada = UserFactory.create()
+    bob = UserFactory.create()
     key_of(bob)
     key_of(ada, name="github")
     key_of(ada, kind="password")
@@ -69,13 +70,15 @@ def test_with_a_key_somebody_acts_as_who_they_are_there(cluster: Cluster) -> Non
 
 
 def test_a_job_is_entered_by_its_owner_alone(cluster: Cluster) -> None:
-    ada, bob = UserFactory.create(), UserFactory.create()
+    ada = UserFactory.create()
+    bob = UserFactory.create()
     assert not own_keys.why_not_entered(cluster, ada.pk, ada)
     assert "nobody else enters them" in own_keys.why_not_entered(cluster, ada.pk, bob)
 
 
 def test_elsewhere_nobody_needs_a_key(django_assert_num_queries: Any) -> None:
-    cluster, ada = ClusterFactory.create(), UserFactory.create()
+    cluster = ClusterFactory.create()
+    ada = UserFactory.create()
     with django_assert_num_queries(0):
         assert not list(own_keys.complaints(cluster, ada))
     assert engine_for_person(cluster, ada.pk) is engine_for(cluster)

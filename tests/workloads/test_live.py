@@ -75,7 +75,8 @@ def test_live_updates_tell_nobody_of_other_projects(
     own = ProjectFactory(name="team-b", members=[stranger])
 
     async def scenario() -> tuple[str, str]:
-        theirs, all_of_it = await opened(stranger), await opened(administrator)
+        theirs = await opened(stranger)
+        all_of_it = await opened(administrator)
         await sync_to_async(events.announce)(workload)
         first = await heard(all_of_it)
         workload.project_id = own.pk
@@ -126,7 +127,8 @@ def test_output_is_told_to_those_who_ask(
     valkey: redis.Redis, workload: Workload, member: User
 ) -> None:
     async def scenario() -> tuple[str, str]:
-        quiet, one = await opened(member), await opened(member, f"only={workload.pk}")
+        quiet = await opened(member)
+        one = await opened(member, f"only={workload.pk}")
         await sync_to_async(events.announce_output)(workload)
         first = await heard(quiet)
         return first, await heard(one)

@@ -103,7 +103,8 @@ def test_a_secret_of_an_environment_is_not_shown_and_stays_when_it_is_edited(
     environment = wizard.environment
     environment.spec_json |= {"environmentVariables": VARIABLES}
     environment.save()
-    client, address = signed_in(owner), environment.get_absolute_url()
+    client = signed_in(owner)
+    address = environment.get_absolute_url()
     assert SECRET not in client.get(address).content.decode()
     page = client.get(f"{address}edit/").content.decode()
     assert SECRET not in page

@@ -55,7 +55,8 @@ def project(user: User) -> Project:
 def test_an_asset_of_old_rules_shows_as_such_and_takes_no_page_down(
     user: User, project: Project, factory: Any, document: Any
 ) -> None:
-    client, _ = signed_in(user), factory(home=project, name="good")
+    client = signed_in(user)
+    _ = factory(home=project, name="good")
     odd = factory(home=project, name="odd", spec_json=document)
     gallery = odd.get_absolute_url().rsplit("/", 2)[0]
     page = client.get(f"{gallery}/").content.decode()
@@ -77,7 +78,8 @@ def test_an_asset_of_old_rules_shows_as_such_and_takes_no_page_down(
 def test_an_environment_of_old_rules_is_put_right_by_its_form(user: User, project: Project) -> None:
     old = {"image": "a b", "gone": 1, "security": {"gone": 2}}
     odd = EnvironmentFactory(home=project, spec_json=old)
-    client, address = signed_in(user), f"{odd.get_absolute_url()}edit/"
+    client = signed_in(user)
+    address = f"{odd.get_absolute_url()}edit/"
     page = client.get(address).content.decode()
     answer = client.post(address, Inputs(page).values | {"image": "good:1"})
     assert answer.status_code == 302, answer.content
@@ -109,7 +111,8 @@ def test_a_template_and_a_draft_of_old_rules_are_read_as_far_as_they_can_be(
 def test_a_workload_of_old_rules_shows_as_such_and_holds_nobody_up(
     user: User, project: Project, document: Any
 ) -> None:
-    client, call = signed_in(user), Caller(user)
+    client = signed_in(user)
+    call = Caller(user)
     old = WorkloadFactory(project=project, running=True, name="old")
     Workload.objects.filter(pk=old.pk).update(spec_json=document)
     for tab in ("", "ranks/", "logs/", "metrics/", "events/", "spec/", "tools/", "terminal/"):
@@ -121,7 +124,8 @@ def test_a_workload_of_old_rules_shows_as_such_and_holds_nobody_up(
     assert call("GET", "/workloads")[0] == 200
     assert client.post(f"/workloads/{old.pk}/copy/", follow=True).status_code == 200
     there = capacity.occupying(project.cluster)
-    room, whole = capacity.free(project.cluster, there), capacity.whole(project.cluster)
+    room = capacity.free(project.cluster, there)
+    whole = capacity.whole(project.cluster)
     assert room.cpu < whole.cpu, "it is counted as what it was submitted with"
 
 
@@ -162,7 +166,8 @@ CLUSTER: list[dict[str, Any]] = [
 def test_a_cluster_of_old_rules_takes_no_page_down(
     user: User, project: Project, values: dict[str, Any]
 ) -> None:
-    client, call = signed_in(user), Caller(user)
+    client = signed_in(user)
+    call = Caller(user)
     cluster = project.cluster
     WorkloadFactory(project=project, running=True)
     Cluster.objects.filter(pk=cluster.pk).update(kind="kubernetes", **values)

@@ -23,7 +23,8 @@ from workloads.services import submit
 
 pytestmark = pytest.mark.django_db
 HIDDEN = "tr41n-l1ke-nobody-reads"
-HTTPS, SSH = "https://example.com/train.git", "git@example.com:train.git"
+HTTPS = "https://example.com/train.git"
+SSH = "git@example.com:train.git"
 PASSWORD = {"spec_json": {"kind": "password"}, "entered": {"User": "ada", "Password": HIDDEN}}
 AT = ("worker", "storage", "git", 0, "credential")
 

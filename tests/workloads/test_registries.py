@@ -181,7 +181,8 @@ def test_no_page_manifest_or_event_shows_the_password(user: User, project: Proje
     registry(project)
     Connection.objects.create(cluster=project.cluster, secret_json=KUBECONFIG)
     workload = submit(draft(project), by=user)
-    launched, client = launch_of(workload), signed_in(user)
+    launched = launch_of(workload)
+    client = signed_in(user)
     assert launched.registries[0].password == HIDDEN
     shown = [*masked(manifests(launched, prefix="t-")), launched, shown_launch_of(workload)]
     preview = manifest_of(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)

@@ -60,7 +60,8 @@ def by_first_command_line(line: str) -> str:
     """The same in the words of ``submit-dist``."""
     words = shlex.split(line.replace("\\\n", ""))
     at = words.index("--") if "--" in words else len(words)
-    framework, head = words[2], words[4:at]
+    framework = words[2]
+    head = words[4:at]
     renamed = [_renamed(word) for word in head]
     return shlex.join(["trainyard", "submit-dist", framework, *renamed, *words[at:]])
 

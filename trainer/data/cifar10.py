@@ -12,7 +12,9 @@ from trainer.data.digits import Bytes, bundled
 from trainer.data.sets import DataSet, Split
 from trainer.errors import DataError
 
-SIDE, CHANNELS, CLASSES = 32, 3, 10
+SIDE = 32
+CHANNELS = 3
+CLASSES = 10
 RECORD = 1 + CHANNELS * SIDE * SIDE  # bytes: the label, then red, green and blue row by row
 TRAIN = tuple(f"data_batch_{number}.bin" for number in range(1, 6))
 TEST = "test_batch.bin"

@@ -41,7 +41,8 @@ def load(folder: Path | None, seed: int) -> DataSet:
 
 def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> DataSet:
     """Scale images by the mean and deviation of the training set, and return the dataset."""
-    mean, deviation = float(train[0].mean()), float(train[0].std()) or 1.0
+    mean = float(train[0].mean())
+    deviation = float(train[0].std()) or 1.0
 
     def split(images: Bytes, labels: Bytes) -> Split:
         pixels = torch.from_numpy(images.astype(np.float32)).sub_(mean).div_(deviation)
@@ -73,7 +74,8 @@ def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
     """Read the images and labels of one part, ``train`` or ``t10k``, and check that they match."""
     images_path = _find(folder, f"{part}-images-idx3-ubyte")
     labels_path = _find(folder, f"{part}-labels-idx1-ubyte")
-    images, labels = read_idx(images_path, dimensions=3), read_idx(labels_path, dimensions=1)
+    images = read_idx(images_path, dimensions=3)
+    labels = read_idx(labels_path, dimensions=1)
     if len(images) != len(labels):
         raise DataError(
             f"{labels_path}: byte 4: {len(labels)} labels, but {images_path.name} has "

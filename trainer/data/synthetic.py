@@ -5,7 +5,9 @@ import torch
 
 from trainer.data.sets import DataSet, Split
 
-ROWS, COLUMNS, CLASSES = 1000, 10, 3
+ROWS = 1000
+COLUMNS = 10
+CLASSES = 3
 TEST_ROWS = 200
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-PIXELS, CLASSES = 64, 10
+PIXELS = 64
+CLASSES = 10
 TEST_SHARE = 0.2
 Floats = NDArray[np.float32]
 Labels = NDArray[np.int32]
@@ -71,7 +72,8 @@ def batches(
     Each epoch drops the samples left over at its end, so that all ranks have equally many in every
     step.
     """
-    step, size = 0, flags.share(ranks)
+    step = 0
+    size = flags.share(ranks)
     for epoch in range(flags.epochs):
         order = np.random.default_rng(flags.seed + epoch).permutation(len(digits))
         for first in range(0, len(digits) - size * ranks + 1, size * ranks):

@@ -16,7 +16,8 @@ def main(argv: Sequence[str]) -> None:
     """Train on the digits, as the rank that JAX's variables name."""
     flags = digits.flags("jax", argv)
     jax: Any = import_module("jax")
-    rank, ranks = int(os.environ.get("PROCESS_ID", "0")), int(os.environ.get("NUM_PROCESSES", "1"))
+    rank = int(os.environ.get("PROCESS_ID", "0"))
+    ranks = int(os.environ.get("NUM_PROCESSES", "1"))
     if ranks > 1:
         address = f"{os.environ['COORDINATOR_ADDRESS']}:{os.environ['COORDINATOR_PORT']}"
         jax.distributed.initialize(address, num_processes=ranks, process_id=rank)

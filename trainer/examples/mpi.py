@@ -11,7 +11,8 @@ import numpy as np
 
 from trainer.record.metrics import report, say
 
-THROWS, ROUNDS = 200_000, 50
+THROWS = 200_000
+ROUNDS = 50
 
 
 def main(argv: Sequence[str]) -> None:
@@ -29,9 +30,11 @@ def throw() -> None:
     """Throw darts as one rank, and report the estimate of all ranks after each round."""
     mpi: Any = import_module("mpi4py.MPI")
     everyone = mpi.COMM_WORLD
-    rank, ranks = everyone.Get_rank(), everyone.Get_size()
+    rank = everyone.Get_rank()
+    ranks = everyone.Get_size()
     say(f"Rank {rank} of {ranks} on {os.environ.get('POD_NAME', 'this host')}")
-    random, hits = np.random.default_rng(rank), 0
+    random = np.random.default_rng(rank)
+    hits = 0
     for step in range(1, ROUNDS + 1):
         darts = random.random((THROWS, 2))
         hits += int((np.square(darts).sum(axis=1) < 1).sum())

@@ -41,7 +41,8 @@ def _place(config: str) -> tuple[int, int]:
     """Return this rank's number and how many there are. The chief is rank 0, or worker 0 without
     one."""
     parsed = json.loads(config or "{}")
-    cluster, task = parsed.get("cluster", {}), parsed.get("task", {})
+    cluster = parsed.get("cluster", {})
+    task = parsed.get("task", {})
     chiefs, workers = (len(cluster.get(kind, ())) for kind in ("chief", "worker"))
     before = chiefs if task.get("type") == "worker" else 0
     return before + int(task.get("index", 0)), max(chiefs + workers, 1)

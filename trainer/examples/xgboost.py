@@ -17,7 +17,8 @@ from sklearn.datasets import load_iris
 
 from trainer.record.metrics import report, say
 
-TEST_SHARE, SEED = 0.2, 1
+TEST_SHARE = 0.2
+SEED = 1
 PATIENCE = 300  # seconds within which all ranks must meet
 TRIES = 20  # to reach the tracker, each two seconds later than the last
 EVALUATED = re.compile(r"(\w+)-\w+:([\d.e+-]+)")
@@ -27,7 +28,8 @@ def main(argv: Sequence[str]) -> None:
     """Train on the irises, as the rank that ``RANK`` and ``WORLD_SIZE`` name."""
     flags = _flags(argv)
     xgb: Any = import_module("xgboost")
-    rank, ranks = int(os.environ.get("RANK", "0")), int(os.environ.get("WORLD_SIZE", "1"))
+    rank = int(os.environ.get("RANK", "0"))
+    ranks = int(os.environ.get("WORLD_SIZE", "1"))
     say(f"Rank {rank} of {ranks}, XGBoost {xgb.__version__}")
     with _together(rank, ranks):
         train, test = _flowers(xgb, rank, ranks)

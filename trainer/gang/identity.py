@@ -61,7 +61,8 @@ class Span:
         """Return the span that the flags describe, or ``None`` if none of them was passed."""
         if offset is None and size is None and world is None:
             return None
-        first, count = offset or 0, 1 if size is None else size
+        first = offset or 0
+        count = 1 if size is None else size
         return cls(first, count, first + count if world is None else world)
 
 
@@ -86,14 +87,16 @@ def resolve(span: Span | None, env: Env) -> Identity | Span:
 def _torchrun(env: Env) -> Identity | None:
     if "TORCHELASTIC_RUN_ID" not in env:
         return None
-    rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
+    rank = _number(env, "RANK")
+    world = _number(env, "WORLD_SIZE")
     return _identity(env, rank, world, _number(env, "LOCAL_RANK"), "torchrun")
 
 
 def _several_on_a_node(env: Env) -> Span | None:
     """Return the ranks that torchrun would start, if its settings are set but plain ``python``
     runs."""
-    each, nodes = env.get("PET_NPROC_PER_NODE", ""), env.get("PET_NNODES", "")
+    each = env.get("PET_NPROC_PER_NODE", "")
+    nodes = env.get("PET_NNODES", "")
     if nodes.isdigit() and int(nodes) > 1 and not ("PET_NODE_RANK" in env or "RANK" in env):
         raise UsageError(
             f"PET_NNODES={nodes}, but neither RANK nor PET_NODE_RANK says which one this is: "
@@ -110,7 +113,8 @@ def _rank_variables(env: Env) -> Identity | None:
     variables."""
     if "RANK" not in env and ("WORLD_SIZE" not in env or _is_task(env)):
         return None
-    rank, world = _number(env, "RANK"), _number(env, "WORLD_SIZE")
+    rank = _number(env, "RANK")
+    world = _number(env, "WORLD_SIZE")
     local = _number(env, "LOCAL_RANK") if "LOCAL_RANK" in env else 0
     return _identity(env, rank, world, local, "RANK/WORLD_SIZE")
 
@@ -147,7 +151,8 @@ def _is_task(env: Env) -> bool:
 def _open_mpi(env: Env) -> Identity | None:
     if "OMPI_COMM_WORLD_RANK" not in env:
         return None
-    rank, world = _number(env, "OMPI_COMM_WORLD_RANK"), _number(env, "OMPI_COMM_WORLD_SIZE")
+    rank = _number(env, "OMPI_COMM_WORLD_RANK")
+    world = _number(env, "OMPI_COMM_WORLD_SIZE")
     return _identity(env, rank, world, _number(env, "OMPI_COMM_WORLD_LOCAL_RANK"), "mpirun")
 
 

@@ -30,7 +30,8 @@ class SampleMeter:
         """Count one step: loss and correct answers are sums over this rank's share, ``samples`` is
         the size of the whole batch."""
         if self._loss is None or self._correct is None:
-            self._loss, self._correct = loss.double(), correct.clone()
+            self._loss = loss.double()
+            self._correct = correct.clone()
         else:
             self._loss += loss
             self._correct += correct

@@ -122,7 +122,8 @@ def _describer(noun: AssetNoun) -> Callable[..., None]:
 def _show(asset: Item) -> None:
     import yaml
 
-    meta, status = asset["meta"], asset.get("status") or {}
+    meta = asset["meta"]
+    status = asset.get("status") or {}
     facts(
         [
             ("Name", meta["name"]),

@@ -82,7 +82,8 @@ def export(
 
 
 def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None:
-    failure, cause = whole["failure"], whole["cause"]
+    failure = whole["failure"]
+    cause = whole["cause"]
     state = [
         ("Name", whole["name"]),
         ("Project", whole["projectName"]),

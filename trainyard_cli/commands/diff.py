@@ -102,7 +102,8 @@ def changes_of(before: Any, after: Any, path: str = "") -> Iterator[Change]:
 
     Items of lists are matched by name if all have one, else by position.
     """
-    ours, theirs = _keyed(before), _keyed(after)
+    ours = _keyed(before)
+    theirs = _keyed(after)
     if ours is None or theirs is None:
         if before != after:
             yield {"path": path, "before": before, "after": after}
@@ -132,7 +133,8 @@ def _show(changes: list[Change], output: Format | None) -> None:
     if not changes:
         note("No differences.")
     for change in changes:
-        before, after = change["before"], change["after"]
+        before = change["before"]
+        after = change["after"]
         sign = "+" if before is None else "-" if after is None else "~"
         values = " → ".join(_text(it) for it in (before, after) if it is not None)
         line = f"{sign} {change['path']}: {values}"

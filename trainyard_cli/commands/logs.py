@@ -85,7 +85,8 @@ def write(invocation: Invocation, workload: Item, wanted: Wanted = Wanted(), **q
         # Without a time, the log of one rank is sent as its bytes are; with one, line by line.
         query["since"] = query.get("since") or "1970-01-01T00:00:00Z"
     with invocation.client.stream(f"/workloads/{workload['id']}/logs", **query) as lines:
-        named, timed = not query["rank"].isdigit(), bool(query.get("timestamps"))
+        named = not query["rank"].isdigit()
+        timed = bool(query.get("timestamps"))
         try:
             show(lines, wanted, named=named, timed=timed)
         except BrokenPipeError:

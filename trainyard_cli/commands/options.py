@@ -26,10 +26,13 @@ REFUSED = {
 REFUSED_SWITCHES = {"--privileged", "--run-as-user"}
 ENVIRONMENT = "--environment"  # name of an asset; NAME=VALUE in the first command line
 MASTER = "master_"  # in front of the key of a master's flag
-RUN, MASTER_PANEL = "Submission", "Master: as the workers, unless"
+RUN = "Submission"
+MASTER_PANEL = "Master: as the workers, unless"
 MAYBE = Optional[str]  # noqa: UP045 -- read at run time
 SWITCHED = Optional[bool]  # noqa: UP045 -- read at run time
-OTHER, NEGATED = "__other", "__negated"  # at the end of a flag's key
+# at the end of a flag's key
+OTHER = "__other"
+NEGATED = "__negated"
 Parameter = inspect.Parameter
 WAIT = "Wait for its end, and exit with its result."
 ATTACH = "Print its logs to the end, and exit with its result."
@@ -208,7 +211,8 @@ def typed_in(values: dict[str, Any], key: str) -> Any:
     """Return what was typed for a flag, by any of its names. ``None`` if nothing was."""
     if values.get(f"{key}{NEGATED}"):
         return False
-    value, other = values.get(key), values.get(f"{key}{OTHER}")
+    value = values.get(key)
+    other = values.get(f"{key}{OTHER}")
     if isinstance(value, list):
         return [*value, *(other or [])]
     return other if value is None else value

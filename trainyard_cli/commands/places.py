@@ -147,7 +147,8 @@ def describe_node(
 
 
 def _facts_of(node: Item) -> list[tuple[str, str]]:
-    free, held = node["allocatable"], node["allocated"]
+    free = node["allocatable"]
+    held = node["allocated"]
     kind = node["gpuInfo"]["gpuType"]
     return [
         ("Node", node["name"]),
@@ -180,5 +181,6 @@ def _state(cluster: Item) -> str:
 
 
 def _label(pool: Item) -> str:
-    key, value = pool["labelKey"], pool["labelValue"]
+    key = pool["labelKey"]
+    value = pool["labelValue"]
     return key if key == value == "*" else f"{key}={value}" if key else "–"

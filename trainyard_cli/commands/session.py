@@ -130,9 +130,13 @@ def _announce(kept: Profile, fresh: Profile) -> None:
 def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
     """Save the new sign-in. One of the same user at the same server keeps its project, and its old
     key is deleted."""
-    fresh.user, fresh.key_id, fresh.client_id = name, key["id"], key["clientId"]
+    fresh.user = name
+    fresh.key_id = key["id"]
+    fresh.client_id = key["clientId"]
     fresh.client_secret = key["clientSecret"]
-    fresh.token, fresh.expires = "", 0.0  # the next token comes from the key, and ends with it
+    # the next token comes from the key, and ends with it
+    fresh.token = ""
+    fresh.expires = 0.0
     if (kept.server, kept.user) == (fresh.server, name):
         fresh.project = kept.project
         _retire(kept)
@@ -273,7 +277,8 @@ def logout(context: typer.Context) -> None:
 def whoami(context: typer.Context, output: Output = None) -> None:
     """Who is signed in, where, and in which project."""
     client = of(context).client
-    me, kept = client.get("/me"), client.profile
+    me = client.get("/me")
+    kept = client.profile
     key = me["accessKey"] or {}
     values = {
         "user": me["username"],

@@ -60,7 +60,8 @@ def _codes(workload: Item, pods: list[Item]) -> list[int | None]:
     line = (workload["failure"] or {}).get("line") or {}
 
     def place(pod: Item) -> tuple[bool, bool, str]:
-        decisive, failed = pod["rank"] == line.get("rank"), pod["k8sPhase"] == "Failed"
+        decisive = pod["rank"] == line.get("rank")
+        failed = pod["k8sPhase"] == "Failed"
         return not decisive, not failed, pod["completedAt"] or "later"
 
     return [pod["exitCode"] for pod in sorted(pods, key=place)]

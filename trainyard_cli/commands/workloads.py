@@ -158,7 +158,8 @@ def type_of(workload: Item) -> str:
 
 def pods_of(workload: Item) -> str:
     """Return the number of running pods, with that of pending ones in parentheses."""
-    running, requested = workload["runningPods"], workload["requestedPods"]["number"]
+    running = workload["runningPods"]
+    requested = workload["requestedPods"]["number"]
     pending = requested - running if workload["actionsSupport"]["suspend"] else 0
     return f"{running} ({pending})"
 

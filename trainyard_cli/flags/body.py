@@ -26,7 +26,9 @@ PARTS = (
     *("compute.gpuMemoryRequest", "compute.gpuMemoryLimit"),
 )
 DEVICES = "compute.gpuDevicesRequest"
-NODE_AFFINITY, TERMS, EXPRESSIONS = "nodeAffinityRequired", "nodeSelectorTerms", "matchExpressions"
+NODE_AFFINITY = "nodeAffinityRequired"
+TERMS = "nodeSelectorTerms"
+EXPRESSIONS = "matchExpressions"
 HOST_LABEL = "kubernetes.io/hostname"
 
 

@@ -6,7 +6,8 @@ from trainyard_cli.flags.values import BadValue, Given
 
 #: Its words for how a port is reached → those of ``--port``.
 SERVICES = {"nodeport": "NodePort", "loadbalancer": "LoadBalancer"}
-INGRESS, FORWARD = "ingress", "portforward"
+INGRESS = "ingress"
+FORWARD = "portforward"
 VOLUME = "write SOURCE:TARGET, and :ro to read it only, such as /data:/data:ro"
 
 
@@ -47,7 +48,8 @@ def with_services(flags: Given, service: str) -> tuple[dict[str, object], list[s
     The ports are those of ``portforward``, which are in no request: they are only reached by
     whoever forwards them. Raises ``BadValue``.
     """
-    laid, ports = dict(flags), _texts(flags.get("port"))
+    laid = dict(flags)
+    ports = _texts(flags.get("port"))
     word = service.lower()
     if word not in {*SERVICES, INGRESS, FORWARD}:
         others = ", ".join([FORWARD, *SERVICES, INGRESS])

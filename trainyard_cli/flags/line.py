@@ -140,7 +140,8 @@ def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
 def _with_words(typed: Typed, spec: Body) -> Typed:
     """Return ``typed`` with the words after ``--``: the command, or the arguments if the image's
     own command runs."""
-    command, args = spec.get(COMMAND), spec.get(ARGS)
+    command = spec.get(COMMAND)
+    args = spec.get(ARGS)
     if words := _split(command):
         return replace(typed, words=words, is_command=True)
     if command is None and (words := _split(args)):
@@ -161,7 +162,8 @@ def _split(text: Any) -> list[str]:
 def _differing(built: Body, wanted: Body) -> Iterable[str]:
     """Yield the paths where two specs differ, at most one level below the top."""
     for key in {**wanted, **built}:
-        ours, other = built.get(key), wanted.get(key)
+        ours = built.get(key)
+        other = wanted.get(key)
         if ours == other and (key in built) == (key in wanted):
             continue
         if isinstance(ours, dict) and isinstance(other, dict) and other:

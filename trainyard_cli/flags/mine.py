@@ -8,7 +8,10 @@ from typing import Any
 
 from trainyard_cli.flags.values import BadValue, Environ, ValueKind, from_key, named
 
-TYPE, NAME, CREDENTIAL, KEY = "type", "name", "credential-name", "key"
+TYPE = "type"
+NAME = "name"
+CREDENTIAL = "credential-name"
+KEY = "key"
 
 
 def _words(text: str, needed: Collection[str]) -> dict[str, str]:

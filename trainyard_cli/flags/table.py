@@ -26,8 +26,14 @@ from trainyard_cli.flags.values import (
     named,
 )
 
-GANG, PYTORCH, MPI, WORKSPACE = "gang", "PyTorch", "MPI", "workspace"
-VARIABLE_PATH, ARGS, COMMAND, NO_MASTER = "environmentVariables", "args", "command", "noMaster"
+GANG = "gang"
+PYTORCH = "PyTorch"
+MPI = "MPI"
+WORKSPACE = "workspace"
+VARIABLE_PATH = "environmentVariables"
+ARGS = "args"
+COMMAND = "command"
+NO_MASTER = "noMaster"
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,8 @@ def from_key(source: str) -> ValueKind:
         return {"name": name, source: {"name": holder, "key": key}}
 
     def write(item: Any) -> str:
-        name, inner = _name(item, {"name", source}), item[source]
+        name = _name(item, {"name", source})
+        inner = item[source]
         if not isinstance(inner, dict) or inner.keys() != {"name", "key"}:
             raise Unsayable
         return f"{name}={_text(inner['name'])},key={_text(inner['key'])}"
@@ -181,7 +182,8 @@ def _pod_field(text: str, environ: Environ) -> dict[str, Any]:
 
 
 def _write_pod_field(item: Any) -> str:
-    name, inner = _name(item, {"name", "podFieldRef"}), item["podFieldRef"]
+    name = _name(item, {"name", "podFieldRef"})
+    inner = item["podFieldRef"]
     if not isinstance(inner, dict) or inner.keys() != {"path"}:
         raise Unsayable
     return f"{name}={_text(inner['path'])}"

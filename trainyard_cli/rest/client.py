@@ -114,7 +114,8 @@ class RestClient:
         except CliError as error:
             if error.code != ExitCode.SIGNED_OUT:
                 raise
-            message, todo = KEY_ENDED, SIGN_IN
+            message = KEY_ENDED
+            todo = SIGN_IN
             if profile.from_environment:
                 message = f"{' and '.join(KEY_VARIABLES)} do not hold a valid access key."
                 todo = "It may have ended. Create one on the page Access keys."
@@ -178,10 +179,12 @@ def refusal(answer: httpx.Response) -> CliError:
     """Return what the server answered as an error, with the fields that it named."""
     try:
         body = answer.json()
-        message, details = str(body["message"]), str(body.get("details") or "")
+        message = str(body["message"])
+        details = str(body.get("details") or "")
         issues = [(it["field"], it["details"]) for it in body.get("complianceIssues") or []]
     except (ValueError, KeyError, TypeError):
-        message, details = f"{answer.url.host} answered {answer.status_code}, not as Trainyard.", ""
+        message = f"{answer.url.host} answered {answer.status_code}, not as Trainyard."
+        details = ""
         issues = []
     if answer.status_code == 401:
         return CliError(message, SIGN_IN, code=ExitCode.SIGNED_OUT)

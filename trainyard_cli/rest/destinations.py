@@ -54,7 +54,8 @@ TRAININGS = ("type!=Workspace",)
 
 def gang_of(word: str) -> Destination:
     """Return the kind of distributed training that a word for its framework means."""
-    framework, label = FRAMEWORKS[word], label_of(word)
+    framework = FRAMEWORKS[word]
+    label = label_of(word)
     article = "an" if label[0] in "MX" else "a"  # both are spelled aloud: em-pee-eye, ex-gee-boost
     return Destination("distributed", "Distributed", f"{article} {label} training", framework)
 

@@ -80,7 +80,9 @@ def load(path: Path) -> Profile:
     if is_elsewhere:  # the key of one server is never sent to another
         profile = Profile(path, project=profile.project if "client_id" in given else {})
     if "client_id" in given and given["client_id"] != profile.client_id:
-        profile.token, profile.expires, profile.from_environment = "", 0.0, True
+        profile.token = ""
+        profile.expires = 0.0
+        profile.from_environment = True
         profile.user = ""
     for key, value in given.items():
         setattr(profile, key, value)

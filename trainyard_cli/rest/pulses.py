@@ -24,13 +24,17 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
     meanwhile cause a pulse afterwards. Raises ``CliError`` after ``PATIENCE_SECONDS`` without the
     server.
     """
-    last, heard, is_away = "", monotonic(), False
+    last = ""
+    heard = monotonic()
+    is_away = False
     while True:
         headers = {"Last-Event-ID": last} if last else {}
         try:
             with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
                 for event_id in ids_of(lines):
-                    last, heard, is_away = event_id, monotonic(), False
+                    last = event_id
+                    heard = monotonic()
+                    is_away = False
                     yield
         except CliError as error:
             if error.code != ExitCode.UNREACHABLE or monotonic() - heard > PATIENCE_SECONDS:

@@ -23,7 +23,8 @@ from workloads.models import Event, Workload
 
 router = Router(tags=["Projects"], by_alias=True)
 
-CORE, MEGABYTE = 1000, 1000**2
+CORE = 1000
+MEGABYTE = 1000**2
 #: The column of a workload and the factor to multiply it by, for each of Run:ai's metrics.
 OF_AN_ORGANIZATION = {
     "GPU_ALLOCATION": ("gpus", 1.0),

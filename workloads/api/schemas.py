@@ -121,7 +121,8 @@ def requested_name(workload: Workload) -> str:
 
 def _whereabouts(workload: Workload) -> dict[str, Any]:
     """Where the workload is, with its priority and category."""
-    stored, home = mapping(workload.spec_json), workload.project
+    stored = mapping(workload.spec_json)
+    home = workload.project
     priority = str(stored.get("priorityClass") or "")
     return {
         "cluster_id": workload.cluster_id,

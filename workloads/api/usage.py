@@ -143,7 +143,8 @@ def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
 def _series(
     asked: MeasureQuery, used: UseOfNodes, nodes: Sequence[Node], name: str
 ) -> MetricSeries:
-    measure, moments = MEASURES[name], asked.moments()
+    measure = MEASURES[name]
+    moments = asked.moments()
     whole = sum(measure.of(node) for node in nodes) / PERCENT if measure.of else 1.0
     points: dict[datetime, float] = {}
     for part, ranks in used.items():

@@ -34,7 +34,8 @@ def warnings_of(workload: Workload) -> list[WarningOut]:
     if workload.warnings is not None:
         return [WarningOut.of(problem) for problem in workload.warnings]
     with suppress(SpecError):  # it was written under other rules, and does not run again
-        spec, assets = workload.spec, workload.assets.values_list("role", "kind", "asset_id")
+        spec = workload.spec
+        assets = workload.assets.values_list("role", "kind", "asset_id")
         problems = chain(
             warnings(workload.cluster, workload.handle, spec), own_values.warnings(spec, assets)
         )

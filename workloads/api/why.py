@@ -50,7 +50,8 @@ class FailureOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> "FailureOut | None":
-        failure, line = BY_ID.get(workload.failure_class), workload.failure_line
+        failure = BY_ID.get(workload.failure_class)
+        line = workload.failure_line
         if failure is None:
             return None
         return cls(

@@ -31,11 +31,14 @@ def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | 
     """The outlook for a workload; ``None`` if it does not wait."""
     if workload.phase not in WAITING or workload.spec_fault:
         return None
-    place, holders = queue_place(workload, user), gpu_holders(workload, user)
+    place = queue_place(workload, user)
+    holders = gpu_holders(workload, user)
     placed = any(rank.node for rank in ranks)  # its own pods would count as someone else's
     if placed or not can_try(workload.cluster):
         return Outlook(place, holders)
-    spec, cluster, project = workload.spec, workload.cluster, workload.project
+    spec = workload.spec
+    cluster = workload.cluster
+    project = workload.project
     ahead = look_ahead(cluster, project, spec)
     if ahead.fit.largest is None or ahead.fit.answer is Answer.NOW:
         return Outlook(place, holders)

@@ -60,9 +60,12 @@ def difference(workload: Workload) -> Difference | None:
     without either."""
     if parent := workload.copied_from:
         name = parent.name
-        before, after = _brief(parent), _brief(workload)
+        before = _brief(parent)
+        after = _brief(workload)
     elif template := workload.template:
-        name, before, after = template.name, template.draft_json, workload.draft_json
+        name = template.name
+        before = template.draft_json
+        after = workload.draft_json
     else:
         return None
     diff = difflib.unified_diff(

@@ -99,7 +99,8 @@ def _head(workload: Workload) -> dict[str, Any]:
 
 
 def _overview(request: Request, workload: Workload) -> dict[str, Any]:
-    ranks, causes = list(workload.ranks.all()), cause.history(workload)
+    ranks = list(workload.ranks.all())
+    causes = cause.history(workload)
     wait = cause.wait(workload, causes)
     return {
         "failure": cause.failure(workload, ranks),

@@ -58,7 +58,8 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
 
 def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
     """The class of a line, if any. A line that ends a traceback is at least a plain exception."""
-    text, frames = utterance.text, utterance.frames
+    text = utterance.text
+    frames = utterance.frames
     failure = next((one for one in CLASSES if frames and one.is_within(frames, text)), None)
     failure = failure or next((one for one in likely if one.pattern.search(text)), None)
     is_raised = utterance.block >= 0 and RAISED.match(text)

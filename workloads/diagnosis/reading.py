@@ -109,8 +109,10 @@ def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
             at.frames = (*at.frames, text)[-DEEPEST:]
         elif not _is_of_another(at, text):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
-            frames, at.frames = "\n".join(at.frames), ()
-            in_thread, at.thread = at.thread and block >= 0, bool(THREAD.match(text))
+            frames = "\n".join(at.frames)
+            at.frames = ()
+            in_thread = at.thread and block >= 0
+            at.thread = bool(THREAD.match(text))
             at.inside = at.aside = False
             if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
                 yield Utterance(number, name, text, block, frames if block >= 0 else "", in_thread)
@@ -122,7 +124,8 @@ def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
     if BEGINS.match(text) or (not at.inside and FRAME.match(text)):
         if at.block < 0 or not (at.chained or CHAINED.match(text)):
             at.block = next(blocks)
-        at.inside, at.chained = True, False
+        at.inside = True
+        at.chained = False
     elif CHAINED.match(text):
         at.chained = True
     elif ASIDE.match(text):

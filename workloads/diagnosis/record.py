@@ -83,7 +83,8 @@ def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
 def _of(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
     """The diagnosis from the rank's log, or from how it ended if that says more or the engine gave
     the reason."""
-    own, end = _of_its_log(workload, rank), by_its_end(rank, earliest)
+    own = _of_its_log(workload, rank)
+    end = by_its_end(rank, earliest)
     if end is None or (own and own.failure is end):
         return own
     if own is None or end.weight > own.failure.weight or rank.reason in end.reasons:

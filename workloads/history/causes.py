@@ -88,7 +88,8 @@ class BarShare:
 def bar(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
     """The segments of a bar. If nodes are excluded for several reasons, the bar shows the reasons'
     shares instead."""
-    shown, rest = list(counted[:MOST_SHARES]), counted[MOST_SHARES:]
+    shown = list(counted[:MOST_SHARES])
+    rest = counted[MOST_SHARES:]
     if rest:
         shown.append(("other reasons", sum(nodes for _, nodes in rest)))
     whole = max(sum(nodes for _, nodes in shown), total, 1)

@@ -19,7 +19,8 @@ from workloads.models import Event, Workload
 
 MOST_REPLAYED = 1000  # whoever missed more has to list everything again
 # Event ids are assigned before the commit, so lower ids may appear later.
-LATE_EVENTS, LATE = 1000, timedelta(seconds=30)
+LATE_EVENTS = 1000
+LATE = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,10 @@ class SharedReading:
 
     async def _run(self) -> None:
         while self.answer is not None:
-            ids, answer = self.wanted, self.answer
-            self.wanted, self.answer = set(), None
+            ids = self.wanted
+            answer = self.answer
+            self.wanted = set()
+            self.answer = None
             try:
                 answer.set_result(await sync_to_async(_rows, thread_sensitive=False)(ids))
             except Exception as error:

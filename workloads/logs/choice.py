@@ -23,7 +23,8 @@ from workloads.models import Workload
 
 COLOURS = 8
 LONGEST_PLACE = 40  # characters
-ALL, NONE = "all", "none"
+ALL = "all"
+NONE = "none"
 FIRST_ERROR = "error"  # instead of a line
 SEARCH_SECONDS = 0.3  # per request; the page repeats it until everything is searched
 
@@ -80,7 +81,8 @@ class Choice:
     def of(cls, workload: Workload, query: QueryDict) -> Self:
         there = streams(workload.pk)
         tries = sorted({(stream.run, stream.attempt) for stream in there})
-        pair, place = query.get("try", ""), query.get("line", "")[:LONGEST_PLACE]
+        pair = query.get("try", "")
+        place = query.get("line", "")[:LONGEST_PLACE]
         if place == FIRST_ERROR:
             pair, place = _first_error(workload) or (pair, place)
         asked = _numbers(pair.split("-"))
@@ -193,7 +195,9 @@ class Choice:
         matching lines are shown and the search is incomplete, an empty window that announces more.
         """
         hits = self.hits if self.only else None
-        earlier, later, middle = merge.decode(before), merge.decode(after), self._middle(time)
+        earlier = merge.decode(before)
+        later = merge.decode(after)
+        middle = self._middle(time)
         if hits:
             hits.search(SEARCH_SECONDS)
             if not hits.is_done:
@@ -210,7 +214,8 @@ class Choice:
         return merge.tail(self.streams, unfinished=self.is_over, lines=last_lines)
 
     def _middle(self, time: str) -> merge.Cursor | None:
-        line, moment = self.line(self.place), _moment(time)
+        line = self.line(self.place)
+        moment = _moment(time)
         if line is not None:
             return beside(self.streams, *line)
         return at(self.streams, moment) if moment else None

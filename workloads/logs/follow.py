@@ -58,7 +58,8 @@ class MergedOutput:
         self._look_for_more(workload)
         over = workload.logs_complete or self.fixed
         sources = [self._after(stream, unfinished=over) for stream in self.positions]
-        lines, room = list[Line](), BYTES_AT_ONCE
+        lines = list[Line]()
+        room = BYTES_AT_ONCE
         for line, stream in islice(merged(*sources, key=lambda it: it[0].order), LINES_AT_ONCE):
             self.positions[stream] = line.end
             lines.append(line)

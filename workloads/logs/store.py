@@ -112,7 +112,8 @@ class Index:
         """The time at which the byte at ``offset`` was collected."""
         if self._last and self._last.offset <= offset < self._last.end:
             return self._last.moment
-        low, high = 0, len(self)
+        low = 0
+        high = len(self)
         while high - low > 1:
             middle = (low + high) // 2
             low, high = (middle, high) if self[middle].offset <= offset else (low, middle)
@@ -237,7 +238,8 @@ def snapshot(stream: Stream) -> Iterator[StreamCopy]:
     with stream.path.open("rb") as log:
         fcntl.flock(log, fcntl.LOCK_SH)
         try:
-            begin, (last, records) = first(stream), _last_piece(stream)
+            begin = first(stream)
+            (last, records) = _last_piece(stream)
             kept = stream.cursor.read_bytes() if stream.cursor.exists() else b""
             index = stream.index.read_bytes()[: records * RECORD.size] if last else b""
         finally:

@@ -49,9 +49,11 @@ class Style:
     def apply(self, parameters: str) -> None:
         codes = iter(_codes(parameters))
         for code in codes:
-            ground, of = ("bg" if code >= 100 or 40 <= code < 50 else "fg"), code % 10
+            ground = "bg" if code >= 100 or 40 <= code < 50 else "fg"
+            of = code % 10
             if code == 0:
-                self.on, self.colours = set(), {}
+                self.on = set()
+                self.colours = {}
             elif code in ON:
                 self.on.add(ON[code])
             elif code in OFF:
@@ -98,7 +100,9 @@ Run = tuple[str, str, bool]  # text, classes, whether it is highlighted
 
 
 def _runs(text: str) -> list[Run]:
-    style, runs, back = Style(), list[Run](), False
+    style = Style()
+    runs = list[Run]()
+    back = False
     for piece in TOKENS.split(text):
         if piece == "\r":
             back = True
@@ -117,7 +121,8 @@ def _marked(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
     spans = [match.span() for match in mark.finditer(text) if match[0]]
     ends = list(accumulate((len(run[0]) for run in runs), initial=0))
     cuts = sorted({*ends, *(at for span in spans for at in span)})
-    run, span = 0, 0
+    run = 0
+    span = 0
     for start, end in pairwise(cuts):
         while ends[run + 1] <= start:
             run += 1

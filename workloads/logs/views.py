@@ -52,7 +52,8 @@ def log_search(request: Request, pk: UUID) -> JsonResponse:
     if hits is None:
         return JsonResponse({"count": 0, "searched": 0, "size": 0, "hit": None})
     hits.search(SEARCH_SECONDS)
-    line, go = choice.line(choice.place), request.GET.get("go", "next")
+    line = choice.line(choice.place)
+    go = request.GET.get("go", "next")
     hit = hits.step(line, go) if hits.is_done else None
     place = {"number": hit.number, "line": merge.encode({hit.rank: hit.offset})} if hit else None
     return JsonResponse(
@@ -67,8 +68,10 @@ async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHt
         return redirect(f"{reverse('account_login')}?next={request.path}")
     choice = await sync_to_async(_choice)(request, pk)
     if choice.one_of_many is not None:
-        stream, name = choice.streams[0], choice.names[choice.one_of_many]
-        start, end = await sync_to_async(first)(stream), await sync_to_async(size)(stream)
+        stream = choice.streams[0]
+        name = choice.names[choice.one_of_many]
+        start = await sync_to_async(first)(stream)
+        end = await sync_to_async(size)(stream)
         response = StreamingHttpResponse(_plain(stream, start, end), content_type="text/plain")
         response["Content-Length"] = str(end - start)
     else:

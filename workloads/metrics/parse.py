@@ -151,7 +151,8 @@ def _remember_last(workload: Workload, samples: list[Sample]) -> None:
             kept = {**sample.values, "step": sample.step}
     curves = curve.continued(workload.curves, samples)
     Workload.objects.filter(pk=workload.pk).update(last_metrics=kept, curves=curves)
-    workload.last_metrics, workload.curves = kept, curves
+    workload.last_metrics = kept
+    workload.curves = curves
 
 
 def _is_number(value: object) -> bool:

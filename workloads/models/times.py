@@ -35,7 +35,8 @@ def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -
     """
     changes: dict[str, Any] = {}
     spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)
-    began, ran = None, 0.0
+    began = None
+    ran = 0.0
     if to in ENDED and (origin in NOT_YET_WHOLE or workload.started_at is None):
         began, whole = _began(workload, now)
         if began and whole and origin in NOT_YET_WHOLE:
@@ -57,7 +58,8 @@ def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -
 def times_of_new_reason(workload: Workload, reason: str, now: datetime) -> dict[str, Any]:
     """Columns where the reason of a phase changes: the phase counts anew where that starts or ends
     its counting as running."""
-    phase, counted = Phase(workload.phase), counts_as_running(workload.phase, workload.reason)
+    phase = Phase(workload.phase)
+    counted = counts_as_running(workload.phase, workload.reason)
     if counted == counts_as_running(phase, reason):
         return {}
     spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)

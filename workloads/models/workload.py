@@ -293,7 +293,8 @@ class Workload(models.Model):
         than the start of the present phase. ``also`` are other columns to set in the same
         statement.
         """
-        origin, now = Phase(self.phase), timezone.now()
+        origin = Phase(self.phase)
+        now = timezone.now()
         if at and at > self.phase_updated_at:
             now = at
         if to not in MOVES[origin]:

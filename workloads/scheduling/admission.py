@@ -161,7 +161,8 @@ def _keep_waiting(workload: Workload, reason: Reason, message: str) -> bool:
     Workload.objects.filter(pk=workload.pk, phase=Phase.PENDING).update(
         reason=reason, message=message
     )
-    workload.reason, workload.message = reason, message
+    workload.reason = reason
+    workload.message = message
     if changed_cause:
         events.phase(workload, reason=reason, message=message)
     events.announce(workload)

@@ -76,7 +76,8 @@ def gpu_holders(workload: Workload, user: User) -> GpuHolders | None:
     visible = rows.visible_to(user)
     largest = visible.only("name", "gpus", "project__name").select_related("project")
     named = list(largest.order_by("-gpus", "created_at")[:NAMED])
-    (count, held), (own_count, own_held) = _gpus(rows), _gpus(visible)
+    (count, held) = _gpus(rows)
+    (own_count, own_held) = _gpus(visible)
     return GpuHolders(
         named,
         count - own_count,

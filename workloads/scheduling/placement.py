@@ -88,7 +88,8 @@ def fit(shape: Shape, room: Room) -> Placement | None:
 
 
 def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
-    free, chosen = dict(gpus), {}
+    free = dict(gpus)
+    chosen = {}
     for rank, count, portion in shape.ranks:
         devices = _pick(free, count, portion)
         if devices is None:
@@ -118,7 +119,8 @@ def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
     if shape.cpu > room.cpu + TINY:
         reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")
     if shape.memory > room.memory:
-        asked, free = _gigabytes(shape.memory), _gigabytes(max(room.memory, 0))
+        asked = _gigabytes(shape.memory)
+        free = _gigabytes(max(room.memory, 0))
         reasons.append(f"{asked} GB of memory requested, {free} GB free")
     free_gpus = round(sum(room.gpus.values()), 4)
     if gpus > free_gpus + TINY:

@@ -19,7 +19,8 @@ from workloads.models.choices import architectures
 
 GB = 1000**3
 EXACT = 1e15  # whole numbers below have all their digits
-PLAIN_CELL, NUMBER_CELL = '<td data-label="{}">{}</td>', '<td class="num" data-label="{}">{}</td>'
+PLAIN_CELL = '<td data-label="{}">{}</td>'
+NUMBER_CELL = '<td class="num" data-label="{}">{}</td>'
 NAME_CELL = '<td class="named" data-label="{}">{}</td>'
 
 
@@ -125,7 +126,10 @@ FRAMEWORKS = _of((f.value, f.label) for f in Framework)
 ARCHITECTURES = _of(architectures())
 CELLS = {ColumnKind.NUMBER: NUMBER_CELL, ColumnKind.TEXT: NAME_CELL}
 FAILURES = _of(sorted((one.id, one.label) for one in CLASSES))
-T, C, N, D = ColumnKind.TEXT, ColumnKind.CHOICE, ColumnKind.NUMBER, ColumnKind.DATE
+T = ColumnKind.TEXT
+C = ColumnKind.CHOICE
+N = ColumnKind.NUMBER
+D = ColumnKind.DATE
 
 COLUMNS: tuple[Column, ...] = (
     Column("name", "Workload", lambda w: w.name, T, "name", cell="name", default=True),

@@ -106,7 +106,8 @@ class Filter:
         return ~matches if self.operator == "not" else matches
 
     def _choice(self, column: Column) -> Q:
-        values, labels = self.value.split(OR), dict(column.choices)
+        values = self.value.split(OR)
+        labels = dict(column.choices)
         if unknown := [value for value in values if value not in labels]:
             raise BadFilter(f"{unknown[0]!r} is not one of {', '.join(labels)}.")
         matches = Q(**{f"{column.field}__in": values})

@@ -64,7 +64,8 @@ def presets_of(state: TableState, user: User | None = None) -> list[Preset]:
         label: (Filter("status", "is", OR.join(filter(phases.__contains__, Phase))),)
         for label, phases in PRESETS.items()
     }
-    there, deleted = state.others(deleted=False), state.others(deleted=True)
+    there = state.others(deleted=False)
+    deleted = state.others(deleted=True)
     return [
         *(
             Preset(label, there.with_(filters=filters), state == there and state.filters == filters)
@@ -107,8 +108,10 @@ def workload_rows(request: Request) -> HttpResponse:
     A row on the page stays even if it no longer matches the filters; a new one has to match them.
     """
     as_of = timezone.now()
-    state, asked = TableState.parse(request.GET), request.GET
-    ids, newer = _ids(asked.get("ids", "")), _since(_ids(asked.get("new", "")), asked.get("since"))
+    state = TableState.parse(request.GET)
+    asked = request.GET
+    ids = _ids(asked.get("ids", ""))
+    newer = _since(_ids(asked.get("new", "")), asked.get("since"))
     context: dict[str, Any] = {"as_of": as_of, "rows": [], "new_rows": []}
     if ids:
         present = present_rows(ids, state.columns, request.user, deleted=state.deleted)
@@ -183,7 +186,8 @@ def _next_chunk(
 @require_POST
 def save_view(request: Request) -> HttpResponse:
     """Save the table's query string under a name, replacing a view that has that name already."""
-    name, query = request.POST.get("name", "").strip(), request.POST.get("query", "")
+    name = request.POST.get("name", "").strip()
+    query = request.POST.get("query", "")
     address = f"{reverse('workload-list')}?{query}" if query else reverse("workload-list")
     if not name or len(name) > 63 or len(query) > LONGEST_QUERY:
         messages.error(request, "Give the view a name of at most 63 characters.")

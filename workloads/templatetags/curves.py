@@ -8,7 +8,9 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-WIDTH, HEIGHT = 64, 18  # of the drawing, whose line keeps off its edges
+# of the drawing, whose line keeps off its edges
+WIDTH = 64
+HEIGHT = 18
 MARGIN = 1.5
 Points = Sequence[Sequence[float]]  # of step and value
 
@@ -40,7 +42,8 @@ def polyline(points: Points) -> str:
 
 def _scale(values: Iterable[float], room: float) -> list[float]:
     numbers = list(values)
-    low, span = min(numbers), max(numbers) - min(numbers)
+    low = min(numbers)
+    span = max(numbers) - min(numbers)
     if not span:
         return [room / 2] * len(numbers)
     return [MARGIN + (one - low) / span * (room - 2 * MARGIN) for one in numbers]

@@ -71,7 +71,9 @@ def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
     owner = workload.created_by_id
     if problem := why_none(workload, user) or not_running(rank):
         raise NotOpened(problem)
-    name, slot, most = f"terminals:{user.pk}", uuid4().hex, settings.TERMINALS_PER_USER
+    name = f"terminals:{user.pk}"
+    slot = uuid4().hex
+    most = settings.TERMINALS_PER_USER
     try:
         if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")

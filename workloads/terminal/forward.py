@@ -43,7 +43,9 @@ def enter(user: User, rank: Rank, port: int | None) -> Forward:
         raise NotOpened("port must be a number from 1 to 65535.")
     if problem := access.why_not(rank, user):
         raise NotOpened(problem)
-    slot, most, workload = uuid4().hex, CONNECTIONS_PER_USER, rank.workload
+    slot = uuid4().hex
+    most = CONNECTIONS_PER_USER
+    workload = rank.workload
     try:
         if not slots.take(_name(user), slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} connections open, which is the limit.")

@@ -71,7 +71,8 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             await self.close(NOT_UNDERSTOOD)
 
     async def disconnect(self, code: int) -> None:
-        opened, self.opened = self.opened, None
+        opened = self.opened
+        self.opened = None
         if opened is None:
             return
         for task in self.tasks:
@@ -81,7 +82,8 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
     async def carry(self) -> None:
         """Pass on what the rank sends, as fast as the program reads it."""
         assert self.opened  # noqa: S101 -- only started with one
-        stream, loop = self.opened.stream, asyncio.get_running_loop()
+        stream = self.opened.stream
+        loop = asyncio.get_running_loop()
         why = ""
         try:
             while data := await loop.sock_recv(stream, PIECE):

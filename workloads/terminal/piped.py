@@ -59,5 +59,6 @@ class Encoder:
 
     def end(self) -> bytes:
         """What was held back, and the end of the input."""
-        rest, self._left = self._left, b""
+        rest = self._left
+        self._left = b""
         return (b64encode(rest) + b"\n" if rest else b"") + END_OF_INPUT

@@ -93,7 +93,9 @@ class ProgramTerminal(ByToken, Terminal):
         return self.given("tty") != "false"
 
     async def connect(self) -> None:
-        self.is_ready, self.head, self.encoder = asyncio.Event(), b"", piped.Encoder()
+        self.is_ready = asyncio.Event()
+        self.head = b""
+        self.encoder = piped.Encoder()
         await super().connect()
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:

@@ -22,7 +22,8 @@ from workloads.terminal.shell import SHELL
 PIECE = 16_384
 LONGEST_MESSAGE = 65_536
 LARGEST_WINDOW = 1000  # columns or rows
-TOO_BIG, NOT_UNDERSTOOD = 1009, 1003
+TOO_BIG = 1009
+NOT_UNDERSTOOD = 1003
 in_thread = database_sync_to_async
 
 
@@ -98,7 +99,8 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         return data
 
     async def disconnect(self, code: int) -> None:
-        visit, self.visit = self.visit, None
+        visit = self.visit
+        self.visit = None
         if visit is None:
             return
         for task in self.tasks:
@@ -108,7 +110,8 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
     async def show(self) -> None:
         """Pass on what the shell prints, as fast as the page reads it."""
         assert self.visit  # noqa: S101 -- only started with one
-        session, loop = self.visit.session, asyncio.get_running_loop()
+        session = self.visit.session
+        loop = asyncio.get_running_loop()
         try:
             while data := await loop.sock_recv(session.stream, PIECE):
                 if shown := self.shown(data):
@@ -124,7 +127,8 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
     async def look_after(self) -> None:
         """End the terminal after too long without input, or once its user loses access."""
         assert self.visit  # noqa: S101 -- only started with one
-        loop, idle = asyncio.get_running_loop(), settings.TERMINAL_IDLE_SECONDS
+        loop = asyncio.get_running_loop()
+        idle = settings.TERMINAL_IDLE_SECONDS
         while not self.why:
             quiet = loop.time() - self.typed_at
             await asyncio.sleep(min(access.CHECK_SECONDS, max(idle - quiet, 0.1)))

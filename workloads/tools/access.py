@@ -17,7 +17,8 @@ from workloads.tools.names import is_meant
 
 CODE_SECONDS = 60
 GRANT_SECONDS = 12 * 3600
-CODE, GRANT = "tool-code:", "tool-grant:"
+CODE = "tool-code:"
+GRANT = "tool-grant:"
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 
 def audience(workload: Workload, tool: Tool) -> str:
     """Whom the tool is open to, in words."""
-    rule, author = tool.connection, workload.created_by
+    rule = tool.connection
+    author = workload.created_by
     if rule.connection_type in UNGUARDED:
         return "Whoever reaches its port"
     if own_values.is_private(workload):

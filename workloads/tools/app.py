@@ -32,7 +32,8 @@ class Refused(Exception):
     """The request is refused with a status and a text for the visitor."""
 
     def __init__(self, status: int, text: str) -> None:
-        self.status, self.text = status, text
+        self.status = status
+        self.text = text
         super().__init__(text)
 
 
@@ -119,7 +120,8 @@ def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
     if why := access.why_closed(workload, tool):
         raise Refused(503, why)
     try:
-        rank, port = tool.pod.rank, tool.port
+        rank = tool.pod.rank
+        port = tool.port
         return engine_for(workload.cluster).dial(workload.handle, rank=rank, port=port)
     except EngineError as error:
         raise Refused(502, f"The tool does not answer. {error}") from error
@@ -147,7 +149,9 @@ async def _let_in(scope: Scope, send: Send, code: str, workload_id: UUID, slug: 
 def set_cookie(secret: str) -> tuple[bytes, bytes]:
     cookie = SimpleCookie({COOKIE: secret})
     morsel = cookie[COOKIE]
-    morsel["path"], morsel["httponly"], morsel["samesite"] = "/", True, "Lax"
+    morsel["path"] = "/"
+    morsel["httponly"] = True
+    morsel["samesite"] = "Lax"
     morsel["max-age"] = access.GRANT_SECONDS
     if settings.SESSION_COOKIE_SECURE:
         morsel["secure"] = True

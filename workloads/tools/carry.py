@@ -16,7 +16,8 @@ PIECE = 65_536
 LONGEST_HEAD = 65_536
 LARGEST_MESSAGE = 16 * 1024**2  # bytes of a websocket message, as uvicorn has it
 OPEN_SECONDS = 10.0
-GONE, NO_TOOL = 1001, 1011
+GONE = 1001
+NO_TOOL = 1011
 
 
 class NoAnswer(Exception):

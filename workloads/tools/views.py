@@ -59,7 +59,8 @@ def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     if use is None:
         return _kept_out(request, pk, slug)
     workload, tool = use
-    target, problem = "", access.why_closed(workload, tool)
+    target = ""
+    problem = access.why_closed(workload, tool)
     try:
         target = "" if problem else _outside(workload, tool) or addresses.address(request, pk, slug)
     except EngineError as error:

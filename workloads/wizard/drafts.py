@@ -88,9 +88,12 @@ def begin(
     draft.edits = _editable(user, draft.template) if edits else None
     if draft.edits:
         content.rules = draft.edits.draft.rules or ()
-    before, draft.content, draft.step = draft.document, content, 1
+    before = draft.document
+    draft.content = content
+    draft.step = 1
     if draft.document != before:
-        draft.version, draft.writer = draft.version + 1, ""
+        draft.version = draft.version + 1
+        draft.writer = ""
     draft.save()
     return draft
 
@@ -98,7 +101,8 @@ def begin(
 def _be_like(content: WorkloadDraft, latest: Workload) -> None:
     content.kind = latest.kind
     if content.is_gang:  # one pod has neither
-        content.framework, content.architecture = latest.framework, latest.architecture
+        content.framework = latest.framework
+        content.architecture = latest.architecture
 
 
 def _latest(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
@@ -117,7 +121,8 @@ def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | 
     if len(candidates) > 1 and latest:
         candidates = list(projects.filter(pk=latest.project_id))
     if len(candidates) == 1:
-        content.project, content.cluster = candidates[0].pk, candidates[0].cluster_id
+        content.project = candidates[0].pk
+        content.cluster = candidates[0].cluster_id
         return
     only = list(Cluster.objects.visible_to(user)[:2])
     if len(only) == 1:
@@ -145,7 +150,8 @@ def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> s
     def change(content: WorkloadDraft) -> set[str]:
         return capture(content, posted, by=by)
 
-    tab, sent = posted.get("tab", "")[:LONGEST_TAB], whole_number(posted.get("sent", ""))
+    tab = posted.get("tab", "")[:LONGEST_TAB]
+    sent = whole_number(posted.get("sent", ""))
     version = whole_number(posted.get("version", ""))
     return edit(draft, change, touch=touch, tab=tab, sent=sent or 0, version=version)
 
@@ -169,10 +175,12 @@ def edit(
         now = Draft.objects.select_for_update().get(pk=draft.pk)
         if version is not None and now.is_overtaken(version, tab=tab or ""):
             raise Overtaken
-        content, before = now.content, now.document
+        content = now.content
+        before = now.document
         fields = change(content)
         if tab and sent < now.sent.get(tab, 0):
-            content, fields = now.content, set()
+            content = now.content
+            fields = set()
         elif tab:
             times = {**now.sent, tab: sent}
             now.sent = dict(sorted(times.items(), key=lambda item: item[1])[-MOST_TABS:])
@@ -184,17 +192,21 @@ def edit(
             now.touched = sorted({*now.touched, *fields})
         now.template_id = content.template
         now.save()
-    draft.document, draft.touched = now.document, now.touched
-    draft.template_id, draft.updated_at = now.template_id, now.updated_at
+    draft.document = now.document
+    draft.touched = now.touched
+    draft.template_id = now.template_id
+    draft.updated_at = now.updated_at
     draft.version = now.version
     return fields
 
 
 def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
     """Record the furthest page that the author reached, and the fields they left on the way."""
-    touched, furthest = sorted({*draft.touched, *leave}), max(step, draft.step)
+    touched = sorted({*draft.touched, *leave})
+    furthest = max(step, draft.step)
     if (furthest, touched) != (draft.step, draft.touched):
-        draft.step, draft.touched = furthest, touched
+        draft.step = furthest
+        draft.touched = touched
         draft.save(update_fields=["step", "touched", "updated_at"])
 
 

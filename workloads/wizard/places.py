@@ -22,7 +22,8 @@ def locate(problem: Problem, document: Values | None = None) -> Question:
     ``document`` is the plan's. If several questions share a list, it tells which of them has the
     item.
     """
-    path, asked = problem.path, questions()
+    path = problem.path
+    asked = questions()
     for length in range(len(path), 0, -1):
         if its := [question for question in asked.values() if question.path == path[:length]]:
             item = _at(document or {}, path[: length + 1])
@@ -37,10 +38,12 @@ def locate(problem: Problem, document: Values | None = None) -> Question:
 def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     """Index of the item that a problem is about; ``None`` if it is about the question as a
     whole."""
-    steps, values = problem.path[len(question.path) :], question.values_in(plan.draft)
+    steps = problem.path[len(question.path) :]
+    values = question.values_in(plan.draft)
     if not question.is_list or not steps or values is None:
         return None
-    own, at = items_of(values, question), steps[0]
+    own = items_of(values, question)
+    at = steps[0]
     if question.single:
         return 0 if own else None
     items = _at(plan.document, question.path)

@@ -34,11 +34,14 @@ MOST_CHOICES = 200  # compute resources tried for a repair
 
 def offered(planned: Plan, by: User) -> list[Repair]:
     """The repairs that let the plan start; none if it would start anyway or cannot be judged."""
-    spec, cluster, project = planned.spec, planned.cluster, planned.project
+    spec = planned.spec
+    cluster = planned.cluster
+    project = planned.project
     if not (spec and cluster and project and planned.ground and planned.fit):
         return []
     ahead = Foresight(planned.fit, planned.ground)
-    choices, without = _choices(planned, by), _locked(planned)
+    choices = _choices(planned, by)
+    without = _locked(planned)
     return repairs_that_hold(cluster, project, spec, ahead, choices, without=without)
 
 
@@ -46,7 +49,8 @@ def find(planned: Plan, name: str, by: User) -> Repair | None:
     """The repair of this name; ``None`` if the draft no longer needs it."""
     if not (planned.spec and planned.ground and planned.fit):
         return None
-    choices, without = _choices(planned, by), _locked(planned)
+    choices = _choices(planned, by)
+    without = _locked(planned)
     possible = variants(planned.spec, planned.ground, planned.fit, choices, without=without)
     return next((repair for repair in possible if repair.change == name), None)
 
@@ -86,7 +90,8 @@ def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
 
 def apply(content: WorkloadDraft, repair: Repair) -> set[str]:
     """Write the repair into the draft, and return the names of the questions it answers."""
-    spec, worker = repair.spec, content.worker
+    spec = repair.spec
+    worker = content.worker
     match repair.kind:
         case RepairKind.WORKERS:
             content.values["numWorkers"] = spec.num_workers

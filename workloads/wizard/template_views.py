@@ -35,7 +35,8 @@ def draft_template(request: Request, pk: UUID) -> HttpResponse:
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if draft.edits and request.POST.get("action") == "update":
         return _finish(request, draft, draft.edits)
-    content, back = draft.content, draft.get_absolute_url()
+    content = draft.content
+    back = draft.get_absolute_url()
     done = partial(_end, draft) if content.is_template else _done
     return _save(request, content, str(content.name), back, done)
 

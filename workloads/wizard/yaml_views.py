@@ -32,7 +32,8 @@ def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if request.method != "POST":
         return _page(request, draft, as_yaml.text_of(draft.content, request.user))
-    text, version = as_yaml.posted(request), whole_number(request.POST.get("version", ""))
+    text = as_yaml.posted(request)
+    version = whole_number(request.POST.get("version", ""))
     try:
         as_yaml.fill(draft, text, by=request.user, version=version)
     except YamlError as error:

@@ -41,7 +41,8 @@ def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> s
     """Insert and update rows; returns the workloads with news."""
     present = Event.objects.filter(workload__in=workloads, key__in=[key for _, key in latest])
     rows = {(row.workload_id, row.key): row for row in present}
-    created, changed = [], []
+    created = []
+    changed = []
     for (uid, key), event in latest.items():
         row = rows.get((uid, key))
         if uid not in workloads:

@@ -65,7 +65,8 @@ def collect(cluster: Cluster) -> None:
     another workload, so that one that prints without end does not starve others.
     """
     deadline = time.monotonic() + ROUND_SECONDS
-    engine, queue = engine_for(cluster), waiting[cluster.pk]
+    engine = engine_for(cluster)
+    queue = waiting[cluster.pk]
     news = engine.news()
     due = WAS_OBSERVED if news is None else _due(queue, news)
     pending = _pending(cluster, due) if due else []
@@ -147,8 +148,10 @@ class Progress:
     late: str = ""
 
     def add(self, other: "Progress") -> None:
-        self.grew, self.late = self.grew or other.grew, self.late or other.late
-        self.read, self.ended = self.read and other.read, self.ended and other.ended
+        self.grew = self.grew or other.grew
+        self.late = self.late or other.late
+        self.read = self.read and other.read
+        self.ended = self.ended and other.ended
         self.awaited = self.awaited or other.awaited
 
 
@@ -158,7 +161,9 @@ def collect_one(
     """Collect from every rank of every incomplete attempt, until the deadline. ``last``: the ranks
     have ended, even if the phase does not say so yet."""
     by_attempt = _logs(engine, workload)
-    over, complete, total = workload.phase not in ACTIVE, True, Progress()
+    over = workload.phase not in ACTIVE
+    complete = True
+    total = Progress()
     for attempt in workload.attempts.order_by("run", "attempt"):
         own = by_attempt.get((attempt.run, attempt.attempt), [])
         if attempt.complete and not any(one.origin for one, _ in own):
@@ -227,11 +232,13 @@ def _collect_attempt(
             if piece.data:
                 more.append((one, stream))
             else:
-                met.ended, met.late = met.ended and piece.ended, met.late or piece.late
+                met.ended = met.ended and piece.ended
+                met.late = met.late or piece.late
                 met.awaited = met.awaited or (piece.awaited and not piece.ended)
         left = more
         met.grew = met.grew or bool(more)
-    whole, is_old = ended and met.ended and not left, attempt.complete and not met.grew
+    whole = ended and met.ended and not left
+    is_old = attempt.complete and not met.grew
     parsed = is_old or parse.record(workload, attempt, deadline, ended=whole)
     met.read = not left and parsed
     return met

@@ -37,7 +37,8 @@ GATHER_SECONDS = 0.2  # wait for more submissions in a burst, which then need fe
 # Submit again what was handed over and never observed; submitting is idempotent. Must be longer
 # than an engine holds back a new job.
 UNSEEN = timedelta(seconds=30)
-NOT_TAKEN, SOON = "The cluster has not accepted it yet", "Retrying every few seconds."
+NOT_TAKEN = "The cluster has not accepted it yet"
+SOON = "Retrying every few seconds."
 LEASE_SECONDS = 10.0  # if its holder dies, another process continues after this time
 
 
@@ -66,7 +67,8 @@ def queue_up(cluster: Cluster) -> None:
     left = list(asked.values_list("pk", flat=True))
     ahead = Workload.objects.waiting().filter(cluster=cluster).count()
     while True:
-        some, left = left[:AT_ONCE], left[AT_ONCE:]
+        some = left[:AT_ONCE]
+        left = left[AT_ONCE:]
         for workload in asked.filter(pk__in=some).select_related("project"):
             workload.cluster = cluster
             _queue(workload, judges=ahead < FEW)
@@ -130,7 +132,8 @@ def _give(
 ) -> dict[UUID, EngineUnavailable]:
     """Submit one round of workloads; returns those that have to wait, with the reason. The threads
     do not use the database."""
-    launches, engines = dict[Workload, Launch](), list[Engine]()
+    launches = dict[Workload, Launch]()
+    engines = list[Engine]()
     for workload in workloads:
         workload.cluster = cluster
         try:
@@ -143,7 +146,8 @@ def _give(
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
     judge_unasked(cluster, launches)
     answers = pool.map(_submit, engines, launches.values())
-    late, extended = {}, time.monotonic()
+    late = {}
+    extended = time.monotonic()
     for workload, answer in zip(launches, answers, strict=True):
         if time.monotonic() - extended > LEASE_SECONDS / 4:
             extend()

@@ -32,7 +32,8 @@ class Ends:
     """The ends on one cluster that wait for output. ``tell`` stores an observation."""
 
     def __init__(self, cluster: Cluster, tell: Callable[[Observation], None]) -> None:
-        self.cluster, self.tell = cluster, tell
+        self.cluster = cluster
+        self.tell = tell
         self._kept: dict[UUID, tuple[Observation, float]] = {}
         self._looked = 0.0
 

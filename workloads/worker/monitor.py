@@ -122,7 +122,8 @@ def put_away(cluster_id: UUID) -> None:
 
 def _take_up(cluster: Cluster) -> Watch:
     """The paused watch, unless it is outdated or its engine was replaced; else a new one."""
-    engine, watch = engine_for(cluster), resting.pop(cluster.pk, None)
+    engine = engine_for(cluster)
+    watch = resting.pop(cluster.pk, None)
     if watch and watch.engine is engine and not watch.is_old:
         return watch
     if watch:

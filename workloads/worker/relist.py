@@ -33,7 +33,8 @@ def changed(
 ) -> Iterator[Observation]:
     """Yield observations that differ from their rows, with one query for many. ``agreed`` remembers
     those that did not: while both sides are unchanged they are not compared again."""
-    before, now = agreed or {}, Agreed()
+    before = agreed or {}
+    now = Agreed()
     for start in range(0, len(listed), AT_ONCE):
         some = listed[start : start + AT_ONCE]
         still = _still_agreed(cluster, some, before)

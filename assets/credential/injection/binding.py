@@ -16,7 +16,9 @@ from spec.formats.documents import VARIABLES
 from spec.formats.stored import mapping
 from spec.problems.errors import Path, Problem
 
-PULLS, STORAGE, FILES = "imagePullSecrets", "storage", "secretVolume"
+PULLS = "imagePullSecrets"
+STORAGE = "storage"
+FILES = "secretVolume"
 OWN = "userCredential"  # Run:ai's word for one of the author's own credentials
 
 ONLY_PULLS = "is only for image pulls; choose another"
@@ -51,7 +53,8 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     named += [it["credential"] for items in stored.values() for it in items if _names_one(it)]
     if not named:
         return bound
-    usable, where = Usable.among(named, project, user), f"in {project.name}" if project else "here"
+    usable = Usable.among(named, project, user)
+    where = f"in {project.name}" if project else "here"
     for number, variable in enumerate(variables):
         if _names_one(variable):
             variables[number] = _bound(variable, bound, usable, where, (*at, VARIABLES, number))
@@ -172,7 +175,8 @@ def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
 def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
     """Return the files of a credential as the spec has them: of the keys that are named, or
     of all."""
-    given, at = item["credential"], (*at, "credential")
+    given = item["credential"]
+    at = (*at, "credential")
     credential = _find(given, bound, usable, where, at)
     if credential is None:
         return item

@@ -13,7 +13,9 @@ from core.forms.items import Offered
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
-KUBECONFIG, IN_CLUSTER, KEEP = "kubeconfig", "in_cluster", "keep"
+KUBECONFIG = "kubeconfig"
+IN_CLUSTER = "in_cluster"
+KEEP = "keep"
 WAYS: list[Option] = [
     (KUBECONFIG, "A kubeconfig"),
     (IN_CLUSTER, "The service account of Trainyard's own pod"),

@@ -21,7 +21,8 @@ from spec.problems.errors import Problem, path_of
 from spec.tools import tools_of
 from spec.workload import Replica, WorkloadSpec
 
-CLAIM, CONFIG_MAP = "claim", "ConfigMap"
+CLAIM = "claim"
+CONFIG_MAP = "ConfigMap"
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
@@ -118,7 +119,8 @@ def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Claims that the project's pods can mount."""
-    everyones, space = cluster.capabilities.claims, _namespace(cluster, project)
+    everyones = cluster.capabilities.claims
+    space = _namespace(cluster, project)
     if everyones is None or space is None:
         return None
     return [it for it in everyones if it.namespace == space]
@@ -126,7 +128,8 @@ def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
 
 def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
     """ConfigMaps that the project's pods can mount."""
-    everyones, space = cluster.capabilities.config_maps, _namespace(cluster, project)
+    everyones = cluster.capabilities.config_maps
+    space = _namespace(cluster, project)
     if everyones is None or space is None:
         return None
     return [it.partition("/")[2] for it in everyones if it.startswith(f"{space}/")]

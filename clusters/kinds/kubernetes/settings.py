@@ -47,7 +47,8 @@ class KubernetesSettings(ConnectionSettings):
     )
 
     def on(self, site: Site) -> Site:
-        domain, ingress_class = self.ingress_domain, self.ingress_class
+        domain = self.ingress_domain
+        ingress_class = self.ingress_class
         return replace(site, ingress_domain=domain, ingress_class=ingress_class)
 
 

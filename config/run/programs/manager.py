@@ -18,7 +18,9 @@ from config.run.programs.table import Program
 
 TICK = 0.2  # seconds between two checks of the programs
 READY_WITHIN = 30.0  # seconds a program may take until it is ready
-FIRST_DELAY, LONGEST_DELAY = 0.5, 30.0  # seconds before a crashed program starts again
+# seconds before a crashed program starts again
+FIRST_DELAY = 0.5
+LONGEST_DELAY = 30.0
 CALM_AFTER = 60.0  # seconds of running after which the delay starts over
 
 

@@ -30,11 +30,9 @@ from engines.kubernetes.client.outage import takes_nothing, words
 FIELD_MANAGER = "trainyard"
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two chunks of an answer
 READING = 10.0  # seconds for reads, which only the server itself can delay
-JSON, MERGE, APPLY = (
-    "application/json",
-    "application/merge-patch+json",
-    "application/apply-patch+yaml",
-)
+JSON = "application/json"
+MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
 ALL = "application/json, */*"
 NAMES = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PLAIN = {"Accept": ALL, "Content-Type": JSON}
@@ -70,8 +68,10 @@ class Api:
 
     def __init__(self, client: ApiClient, renew: Callable[[], ApiClient] | None = None) -> None:
         """``renew`` makes a client with new credentials once the present ones have expired."""
-        self._client, self._renew = client, renew
-        self._renewing, self._renewed = Lock(), -inf
+        self._client = client
+        self._renew = renew
+        self._renewing = Lock()
+        self._renewed = -inf
 
     @property
     def address(self) -> str:

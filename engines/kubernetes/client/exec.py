@@ -11,7 +11,10 @@ from engines.base import EngineError
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.websocket import Bridge, leave
 
-STDIN, STDOUT, STATUS, RESIZE = 0, 1, 3, 4
+STDIN = 0
+STDOUT = 1
+STATUS = 3
+RESIZE = 4
 # The server does not end a program whose connection is lost, so the shell first prints its pid.
 ANNOUNCED = 'echo $$; exec "$@"'
 LONGEST_NUMBER = 64
@@ -21,9 +24,13 @@ class PodSession:
     """``EngineRefused`` if the pod does not exist or may not be entered."""
 
     def __init__(self, api: Api, path: str, container: str, argv: Sequence[str]) -> None:
-        self._api, self._path, self._container = api, path, container
+        self._api = api
+        self._path = path
+        self._container = container
         self.exit_code: int | None = None
-        self._said, self._pid, self._head = "", 0, b""
+        self._said = ""
+        self._pid = 0
+        self._head = b""
         self._closing = threading.Lock()
         command = ["/bin/sh", "-c", ANNOUNCED, "sh", *argv]
         self._bridge = Bridge(self._exec(command, tty=True), channel=STDIN, receive=self._receive)

@@ -23,7 +23,10 @@ from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
 #: OpenSSL's codes: X509_V_ERR_… in x509_vfy.h.
-NOT_YET, EXPIRED, OTHER_HOST, OTHER_IP = 9, 10, 62, 64
+NOT_YET = 9
+EXPIRED = 10
+OTHER_HOST = 62
+OTHER_IP = 64
 NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
 NO_CA = re.compile("NO_CERTIFICATE_OR_CRL_FOUND|NO_START_LINE|BAD_BASE64|NOT_ENOUGH_DATA")
 NO_CLIENT = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|.*ACCESS_DENIED)")
@@ -101,7 +104,8 @@ def _tls(error: ssl.SSLError) -> Explanation:
         what = "does not accept the client certificate"
         todo = "If it expired or belongs to another cluster, replace the kubeconfig."
     else:
-        what, todo = "closed the encrypted connection", LOOK
+        what = "closed the encrypted connection"
+        todo = LOOK
     said = re.sub(r"^\[.*?\] | ?\(_ssl\.c:\d+\)", "", str(error.args[-1]))
     return f"{what} ({said})", todo
 

@@ -6,7 +6,8 @@ from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.websocket import Bridge
 
-DATA, ERROR = 0, 1
+DATA = 0
+ERROR = 1
 NUMBER = 2  # bytes of the port number that starts both channels
 
 

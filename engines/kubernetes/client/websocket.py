@@ -39,8 +39,11 @@ class Bridge:
     def __init__(
         self, websocket: WebSocket, *, channel: int, receive: Receive, half_closes: bool = False
     ) -> None:
-        self._websocket, self._channel, self._receive = websocket, bytes([channel]), receive
-        self._half_closes, self._all_sent = half_closes, False
+        self._websocket = websocket
+        self._channel = bytes([channel])
+        self._receive = receive
+        self._half_closes = half_closes
+        self._all_sent = False
         self.stream, self._inner = socket.socketpair()
         self._asked, self._orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.trouble = ""

@@ -22,8 +22,11 @@ REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
-FRAMEWORKS, PREFIX = "Frameworks", "Namespace prefix"
-SCHEDULING, STORAGE, NODES = "Scheduling", "Storage", "Nodes"
+FRAMEWORKS = "Frameworks"
+PREFIX = "Namespace prefix"
+SCHEDULING = "Scheduling"
+STORAGE = "Storage"
+NODES = "Nodes"
 
 
 def findings(

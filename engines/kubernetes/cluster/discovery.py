@@ -22,7 +22,8 @@ TOPOLOGIES = "kai.scheduler/v1alpha1"
 QUEUES = "queues"
 STORAGE_CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 SERVICES = "/api/v1/services"
-CLAIMS, CONFIG_MAPS = "/api/v1/persistentvolumeclaims", "/api/v1/configmaps"
+CLAIMS = "/api/v1/persistentvolumeclaims"
+CONFIG_MAPS = "/api/v1/configmaps"
 NOT_OURS = f"!{WORKLOAD}"
 #: Excludes the Services that operators create for each rank: they have no node ports, and there may
 #: be thousands.
@@ -185,7 +186,8 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
     free: list[Claim] = []
     try:
         for item in api.everything(CLAIMS, labelSelector=NOT_OURS):
-            meta, spec = item["metadata"], item.get("spec") or {}
+            meta = item["metadata"]
+            spec = item.get("spec") or {}
             if not meta["namespace"].startswith(prefix):
                 continue
             if len(free) == MOST_NAMES:
@@ -204,7 +206,8 @@ def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
     names: list[str] = []
     try:
         for item in api.metadata(CONFIG_MAPS):
-            space, name = item["metadata"]["namespace"], item["metadata"]["name"]
+            space = item["metadata"]["namespace"]
+            name = item["metadata"]["name"]
             if not space.startswith(prefix):
                 continue
             if len(names) == MOST_NAMES:

@@ -30,12 +30,14 @@ class Inventory:
     as is cheap, and ``ours`` come from the watch, if there is one."""
 
     def __init__(self, api: Api, ours: Callable[[], Iterable[Manifest] | None]) -> None:
-        self._api, self._ours = api, ours
+        self._api = api
+        self._ours = ours
         self._nodes: tuple[NodeInfo, ...] = ()
         self._stale = 0.0
         self._held: Held | None = None
         self._requests = PodRequests()
-        self._again, self._counted_at = 0.0, datetime.now(UTC)
+        self._again = 0.0
+        self._counted_at = datetime.now(UTC)
         self._reading = Lock()
 
     def nodes(self) -> tuple[NodeInfo, ...]:
@@ -81,7 +83,8 @@ class PodRequests:
         self._now: dict[str, tuple[str, Allocation]] = {}
 
     def by(self, pod: Manifest) -> Allocation:
-        uid, version = pod["metadata"]["uid"], pod["metadata"]["resourceVersion"]
+        uid = pod["metadata"]["uid"]
+        version = pod["metadata"]["resourceVersion"]
         entry = self._before.get(uid)
         if entry is None or entry[0] != version:
             entry = version, asked(pod)
@@ -90,7 +93,8 @@ class PodRequests:
 
     def end_sum(self) -> None:
         """Forget pods that were not part of the sum."""
-        self._before, self._now = self._now, {}
+        self._before = self._now
+        self._now = {}
 
 
 def allocations(
@@ -112,7 +116,8 @@ def allocations(
 
 def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -> NodeInfo:
     """A node with its allocatable resources, and what pods ``held`` of them ``at`` a time."""
-    room, labels = item["status"].get("allocatable") or {}, item["metadata"].get("labels") or {}
+    room = item["status"].get("allocatable") or {}
+    labels = item["metadata"].get("labels") or {}
     ready, message = _readiness(item)
     name = item["metadata"]["name"]
     model = labels.get(f"{GPU}.product", "NVIDIA GPU").replace("-", " ")

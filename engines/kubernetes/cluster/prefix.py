@@ -34,7 +34,8 @@ class PrefixUse:
         did before or nobody else does."""
         if self.is_ours or not self.others:
             return ""
-        names, marks = self.names, ", ".join(self.others)
+        names = self.names
+        marks = ", ".join(self.others)
         more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
         released = f"-l '{INSTALLATION} in ({marks})' {INSTALLATION}-"
         who = "another Trainyard" if len(self.others) == 1 else "other Trainyards"
@@ -49,9 +50,11 @@ class PrefixUse:
 
 def prefix_use(api: Api, prefix: str, installation: str) -> PrefixUse:
     """Look at the namespaces. ``EngineRefused`` if we may not list them."""
-    is_ours, others = False, dict[str, list[str]]()
+    is_ours = False
+    others = dict[str, list[str]]()
     for space in api.everything(NAMESPACES, labelSelector=PROJECT):
-        name, labels = space["metadata"]["name"], space["metadata"]["labels"]
+        name = space["metadata"]["name"]
+        labels = space["metadata"]["labels"]
         if name != namespace_of(labels[PROJECT], prefix):
             continue
         if is_of_another(space, installation):
@@ -66,7 +69,9 @@ class PrefixGuard:
     use. Once we have namespaces there, it is."""
 
     def __init__(self, api: Api, prefix: str, installation: str) -> None:
-        self._api, self._prefix, self._installation = api, prefix, installation
+        self._api = api
+        self._prefix = prefix
+        self._installation = installation
         self._is_ours = not installation
 
     def check(self) -> None:

@@ -17,7 +17,9 @@ from engines.queues import Queue, Wanted
 API = f"{KAI_GROUP}/v2"
 QUEUES = f"/apis/{API}/queues"
 UNBOUND = -1
-MILLI, MEGA = 1000, 1_000_000  # KAI counts CPU in millicores and memory in MB
+# KAI counts CPU in millicores and memory in MB
+MILLI = 1000
+MEGA = 1_000_000
 TAKEN = (
     "The queue {0} belongs to another Trainyard, which uses the same namespace prefix on this "
     "cluster. Give this cluster another prefix. If that Trainyard no longer exists, release the "

@@ -16,7 +16,8 @@ from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKin
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
-CORE, JOBS = "", PYTORCH.group
+CORE = ""
+JOBS = PYTORCH.group
 FOLLOW = ("list", "watch")
 ALL = ("get", *FOLLOW, "create", "patch", "delete")
 #: For objects that are created and changed by server-side apply, and found by label.

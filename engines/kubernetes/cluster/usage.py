@@ -29,7 +29,9 @@ EVERY = 15.0  # seconds between two samples, the interval of metrics-server
 AWAY = 300.0  # seconds until a failed source is asked again
 TIMEOUT = 5.0
 MIB = 1024**2
-UTILIZATION, MEMORY = "DCGM_FI_DEV_GPU_UTIL", "DCGM_FI_DEV_FB_USED"  # percent; MiB
+# percent; MiB
+UTILIZATION = "DCGM_FI_DEV_GPU_UTIL"
+MEMORY = "DCGM_FI_DEV_FB_USED"
 #: If a scrape keeps its own labels, those of the exporter are called ``exported_…``.
 QUERY = " or ".join(
     f'{{__name__=~"{UTILIZATION}|{MEMORY}",{label}=~"%(prefix)s.+"}}'
@@ -53,10 +55,13 @@ class UsageReader:
     usage."""
 
     def __init__(self, api: Api, *, prefix: str, prometheus: str = "") -> None:
-        self._api, self._prefix, self._prometheus = api, prefix, prometheus.rstrip("/")
+        self._api = api
+        self._prefix = prefix
+        self._prometheus = prometheus.rstrip("/")
         self._http = PoolManager(timeout=TIMEOUT, retries=False)
         self._due = {"metrics": 0.0, "prometheus": 0.0 if prometheus else float("inf")}
-        self._taken, self._at = 0.0, datetime.now(UTC)
+        self._taken = 0.0
+        self._at = datetime.now(UTC)
         self._used: dict[Pod, Used] = {}
 
     def refresh(self) -> set[Pod]:
@@ -100,7 +105,8 @@ class UsageReader:
                     used[pod] = replace(before, gpu=gpus.gpu, gpu_memory=gpus.gpu_memory)
             except (HTTPError, OSError, ValueError, KeyError) as error:
                 self._put_off("prometheus", error)
-        self._used, self._at = used, datetime.now(UTC)
+        self._used = used
+        self._at = datetime.now(UTC)
 
     def _is_due(self, source: str) -> bool:
         return time.monotonic() >= self._due[source]

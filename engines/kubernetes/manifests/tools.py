@@ -110,7 +110,9 @@ def selector(launch: Launch, kind: JobKind, tool: Tool) -> dict[str, str]:
 def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
     """The Ingress of a tool, annotated so that ingress-nginx has Trainyard authorize each
     request."""
-    site, name, address = launch.site, host(launch, tool), tool.port
+    site = launch.site
+    name = host(launch, tool)
+    address = tool.port
     meta = metadata(launch, space, tool)
     here = f"{launch.handle.workload_id}/{tool.slug}/"
     meta["annotations"] |= {

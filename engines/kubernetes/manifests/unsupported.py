@@ -44,7 +44,8 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
 
 
 def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
-    spec, site = launch.spec, launch.site
+    spec = launch.spec
+    site = launch.site
     if not spec.has_master and not kind.workers_only:
         needs = kind.framework.traits.head
         yield "architecture", f"a {kind.name} needs a {needs}; choose Workers & master"

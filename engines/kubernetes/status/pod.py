@@ -101,7 +101,8 @@ class PodView:
         """The failed end of an init container, with its name and number of tries; ``None`` if all
         is well. A sidecar that is ended after the program does not count."""
         for one in self.status.get("initContainerStatuses") or []:
-            state, last = one.get("state") or {}, one.get("lastState") or {}
+            state = one.get("state") or {}
+            last = one.get("lastState") or {}
             ended = state.get("terminated") or last.get("terminated") or {}
             did_its_part = one["name"] in self._sidecars and bool(self.starts)
             if ended.get("exitCode") and not did_its_part:
@@ -154,7 +155,8 @@ class PodView:
     def starts(self) -> list[int]:
         """Starts of the container whose output the cluster has: the current one and the one
         before."""
-        state, last = self.container.get("state") or {}, self.container.get("lastState") or {}
+        state = self.container.get("state") or {}
+        last = self.container.get("lastState") or {}
         ended = "terminated" in last
         if "running" in state or "terminated" in state:
             return (

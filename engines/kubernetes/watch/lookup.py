@@ -18,7 +18,8 @@ class Lookup:
     """``prefix`` starts the names of projects' namespaces."""
 
     def __init__(self, api: Api, prefix: str) -> None:
-        self._api, self._prefix = api, prefix
+        self._api = api
+        self._prefix = prefix
 
     def namespace(self, handle: Handle) -> str:
         return namespace_of(handle.project, self._prefix)
@@ -44,7 +45,8 @@ class Lookup:
         snapshot = None
         for _ in range(TRIES):
             listing = PagedList(self._api, Collection(pods_path, only=handle.workload_id))
-            pods, job = list(listing), self.job(handle)
+            pods = list(listing)
+            job = self.job(handle)
             if job is None:
                 return None
             snapshot = Snapshot.read(*job, pods, upto=int(listing.since))

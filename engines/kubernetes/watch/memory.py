@@ -25,5 +25,6 @@ class Memory:
         """Return what was kept, and forget it."""
         if self._end is not None:
             self._end.cancel()
-        snapshots, self._snapshots = self._snapshots, {}
+        snapshots = self._snapshots
+        self._snapshots = {}
         return snapshots

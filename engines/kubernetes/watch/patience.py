@@ -3,7 +3,9 @@
 from math import inf
 from uuid import UUID
 
-FIRST_SECONDS, MOST_SECONDS = 16.0, 300.0  # after a change; the delay doubles each time
+# after a change; the delay doubles each time
+FIRST_SECONDS = 16.0
+MOST_SECONDS = 300.0
 
 
 class Patience:

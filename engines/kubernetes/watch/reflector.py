@@ -60,7 +60,8 @@ class PagedList:
     """All objects of a collection, page by page. ``since`` is the resource version of the list."""
 
     def __init__(self, api: Api, collection: Collection) -> None:
-        self._api, self._collection = api, collection
+        self._api = api
+        self._collection = collection
         self.since = "0"
 
     def __iter__(self) -> Iterator[Manifest]:
@@ -82,7 +83,9 @@ class Listener(Thread):
 
     def __init__(self, api: Api, what: str, changes: Changes) -> None:
         super().__init__(daemon=True, name=what)
-        self._api, self._what, self._changes = api, what, changes
+        self._api = api
+        self._what = what
+        self._changes = changes
         self._over = Event()
 
     def run(self) -> None:
@@ -129,7 +132,8 @@ class Reflector(Listener):
 
     def __init__(self, api: Api, collection: Collection, *, since: str, changes: Changes) -> None:
         super().__init__(api, f"Reading the changes of {collection.path}", changes)
-        self._collection, self._since = collection, since
+        self._collection = collection
+        self._since = since
         self._response: BaseHTTPResponse | None = None
 
     def _go_on(self) -> None:

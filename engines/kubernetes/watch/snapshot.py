@@ -86,7 +86,8 @@ class Snapshot:
 
     def take_job(self, kind: JobKind, what: str, job: Manifest) -> None:
         self._count(version(job))
-        self.kind, self.job = kind_of(kind, job), None if what == "DELETED" else job
+        self.kind = kind_of(kind, job)
+        self.job = None if what == "DELETED" else job
         self.space = job["metadata"].get("namespace", "")
 
     def take_group(self, what: str, group: Manifest) -> None:
@@ -108,11 +109,13 @@ class Snapshot:
 
     def _count(self, newest: int) -> None:
         if newest > self.floor:
-            self.floor, self.order = newest, 1
+            self.floor = newest
+            self.order = 1
         elif self.order < COMPLETE - 1:
             self.order += 1
         else:
-            self.floor, self.order = self.floor + 1, 1
+            self.floor = self.floor + 1
+            self.order = 1
 
     def listed(self, upto: int) -> None:
         """Mark the snapshot as complete after a list, in which pods were read at version ``upto``.
@@ -120,9 +123,11 @@ class Snapshot:
         self.order = COMPLETE if self.floor <= upto else 0
         self.floor = max(self.floor, upto)
         if self._is_remembered and self._view and self._said:
-            view, place = self._view[1], (self.floor, self.order)
+            view = self._view[1]
+            place = (self.floor, self.order)
             sequence = view.sequence(self._said.phase, floor=self.floor, order=self.order)
-            self._view, self._said = (place, view), replace(self._said, sequence=sequence)
+            self._view = (place, view)
+            self._said = replace(self._said, sequence=sequence)
 
     def remember(self, before: "Snapshot") -> None:
         """Take over from the snapshot before a list what the list does not show. If the objects are
@@ -133,9 +138,14 @@ class Snapshot:
         is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
         waits = before._said is None or before._said.phase in HELD_UP
         if is_judged and not waits and self._versions == before._versions:
-            self.kind, self.job, self.pods = before.kind, before.job, before.pods
-            self.group, self.warnings = before.group, before.warnings
-            self._view, self._said, self._is_remembered = before._view, before._said, True
+            self.kind = before.kind
+            self.job = before.job
+            self.pods = before.pods
+            self.group = before.group
+            self.warnings = before.warnings
+            self._view = before._view
+            self._said = before._said
+            self._is_remembered = True
 
     @property
     def _versions(self) -> set[tuple[str, str]]:
@@ -151,7 +161,8 @@ class Snapshot:
             return None
         moment = self.floor, self.order  # they differ after every change
         if self._view is None or self._view[0] != moment:
-            self._view, self._said = (moment, self._read_view(self.kind, self.job)), None
+            self._view = (moment, self._read_view(self.kind, self.job))
+            self._said = None
         return self._view[1]
 
     def _read_view(self, kind: JobKind, job: Manifest) -> JobView:

@@ -70,8 +70,11 @@ class Watcher:
         restore: Callable[[JobKind, Manifest], bool] | None = None,
         before: dict[UUID, Snapshot] | None = None,
     ) -> None:
-        self._api, self._on_change, self._nodes = api, on_change, nodes
-        self._restore, self._before = restore, before or {}
+        self._api = api
+        self._on_change = on_change
+        self._nodes = nodes
+        self._restore = restore
+        self._before = before or {}
         self.snapshots: dict[UUID, Snapshot] = {}
         self._current = -inf  # when it was last up to date; not while it lists
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
@@ -112,7 +115,9 @@ class Watcher:
     def list_all(self, collections: list[Collection], changes: Changes) -> list[Reflector]:
         """List all collections into snapshots; returns the reflectors that continue from there."""
         self._current = -inf
-        before, self.snapshots, reflectors = self.snapshots, {}, []
+        before = self.snapshots
+        self.snapshots = {}
+        reflectors = []
         upto = 0
         for collection in collections:
             listing = PagedList(self._api, collection)
@@ -209,7 +214,8 @@ class Watcher:
         """Process one change; returns the workload it is about, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
-        uid, kind = workload_of(item["metadata"].get("labels") or {}), collection.kind
+        uid = workload_of(item["metadata"].get("labels") or {})
+        kind = collection.kind
         if kind is not None and self._was_relabelled(kind, what, item, uid):
             return None
         if uid is None or (kind is PLAIN_JOB and item["metadata"].get("ownerReferences")):

@@ -47,7 +47,8 @@ def launcher(workers: int, slots: int, program: Sequence[str]) -> None:
         leash = _reach(name, time.monotonic() + PATIENCE)
         leash.set_inheritable(True)
         leash.detach()
-    hosts, agent = _folder() / "hosts", _folder() / "agent"
+    hosts = _folder() / "hosts"
+    agent = _folder() / "agent"
     hosts.write_text("".join(f"{name} slots={slots}\n" for name in names))
     shell = shlex.join([sys.executable, __file__, "agent"])
     agent.write_text(f'#!/bin/sh\nexec {shell} "$@"\n')

@@ -40,7 +40,8 @@ class Planner:
     def plan(self, launch: Launch) -> GangPlan:
         """The plan. ``EngineRefused`` says what cannot be provided, in which field, and
         what to do."""
-        spec, handle = launch.spec, launch.handle
+        spec = launch.spec
+        handle = launch.handle
         if problems := list(complaints(launch, self.images, self.paths)):
             refuse(problems, reason=self._reason(launch, problems[0]))
         return GangPlan(
@@ -69,7 +70,8 @@ class Planner:
         return lack.reason if lack and _problem(lack) == problem else Reason.REFUSED
 
     def _rank(self, launch: Launch, pod: Pod) -> RankPlan:
-        replica, compute = pod.replica, pod.replica.compute
+        replica = pod.replica
+        compute = pod.replica.compute
         variables = {
             variable.name: self._value(launch, pod, variable)
             for variable in replica.environment_variables

@@ -86,7 +86,8 @@ def _variables(replica: Replica) -> Iterator[Complaint]:
 
 
 def _security(replica: Replica) -> Iterator[Complaint]:
-    security, place = replica.security, "security"
+    security = replica.security
+    place = "security"
     me = f"ranks run as the user of this server ({os.getuid()}:{os.getgid()})"
     if security.run_as_uid not in {None, os.getuid()}:
         yield f"{place}.runAsUid", me

@@ -24,11 +24,15 @@ class Journal:
     """
 
     def __init__(self, folder: Folder, record: Record) -> None:
-        self.folder, self.record, self.is_behind = folder, record, False
+        self.folder = folder
+        self.record = record
+        self.is_behind = False
 
     def move(self, phase: Phase, reason: Reason, message: str) -> None:
         """Write the next state."""
-        self.record.phase, self.record.reason, self.record.message = phase, reason, message
+        self.record.phase = phase
+        self.record.reason = reason
+        self.record.message = message
         self.changed()
 
     def changed(self) -> None:

@@ -68,7 +68,8 @@ class Record:
             )
             for rank in document["ranks"]
         ]
-        phase, reason = Phase(document["phase"]), Reason(document["reason"])
+        phase = Phase(document["phase"])
+        reason = Reason(document["reason"])
         return cls(**{**document, "phase": phase, "reason": reason, "ranks": ranks})
 
     @classmethod
@@ -88,7 +89,9 @@ class Record:
 
     def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
         """Write the next state; it is on disk when this returns."""
-        self.phase, self.reason, self.message = phase, reason, message
+        self.phase = phase
+        self.reason = reason
+        self.message = message
         self.changed(folder)
 
     def changed(self, folder: Folder) -> None:
@@ -97,7 +100,8 @@ class Record:
 
     def touch(self) -> None:
         """Mark this as a later state."""
-        self.sequence, self.at = self.sequence + 1, now()
+        self.sequence = self.sequence + 1
+        self.at = now()
 
     def begin(self, attempt: int) -> None:
         """Begin an attempt: every rank waits to be started."""

@@ -55,7 +55,10 @@ class Supervisor:
     """Runs one workload. It is the only writer of ``record``, which others read from the disk."""
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record, bell: Bell) -> None:
-        self.folder, self.plan, self.record, self.bell = folder, plan, record, bell
+        self.folder = folder
+        self.plan = plan
+        self.record = record
+        self.bell = bell
         self.journal = Journal(folder, record)
         tell = partial(self.journal.move, Phase.INITIALIZING, Reason.NONE)
         self.errands = Errands(folder, tell, bell.wait, self._must_stop)
@@ -96,7 +99,9 @@ class Supervisor:
         for rank in record.ranks:
             if rank.phase is RankPhase.RUNNING:
                 rank.phase = RankPhase.STOPPED if stopped else RankPhase.FAILED
-                rank.reason, rank.message, rank.finished_at = Reason.LOST, LOST, now()
+                rank.reason = Reason.LOST
+                rank.message = LOST
+                rank.finished_at = now()
         if stopped:
             return self._stopped([])
         if record.reason is Reason.RESTARTING:  # it died between two attempts
@@ -175,11 +180,13 @@ class Supervisor:
 
     def _not_started(self, error: SpawnError) -> Outcome:
         rank = error.record
-        rank.phase, rank.message = RankPhase.FAILED, str(error)
+        rank.phase = RankPhase.FAILED
+        rank.message = str(error)
         rank.reason = Reason.COMMAND_NOT_FOUND if error.hopeless else Reason.RANK_FAILED
         for other in self.record.ranks:
             if other is not rank and other.phase is not RankPhase.PENDING:
-                other.phase, other.reason = RankPhase.STOPPED, Reason.NONE
+                other.phase = RankPhase.STOPPED
+                other.reason = Reason.NONE
                 other.message = "ended because the ranks of a gang start together or not at all"
         message = f"{rank.role}-{rank.index} (rank {rank.rank}) {error}."
         return Outcome(Phase.FAILED, rank.reason, message, retry=not error.hopeless)
@@ -187,7 +194,8 @@ class Supervisor:
     def _tend(self, gang: Gang) -> Outcome:
         """Wait for the end of the attempt: all done, the first failure, a limit, or a request to
         stop."""
-        tending, deadline = Tending(self.folder, self.plan, gang), float("inf")
+        tending = Tending(self.folder, self.plan, gang)
+        deadline = float("inf")
         master = gang.members[0] if self.plan.has_master else None
         while gang.running:
             self.bell.wait(min(tending.tick(), deadline - time.monotonic()))
@@ -228,7 +236,8 @@ class Supervisor:
         rest = gang.running
         late = gang.end(self.plan.grace)
         for member in rest:
-            member.record.phase, member.record.reason = RankPhase.STOPPED, Reason.NONE
+            member.record.phase = RankPhase.STOPPED
+            member.record.reason = Reason.NONE
         return late
 
     def _out_of_time(self, gang: Gang) -> Outcome:
@@ -250,7 +259,8 @@ class Supervisor:
 
     def _back_off(self, outcome: Outcome) -> Outcome | None:
         """Wait until the next attempt is due and return ``None``, or return why there is none."""
-        attempt, limit = self.record.attempt, self.plan.backoff_limit
+        attempt = self.record.attempt
+        limit = self.plan.backoff_limit
         if self._must_stop():
             return self._stopped([])
         if attempt >= limit:
@@ -267,7 +277,8 @@ class Supervisor:
             if self._must_stop():
                 return self._stopped([])
         self.record.begin(attempt + 1)
-        self.record.reason, self.record.message = Reason.NONE, ""
+        self.record.reason = Reason.NONE
+        self.record.message = ""
         return None
 
     def _must_stop(self) -> bool:

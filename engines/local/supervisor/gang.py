@@ -25,7 +25,8 @@ class SpawnError(Exception):
     ``lacks_room``, the disk is full."""
 
     def __init__(self, record: RankRecord, error: OSError) -> None:
-        self.record, self.hopeless = record, isinstance(error, FileNotFoundError | PermissionError)
+        self.record = record
+        self.hopeless = isinstance(error, FileNotFoundError | PermissionError)
         self.lacks_room = is_full(error)
         what = error.filename or "the process"
         super().__init__(f"could not be started: {what}: {error.strerror or error}")
@@ -59,7 +60,9 @@ class Gang:
     ``close`` up to a second for the gauge. All else returns at once."""
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
-        self.folder, self.plan, self.record = folder, plan, record
+        self.folder = folder
+        self.plan = plan
+        self.record = record
         self.members: list[Member] = []
         self.gauge = Gauge(
             (index for rank in plan.ranks for index in rank.visible_gpus),
@@ -73,7 +76,8 @@ class Gang:
     def start(self) -> None:
         """Start all ranks. Raises :class:`SpawnError` if one cannot start, after killing the
         others."""
-        count, served = ports_needed(self.plan), sum(len(it.tool_ports) for it in self.plan.ranks)
+        count = ports_needed(self.plan)
+        served = sum(len(it.tool_ports) for it in self.plan.ranks)
         numbers, self._ports = ports.reserve(self.folder.home, count + served)
         free = iter(numbers[count:])
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
@@ -123,8 +127,10 @@ class Gang:
                 error.filename = expand(rank.argv[:1], hidden(variables, rank.secrets))[0]
             raise
         self.members.append(Member(rank, record, process, cgroup, volumes.said))
-        record.pid, record.started = process.pid, start_of(process.pid)
-        record.phase, record.started_at = RankPhase.RUNNING, now()
+        record.pid = process.pid
+        record.started = start_of(process.pid)
+        record.phase = RankPhase.RUNNING
+        record.started_at = now()
         record.message = volumes.said
 
     @property
@@ -190,12 +196,15 @@ class Gang:
 
 def _settle(member: Member) -> None:
     """Record how a rank ended."""
-    record, code = member.record, member.process.returncode
-    record.exit_code, record.finished_at = code, now()
+    record = member.record
+    code = member.process.returncode
+    record.exit_code = code
+    record.finished_at = now()
     record.phase = RankPhase.SUCCEEDED
     if code:
         record.phase = RankPhase.FAILED
-        record.reason, record.message = Reason.RANK_FAILED, exit.ended(code)
+        record.reason = Reason.RANK_FAILED
+        record.message = exit.ended(code)
     if member.ran_out_of_memory:  # even if a shell hid it and returned 0
         record.phase = RankPhase.FAILED
         limit = exit.size(member.plan.memory_limit or 0)

@@ -16,7 +16,8 @@ PATIENCE = 2.0
 def acquire(folder: Folder) -> IO[str] | None:
     """Take the lock, which is held until the file closes. ``None`` if the workload has a
     supervisor."""
-    lock, deadline = folder.lock.open("a+"), time.monotonic() + PATIENCE
+    lock = folder.lock.open("a+")
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

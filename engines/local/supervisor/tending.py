@@ -109,7 +109,9 @@ class Tending:
     def _hold_memory_limit(self, member: Member, sample: ProcessSample | None) -> None:
         """Kill a rank that exceeds its memory limit, or what is left of one after the kernel killed
         a process of it."""
-        limit, pid, rank = member.plan.memory_limit, member.process.pid, member.plan.rank
+        limit = member.plan.memory_limit
+        pid = member.process.pid
+        rank = member.plan.rank
         if limit is None:
             return
         if member.watches_memory and sample and sample.memory > limit:

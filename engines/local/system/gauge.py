@@ -38,7 +38,8 @@ class Gauge(Thread):
 
     def __init__(self, devices: Iterable[int], *, shared: Iterable[int] = ()) -> None:
         super().__init__(name="gauge", daemon=True)
-        self.devices, self.shared = sorted(set(devices)), frozenset(shared)
+        self.devices = sorted(set(devices))
+        self.shared = frozenset(shared)
         self._readings: dict[int, GpuReading] = {}
         self._at = 0.0
         self._over = Event()
@@ -73,7 +74,8 @@ class Gauge(Thread):
         with nvidia.driver() as nvml:
             while not self._over.is_set():
                 readings = {index: self._read(nvml, index) for index in self.devices}
-                self._readings, self._at = readings, time.monotonic()
+                self._readings = readings
+                self._at = time.monotonic()
                 self._over.wait(EVERY)
 
     def _read(self, nvml: object, index: int) -> GpuReading:
@@ -120,7 +122,8 @@ def _whole(reading: GpuReading, pids: Collection[int]) -> GpuReading:
 
 def _part(reading: GpuReading, pids: Collection[int]) -> GpuReading:
     """What these processes do of all that happens on a device."""
-    shares, held = reading.shares, reading.held
+    shares = reading.shares
+    held = reading.held
     sure = tells_processes() or any(pid in pids for pid in held or ())
     if not sure:
         return GpuReading()

@@ -58,7 +58,8 @@ def look(virtual_gpus: int) -> State:
     Without a GPU it offers ``virtual_gpus``, which run on the CPU. Where there are GPUs but none
     can be used it offers none: what asks for one shall wait, not train on the CPU.
     """
-    memory, devices = psutil.virtual_memory().total, nvidia.devices()
+    memory = psutil.virtual_memory().total
+    devices = nvidia.devices()
     gpus = devices.gpus
     if not gpus and not devices.findings:
         gpus = tuple(

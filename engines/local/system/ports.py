@@ -23,7 +23,8 @@ def reserve(home: Path, count: int) -> tuple[list[int], ExitStack]:
     """
     folder = home / "ports"
     folder.mkdir(exist_ok=True)
-    held, ports = ExitStack(), list[int]()
+    held = ExitStack()
+    ports = list[int]()
     for port in random.sample(RANGE, len(RANGE)):
         if len(ports) == count:
             return ports, held

@@ -43,7 +43,8 @@ class Sampler:
         return {rank: sample for rank, sample in samples.items() if sample.memory}
 
     def _one(self, rank: int, tree: Iterable[psutil.Process], at: float) -> ProcessSample:
-        times, memory = dict[int, float](), 0
+        times = dict[int, float]()
+        memory = 0
         for process in tree:
             with suppress(psutil.Error), process.oneshot():
                 used = process.cpu_times()
@@ -52,7 +53,8 @@ class Sampler:
         before = self._times.get(rank, {})
         spent = sum(max(time - before.get(pid, 0.0), 0.0) for pid, time in times.items())
         passed = at - self._at.get(rank, at)
-        self._times[rank], self._at[rank] = times, at
+        self._times[rank] = times
+        self._at[rank] = at
         cores = round(spent / passed, 3) if passed > 0 else 0.0
         return ProcessSample(cores, memory, frozenset(times))
 
@@ -86,7 +88,8 @@ def _trees(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Proce
 
 def _descent(first: Iterable[int], children: Mapping[int, list[int]]) -> set[int]:
     """These processes and all their descendants."""
-    tree, waiting = set[int](), list(first)
+    tree = set[int]()
+    waiting = list(first)
     while waiting:
         pid = waiting.pop()
         if pid not in tree:
@@ -123,12 +126,14 @@ def read(path: Path, *, after: str) -> list[Json]:
 def _backwards(path: Path) -> Iterator[bytes]:
     """Lines from the last to the first, so that recent samples cost the same in a long file."""
     with suppress(FileNotFoundError), path.open("rb") as file:
-        end, rest = file.seek(0, os.SEEK_END), b""
+        end = file.seek(0, os.SEEK_END)
+        rest = b""
         while end:
             start = max(end - BLOCK, 0)
             file.seek(start)
             first, *lines = (file.read(end - start) + rest).split(b"\n")
             yield from (line for line in reversed(lines) if line)
-            end, rest = start, first
+            end = start
+            rest = first
         if rest:
             yield rest

@@ -63,7 +63,8 @@ def _ssh(volume: Volume, keys: Keys, scratch: Path) -> list[str]:
     host is trusted, unless the credential names known hosts."""
     if not volume.credential:
         return ["-o", "StrictHostKeyChecking=accept-new"]
-    key, hosts = scratch / "key", scratch / "hosts"
+    key = scratch / "key"
+    hosts = scratch / "hosts"
     key.touch(mode=0o600)
     key.write_text(f"{keys['ssh'].rstrip()}\n")  # ssh rejects a key without a final line break
     words = ["-F", "none", "-i", str(key), "-o", "IdentitiesOnly=yes", "-o", "IdentityAgent=none"]

@@ -12,8 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-NEW_MOUNTS, NEW_USER = 0x20000, 0x10000000
-READ_ONLY, REMOUNT, BIND, MOVE, RECURSIVE, SLAVE = 1, 32, 4096, 8192, 16384, 1 << 19
+NEW_MOUNTS = 0x20000
+NEW_USER = 0x10000000
+READ_ONLY = 1
+REMOUNT = 32
+BIND = 4096
+MOVE = 8192
+RECURSIVE = 16384
+SLAVE = 1 << 19
 DETACH = 2
 #: Flags of ``statvfs`` → of ``mount``, which a user namespace must not remove from a mount.
 KEPT = ((2, 2), (4, 4), (8, 8), (1024, 1024), (2048, 2048), (4096, 1 << 21))
@@ -84,7 +90,8 @@ def _bind(binding: Binding, source: int | None) -> None:
 
 
 def _namespaces() -> None:
-    uid, gid = os.geteuid(), os.getegid()
+    uid = os.geteuid()
+    gid = os.getegid()
     if uid == 0 and not _libc().unshare(NEW_MOUNTS):
         return
     _call("unshare", NEW_USER | NEW_MOUNTS)

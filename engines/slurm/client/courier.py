@@ -13,9 +13,15 @@ from engines.base import EngineUnavailable
 from engines.slurm.client import files, programs
 from engines.slurm.client.transport import CommandResult, Transport
 
-NEW, AGAIN, LATE, REFUSED = "new", "again", "late", "refused"  # as the program calls them
+# as the program calls them
+NEW = "new"
+AGAIN = "again"
+LATE = "late"
+REFUSED = "refused"
 GATHER_SECONDS = 0.01  # wait for others for so long, and again as long as more come
-FIRST_SECONDS, EACH_SECONDS = 50.0, 10.0  # that a session may take; Slurm gives up after ten
+# that a session may take; Slurm gives up after ten
+FIRST_SECONDS = 50.0
+EACH_SECONDS = 10.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,9 +42,12 @@ class Courier:
     """Submits runs. There is one for each cluster and process."""
 
     def __init__(self, transport: Transport, directory: str, umask: str = "077") -> None:
-        self.transport, self.directory, self.umask = transport, directory, umask
+        self.transport = transport
+        self.directory = directory
+        self.umask = umask
         self._waiting: list[Parcel] = []
-        self._list, self._way = Lock(), Lock()
+        self._list = Lock()
+        self._way = Lock()
 
     def hand_over(self, parcel: Parcel) -> str:
         """Submit a run. Returns its outcome: one word, and Slurm's message. ``EngineUnavailable``
@@ -78,7 +87,8 @@ class Courier:
                 parcel.outcome.set_exception(EngineUnavailable(said))
 
     def _session(self, parcels: Sequence[Parcel]) -> CommandResult:
-        contents, shown = dict[str, str](), set[str]()
+        contents = dict[str, str]()
+        shown = set[str]()
         for parcel in parcels:
             run = f"{parcel.folder}/runs/{parcel.run}"
             contents |= {f"{run}/{name}": text for name, text in parcel.contents.items()}

@@ -137,7 +137,8 @@ def packed(contents: Mapping[str, str], *, shown: Collection[str] = ()) -> bytes
         for name, text in contents.items():
             data = text.encode()
             entry = tarfile.TarInfo(name)
-            entry.size, entry.mode = len(data), 0o660 if name in shown else 0o600
+            entry.size = len(data)
+            entry.mode = 0o660 if name in shown else 0o600
             archive.addfile(entry, io.BytesIO(data))
     return buffer.getvalue()
 
@@ -151,7 +152,8 @@ def latest_runs(
     transport: Transport, directory: str, *workloads: str, of_people: bool = False
 ) -> list[str]:
     """The folders of the latest runs of workloads, relative to the directory."""
-    program, results = looking(LATEST, of_people=of_people), list[str]()
+    program = looking(LATEST, of_people=of_people)
+    results = list[str]()
     for start in range(0, max(len(workloads), 1), PACK):
         answer = sh(transport, program, directory, *workloads[start : start + PACK])
         lines = checked(answer, unreadable(directory)).splitlines()

@@ -39,7 +39,8 @@ def connect(login: Login, programs: SlurmPrograms, folder: Path | None = None) -
     """Connect to a login node. ``folder`` holds the files; by default it is a private one in
     memory. Its names are short, because the path of a socket must be short."""
     home = folder or private_folder()
-    socket, hosts = home / f"{login.mark}.s", home / f"{login.mark}.hosts"
+    socket = home / f"{login.mark}.s"
+    hosts = home / f"{login.mark}.hosts"
     if login.known_hosts:
         write(hosts, login.known_hosts)
     settings = {

@@ -64,7 +64,8 @@ class Transport(Protocol):
 
 #: ssh's message if the login node has too many connections, so that no command was started; and
 #: the pauses, in seconds, before each further try.
-NOT_BEGUN, TURNED_AWAY = "kex_exchange_identification", (0.5, 1.0, 2.0)
+NOT_BEGUN = "kex_exchange_identification"
+TURNED_AWAY = (0.5, 1.0, 2.0)
 #: Seconds without a new connection after the first failure, the second in a row, and so on. So a
 #: login node that is down, or that counts wrong keys, is not asked constantly.
 RECONNECT = (0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -125,12 +126,17 @@ class Outage:
         if began <= self.at:
             return
         pause = RECONNECT[min(self.failures, len(RECONNECT) - 1)]
-        self.failures, self.at, self.said = self.failures + 1, time.monotonic(), said
+        self.failures = self.failures + 1
+        self.at = time.monotonic()
+        self.said = said
         self.until = self.at + pause
 
     def end(self) -> None:
         """End the pause; the next failure begins with the shortest pause again."""
-        self.failures, self.at, self.until, self.said = 0, float("-inf"), float("-inf"), ""
+        self.failures = 0
+        self.at = float("-inf")
+        self.until = float("-inf")
+        self.said = ""
 
 
 @dataclass

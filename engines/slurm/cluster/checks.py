@@ -15,7 +15,9 @@ from engines.slurm.cluster.partitions import in_sentences
 from engines.slurm.cluster.trial import PROLOGUE, findings
 from engines.slurm.script.site import SlurmSite
 
-SHARED, ENDED_JOBS, LIMITS = "Shared directory", "Accounting", "Limits of Slurm"
+SHARED = "Shared directory"
+ENDED_JOBS = "Accounting"
+LIMITS = "Limits of Slurm"
 PARTITIONS = "Partitions"
 VERSION = re.compile(r"(\d+)\.(\d+)\.\d+")
 OLDEST = (21, 8)
@@ -199,7 +201,8 @@ def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:
 
 def _of_ours(site: SlurmSite, report: Report, bounds: dict[str, str]) -> Iterator[Finding]:
     associations = report.get("own", ())
-    own, qos = accounts.own(associations), accounts.qos(associations)
+    own = accounts.own(associations)
+    qos = accounts.qos(associations)
     without = f"Trainyard's user has no association with it, only with {', '.join(own)}."
     if site.account and own and site.account not in own:
         yield Finding(LIMITS, f"Account {site.account}", Level.MISSING, without)

@@ -33,9 +33,11 @@ def _nodes(text: str, at: datetime | None) -> Iterator[NodeInfo]:
 
 
 def _node(report: dict[str, str], at: datetime | None) -> NodeInfo:
-    state, reason = report.get("State", ""), report.get("Reason", "")
+    state = report.get("State", "")
+    reason = report.get("Reason", "")
     ready = not any(sign in state.upper() for sign in AWAY) and not state.endswith("*")
-    gpus, features = _gpus(report.get("Gres", "")), _list(report.get("ActiveFeatures", ""))
+    gpus = _gpus(report.get("Gres", ""))
+    features = _list(report.get("ActiveFeatures", ""))
     labels = {f"{PARTITION}{name}": "" for name in _list(report.get("Partitions", ""))}
     labels |= {f"{FEATURE}{name}": "" for name in features}
     if features:

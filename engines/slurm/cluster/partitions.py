@@ -32,7 +32,8 @@ def _partitions(text: str, nodes: list[NodeInfo]) -> Iterator[Partition]:
 
 
 def _partition(name: str, report: dict[str, str], nodes: list[NodeInfo]) -> Partition:
-    state, accounts = report.get("State", "UP").upper(), report.get("AllowAccounts", "")
+    state = report.get("State", "UP").upper()
+    accounts = report.get("AllowAccounts", "")
     counted = Counter(_shape(node) for node in nodes)
     shapes = tuple(replace(shape, count=number) for shape, number in counted.items())
     total = report.get("TotalNodes", "")
@@ -96,11 +97,17 @@ def seconds(text: str) -> int | None:
         return None
     days, first, second, third = match.groups()
     if days is not None:
-        hours, minutes, rest = int(first), int(second or 0), int(third or 0)
+        hours = int(first)
+        minutes = int(second or 0)
+        rest = int(third or 0)
     elif third is not None:
-        hours, minutes, rest = int(first), int(second), int(third)
+        hours = int(first)
+        minutes = int(second)
+        rest = int(third)
     else:
-        hours, minutes, rest = 0, int(first), int(second or 0)
+        hours = 0
+        minutes = int(first)
+        rest = int(second or 0)
     return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + rest
 
 

@@ -11,7 +11,9 @@ from engines.slurm.cluster.discovery import containers
 from engines.slurm.cluster.lines import Report, lines
 from engines.slurm.script.site import NO_CONTAINERS, SlurmSite
 
-NODES, CONTAINERS, PROLOGUE = "Nodes", "Containers", "Prologue"
+NODES = "Nodes"
+CONTAINERS = "Containers"
+PROLOGUE = "Prologue"
 NAME = "trainyard-test"
 PATIENCE = 15.0  # seconds to wait for the job, which may be queued on a busy cluster
 UNKNOWN = "Not known yet: importing it takes long"

@@ -73,7 +73,9 @@ def from_json(text: str) -> list[JobRecord] | None:
 
 def _records(job: Json) -> Iterator[JobRecord]:
     with suppress(*ODD):
-        times, het, state = job["time"], job.get("het") or {}, word(job["state"]["current"])
+        times = job["time"]
+        het = job.get("het") or {}
+        state = word(job["state"]["current"])
         whole = number(het.get("job_id"))
         yield JobRecord(
             id=str(whole or job["job_id"]),
@@ -97,7 +99,8 @@ def _records(job: Json) -> Iterator[JobRecord]:
 def _steps(step: Json) -> Iterator[StepRecord]:
     """The step, if it is over. Its id is ``0`` in 22.05 and ``52.0`` in 24.11."""
     with suppress(*ODD):
-        name, state = str(step["step"]["id"]).rpartition(".")[2], word(step["state"])
+        name = str(step["step"]["id"]).rpartition(".")[2]
+        state = word(step["state"])
         if name != ASIDE and state in OVER:
             memory, node = _most_memory(step["tres"]["requested"]["max"])
             yield StepRecord(name, _exit(step["exit_code"], state), memory, node)

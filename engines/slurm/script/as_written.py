@@ -19,7 +19,8 @@ from spec.imports.sbatch import BATCH_SCRIPT, imported
 from spec.problems.errors import Problem, path_of
 from spec.workload import WorkloadSpec
 
-SCRIPT, START = "script.sh", "start.sh"
+SCRIPT = "script.sh"
+START = "start.sh"
 #: Options that Trainyard always sets, and those that it sets only if the script does not.
 OURS = {"job-name", "comment", "chdir", "output", "open-mode"}
 UNSAID = {"partition", "account", "qos", "constraint", "requeue", "export"}

@@ -17,7 +17,8 @@ Option = tuple[str, str]
 def options(launch: Launch, site: SlurmSite) -> Iterator[Option]:
     """All options, in the order in which people write them. Tasks that request something else are a
     part of their own, after ``HETJOB``."""
-    handle, (first, *others) = launch.handle, tasks_of(launch.spec)
+    handle = launch.handle
+    (first, *others) = tasks_of(launch.spec)
     run = SharedFolder(site.directory, handle.workload_id).run(launch.run)
     yield "job-name", job_name(handle.workload_id, launch.run)
     yield "comment", _comment(launch)
@@ -65,8 +66,10 @@ def left(launch: Launch) -> int | None:
 def minutes(launch: Launch, site: SlurmSite) -> int:
     """Slurm's time limit of the job, in minutes. It is later than ours plus the grace period, but
     no more than the partitions allow."""
-    grace, own = launch.spec.termination_grace_period_seconds, left(launch) or 0
-    named, there = partitions(launch, site), launch.site.partitions
+    grace = launch.spec.termination_grace_period_seconds
+    own = left(launch) or 0
+    named = partitions(launch, site)
+    there = launch.site.partitions
     chosen = [it for it in there if it.name in named or (it.is_default and not named)]
     least = max(1, math.ceil(own / 60))
     longest = [it.max_seconds // 60 for it in chosen if it.max_seconds is not None]

@@ -16,7 +16,10 @@ from engines.slurm.steps import COLUMNS, EVERY
 from spec.workload import Pod, WorkloadSpec
 
 HERE = Path(__file__).parent
-BATCH, RANK, ENVIRONMENT, SETUP = "batch.sh", "rank.sh", "environment.sh", "setup.sh"
+BATCH = "batch.sh"
+RANK = "rank.sh"
+ENVIRONMENT = "environment.sh"
+SETUP = "setup.sh"
 OF_ONE_RANK = ("RANK", "LOCAL_RANK", "POD_NAME", "POD_INDEX", "NODE_NAME")
 SHEBANG = "#!/bin/bash\n"
 
@@ -41,7 +44,8 @@ def is_secret(name: str) -> bool:
 
 def batch(launch: Launch, site: SlurmSite) -> str:
     """The batch script for Slurm."""
-    folder, spec = SharedFolder(site.directory, launch.handle.workload_id), launch.spec
+    folder = SharedFolder(site.directory, launch.handle.workload_id)
+    spec = launch.spec
     own = as_written if script_of(spec) else directives
     asked = "".join(_directive(*option) for option in own.options(launch, site))
     values = {
@@ -144,7 +148,8 @@ def rank(launch: Launch, site: SlurmSite) -> str:
 def environment(launch: Launch, site: SlurmSite, *, shown: bool) -> str:
     """The file that sets the variables. They may be secrets, so only the owner can read it, and it
     is removed at the end."""
-    platform, met = defaults(launch, site), meeting(launch.spec)
+    platform = defaults(launch, site)
+    met = meeting(launch.spec)
     first = "".join(f"export {name}={value}\n" for name, value in platform.items())
     users = _cases(
         launch,
@@ -190,7 +195,8 @@ def _pod_name(launch: Launch) -> str:
 def _cases(launch: Launch, lines: Callable[[Pod], list[str]]) -> str:
     """Shell lines for master and workers, without a condition if they are the same for both."""
     pods = launch.spec.pods
-    first, last = lines(pods[0]), lines(pods[-1])
+    first = lines(pods[0])
+    last = lines(pods[-1])
     if first == last:
         return "".join(f"{each}\n" for each in first)
     head, rest = ("".join(f"  {each}\n" for each in part) or "  :\n" for part in (first, last))

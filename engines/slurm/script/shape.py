@@ -37,7 +37,8 @@ class Tasks:
         """Memory for each CPU in MiB, from the limit if there is one, as Slurm enforces what a job
         requests. ``None`` for the default request, which nobody chose: the cluster's default
         applies."""
-        limit, request = self.compute.cpu_memory_limit, self.compute.cpu_memory_request
+        limit = self.compute.cpu_memory_limit
+        request = self.compute.cpu_memory_request
         if limit is None and request == DEFAULT_MEMORY:
             return None
         asked = limit or request
@@ -66,7 +67,8 @@ def has_launcher(spec: WorkloadSpec) -> bool:
 def tasks_of(spec: WorkloadSpec) -> tuple[Tasks, ...]:
     """The tasks in groups with the same requests: one for all, or the master's and then the
     workers'."""
-    worker, master = spec.worker, spec.master
+    worker = spec.worker
+    master = spec.master
     if has_launcher(spec):
         slots = spec.slots_per_worker
         return (Tasks(spec.num_workers * slots, worker, "worker", slots),)

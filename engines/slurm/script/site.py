@@ -3,9 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PARTITION, FEATURE = "slurm.partition/", "slurm.feature/"
+PARTITION = "slurm.partition/"
+FEATURE = "slurm.feature/"
 #: Programs that start images, as in the settings and in :class:`engines.base.Site`.
-PYXIS, APPTAINER, SINGULARITY, NO_CONTAINERS = "pyxis", "apptainer", "singularity", "none"
+PYXIS = "pyxis"
+APPTAINER = "apptainer"
+SINGULARITY = "singularity"
+NO_CONTAINERS = "none"
 
 
 @dataclass(frozen=True)

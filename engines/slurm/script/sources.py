@@ -104,7 +104,8 @@ def files(launch: Launch, site: SlurmSite, *, shown: bool) -> dict[str, str]:
 
 
 def _call(source: FetchedSource) -> str:
-    item, opened = source.item, bool(source.item.credential)
+    item = source.item
+    opened = bool(source.item.credential)
     if isinstance(item, Git):
         at = item.revision or item.branch or ""
         failed = repository_failed(item.repository, source.place, at=at, opened=opened)

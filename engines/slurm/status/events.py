@@ -54,7 +54,8 @@ def _some(count: int, what: str) -> str:
 
 
 def _end(record: JobRecord) -> str:
-    start, end = record.start, record.end
+    start = record.start
+    end = record.end
     parts = [f"after {str(end - start).partition('.')[0]}" if start and end else ""]
     parts += [f"by {record.ended_by}" if record.ended_by else ""]
     parts += [f"node {record.failed_node} failed" if record.failed_node else ""]

@@ -21,7 +21,8 @@ def of_job(text: str) -> str:
     head, _, tail = text.partition(":")
     if not (head.isdigit() and tail.isdigit()):
         return ""
-    code, number = int(head), int(tail)
+    code = int(head)
+    number = int(tail)
     if number in LAUNCH and not code:
         return LAUNCH[number]
     if number:

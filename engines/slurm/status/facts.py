@@ -105,7 +105,8 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
     make no sense: the user of the job can write anything there."""
     try:
         report = json.loads(files["launch"])
-        master, count = bool(report["master"]), _whole(report["ranks"], MAX_WORKERS + 1)
+        master = bool(report["master"])
+        count = _whole(report["ranks"], MAX_WORKERS + 1)
         roles = [(Role.MASTER, 0)] if master else []
         roles += [(Role.WORKER, index) for index in range(count - len(roles))]
         if not roles:

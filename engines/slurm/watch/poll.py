@@ -78,7 +78,9 @@ class Looker:
         """Which workloads changed and exist. ``since`` is the ``at`` of an earlier answer: names
         are only listed again if workloads came or went after it."""
         answer = files.sh(self.transport, BELLS, self.directory, since)
-        rung, there, at = dict[UUID, str](), set[UUID](), ""
+        rung = dict[UUID, str]()
+        there = set[UUID]()
+        at = ""
         for line in files.checked(answer, files.unreadable(self.directory)).splitlines():
             name, _, rest = line.partition(" ")
             if name == "at":
@@ -173,14 +175,16 @@ class Looker:
             for folder, (facts, job) in results.items()
             if job is None and facts.number and not facts.verdict and not facts.finished
         }
-        before, self._missing = self._missing, self._missed(lost, results, at)
+        before = self._missing
+        self._missing = self._missed(lost, results, at)
         waiting = {it: facts for it, facts in lost.items() if at - self._missing[it] < PATIENCE}
         asked = {it: facts for it, facts in waiting.items() if it in before}
 
         def guess(folder: str) -> BatchJob | None:
             """The job as it was, for a moment: it may be about to enter the queue or to
             leave it."""
-            facts, is_first = waiting[folder], folder not in asked
+            facts = waiting[folder]
+            is_first = folder not in asked
             if facts.stopped and (not is_first or at - facts.created > PATIENCE):
                 return None
             if not is_first and at - self._missing[folder] > MISSED_FOR:

@@ -34,7 +34,8 @@ class QueueWatcher:
     come while it asks accounting have to wait."""
 
     def __init__(self, looker: Looker, history: JobHistory) -> None:
-        self.looker, self.history = looker, history
+        self.looker = looker
+        self.history = history
         self._closing = Event()
         self._told: dict[UUID, Observation] = {}
         self._bells = Bells({}, set(), "")
@@ -76,7 +77,8 @@ class QueueWatcher:
             look = self._changes
             if not self._asking.is_alive():
                 words = results, self._looked, self._gone
-                self._looked, self._gone = [], set()
+                self._looked = []
+                self._gone = set()
                 self._asking = Thread(target=self._ask, args=words, daemon=True, name="history")
                 self._asking.start()
 
@@ -87,14 +89,17 @@ class QueueWatcher:
             results.put(error)
 
     def _list(self) -> Iterable[Observation]:
-        self._bells, jobs = self.looker.bells(), self.looker.queue.next(self._closing)
+        self._bells = self.looker.bells()
+        jobs = self.looker.queue.next(self._closing)
         self._there = self._bells.there or set()
         return self._news(self.looker.all(jobs))
 
     def _changes(self) -> Iterable[Observation]:
         """Observations of the workloads whose files or jobs have changed."""
-        bells, jobs = self.looker.bells(self._bells.at), self.looker.queue.next(self._closing)
-        states, before = states_of(jobs), self._bells
+        bells = self.looker.bells(self._bells.at)
+        jobs = self.looker.queue.next(self._closing)
+        states = states_of(jobs)
+        before = self._bells
         active = {uid for uid, it in self._told.items() if it.phase not in ENDED}
         changed = {uid for uid, at in bells.rung.items() if before.rung.get(uid) != at}
         changed |= {uid for uid, state in states.items() if self._states.get(uid) != state}
@@ -102,7 +107,8 @@ class QueueWatcher:
         if bells.there is not None:
             changed |= bells.there ^ self._told.keys()
             self._there = bells.there
-        self._bells, self._states = bells, states
+        self._bells = bells
+        self._states = states
         glances = self.looker.some(changed, jobs)
         yield from self._news(glances)
         for uid in changed - {glance.uid for glance in glances} - self._there:
@@ -113,7 +119,8 @@ class QueueWatcher:
     def _news(self, glances: Iterable[Glance]) -> Iterable[Observation]:
         for glance in glances:
             self._looked.append(glance)
-            now, before = glance.observation, self._told.get(glance.uid)
+            now = glance.observation
+            before = self._told.get(glance.uid)
             if before is None or not says_the_same(before, now):
                 self._told[glance.uid] = now
                 yield now

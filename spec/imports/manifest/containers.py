@@ -54,7 +54,8 @@ def _rights(rights: ManifestPart, security: Document) -> None:
 
 
 def _variable(variable: ManifestPart) -> Document:
-    name, source = variable.text("name"), variable.part("valueFrom")
+    name = variable.text("name")
+    source = variable.part("valueFrom")
     if "secretKeyRef" in source:
         return {"name": name, "secret": _key_of(source.part("secretKeyRef"))}
     if "configMapKeyRef" in source:
@@ -73,7 +74,8 @@ def _key_of(reference: ManifestPart) -> Document:
 
 def _compute(resources: ManifestPart) -> Document:
     """Return the compute resources. A limit alone is a request, too, as on Kubernetes."""
-    limits, requests = resources.part("limits"), resources.part("requests")
+    limits = resources.part("limits")
+    requests = resources.part("requests")
     most = {name: limits.quantity(name) for name in limits.names()}
     asked = most | {name: requests.quantity(name) for name in requests.names()}
     compute: Document = {
@@ -98,7 +100,8 @@ def _compute(resources: ManifestPart) -> Document:
 
 
 def _cores(part: ManifestPart, quantity: str) -> float | None:
-    number, thousandths = quantity.removesuffix("m"), quantity.endswith("m")
+    number = quantity.removesuffix("m")
+    thousandths = quantity.endswith("m")
     if not quantity:
         return None
     try:

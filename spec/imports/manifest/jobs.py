@@ -43,8 +43,10 @@ class ImportedManifest:
 def imported(manifest: Document) -> ImportedManifest:
     """Read a manifest. ``faults`` names everything in it that a workload cannot have."""
     reading = ManifestReading()
-    whole, job = reading.part(manifest, ""), ImportedManifest()
-    kind, version = whole.text("kind"), whole.text("apiVersion")
+    whole = reading.part(manifest, "")
+    job = ImportedManifest()
+    kind = whole.text("kind")
+    version = whole.text("apiVersion")
     operated = KINDS.get(kind)
     if kind == "Job" and version == BATCH:
         _one_pod(job, _heading(job, whole))
@@ -65,7 +67,8 @@ def _heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     whole.drop("status")
     meta = whole.part("metadata")
     meta.drop(*ADDED_BY_SERVERS)
-    job.name, job.namespace = meta.text("name"), meta.text("namespace")
+    job.name = meta.text("name")
+    job.namespace = meta.text("namespace")
     if len(job.name) > LONGEST_NAME:
         job.name = ""
         meta.refuse("name", f"is longer than {LONGEST_NAME} characters")
@@ -97,7 +100,8 @@ def _limits(policy: ManifestPart) -> Document:
 
 
 def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None:
-    policy, roles = spec.part("runPolicy"), spec.part(kind.replicas)
+    policy = spec.part("runPolicy")
+    roles = spec.part(kind.replicas)
     policy.one_of("suspend", False)
     job.spec = {"distributedFramework": str(kind.framework), **_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
@@ -122,7 +126,8 @@ def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head:
     if not head or not kind.may_be_alone:
         roles.refuse("Worker", "is required")
         return
-    job.kind, job.no_master = WorkloadKind.TRAINING, False
+    job.kind = WorkloadKind.TRAINING
+    job.no_master = False
     count, replica = _replica(roles.part(head), job)
     if count != 1:
         roles.refuse(f"{head}.replicas", "must be 1")
@@ -134,7 +139,8 @@ def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head:
 def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
     """Return the number of replicas, and what each of them is. What their template says about the
     whole workload goes to the job."""
-    count, policy = replica.whole("replicas"), replica.text("restartPolicy")
+    count = replica.whole("replicas")
+    policy = replica.text("restartPolicy")
     template = replica.part("template")
     pod, whole = pod_of(template)
     for key, value in whole.items():

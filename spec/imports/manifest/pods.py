@@ -13,7 +13,9 @@ QUEUE, PREEMPTIBILITY, PRIORITY = (
     *("kai.scheduler/queue", "kai.scheduler/preemptibility"),
     "priorityClassName",
 )
-FRACTION, GPU_MEMORY = "gpu-fraction", "gpu-memory"  # annotations for parts of a GPU
+# annotations for parts of a GPU
+FRACTION = "gpu-fraction"
+GPU_MEMORY = "gpu-memory"
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
 ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
 #: Fields of the whole workload → where a pod's template has them.
@@ -28,9 +30,11 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def pod_of(template: ManifestPart) -> tuple[Document, Document]:
     """Return the fields of the pods, and the fields of the whole workload that are in their
     template."""
-    meta, spec = template.part("metadata"), template.part("spec")
+    meta = template.part("metadata")
+    spec = template.part("spec")
     meta.drop(*ADDED_BY_SERVERS)
-    marks, notes = meta.part("labels"), meta.part("annotations")
+    marks = meta.part("labels")
+    notes = meta.part("annotations")
     marks.drop(QUEUE)
     whole = {
         "preemptibility": marks.text(PREEMPTIBILITY),

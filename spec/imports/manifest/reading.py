@@ -50,7 +50,9 @@ class ManifestPart:
     """A mapping in a manifest. Each key is read once; null counts as missing."""
 
     def __init__(self, values: Document, path: str, reading: ManifestReading) -> None:
-        self.path, self._reading, self._left = path, reading, dict(values)
+        self.path = path
+        self._reading = reading
+        self._left = dict(values)
 
     def __contains__(self, key: str) -> bool:
         return self._left.get(key) is not None

@@ -15,7 +15,8 @@ def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, b
     mounted: set[str] = set()
     large = False
     for mount in container.parts("volumeMounts"):
-        name, path = mount.text("name"), mount.text("mountPath")
+        name = mount.text("name")
+        path = mount.text("mountPath")
         volume = volumes.get(name)
         if volume is None:
             mount.refuse("name", f"no volume has the name {name!r}")

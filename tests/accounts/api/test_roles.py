@@ -64,7 +64,8 @@ def test_roles_permit_what_the_access_module_says(boss: Caller) -> None:
 
 def test_signing_someone_out_ends_tokens_and_sessions_but_no_key(ada: User, boss: Caller) -> None:
     key, secret = tokens.make_key(ada, "ci")
-    old, session = tokens.issue(ada), ada.get_session_auth_hash()
+    old = tokens.issue(ada)
+    session = ada.get_session_auth_hash()
     assert boss("POST", f"/users/{ada.pk}/logout")[0] == 204
     assert tokens.owner(old) is None
     ada.refresh_from_db()

@@ -95,7 +95,8 @@ def test_pairs_of_a_generic_secret_are_kept_added_and_removed(call: Caller, meta
 
 
 def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, meta: Meta) -> None:
-    here, spec = f"{PATH}/generic-secret", {"keyValuePairs": [{"key": "ssh", "value": "PRIVATE"}]}
+    here = f"{PATH}/generic-secret"
+    spec = {"keyValuePairs": [{"key": "ssh", "value": "PRIVATE"}]}
     _, answer = call("POST", here, {"meta": meta(), "spec": spec})
     row = Credential.objects.get()
     assert (row.spec.kind, values()) == ("sshKey", {"ssh": "PRIVATE\n"})
@@ -108,7 +109,8 @@ def test_a_generic_secret_with_the_key_ssh_alone_is_an_ssh_key(call: Caller, met
 
 
 def test_known_hosts_are_a_pair_of_an_ssh_key_and_no_secret(call: Caller, meta: Meta) -> None:
-    here, hosts = f"{PATH}/generic-secret", "forge.example.com ssh-ed25519 AAAA"
+    here = f"{PATH}/generic-secret"
+    hosts = "forge.example.com ssh-ed25519 AAAA"
     pairs = [{"key": "ssh", "value": "PRIVATE"}, {"key": "known_hosts", "value": hosts}]
     _, answer = call("POST", here, {"meta": meta(), "spec": {"keyValuePairs": pairs}})
     shown = [{"key": "ssh"}, {"key": "known_hosts", "value": hosts}]
@@ -167,7 +169,8 @@ def test_faults_of_a_credential_have_the_paths_of_the_request(
 
 
 def test_a_private_credential_is_its_owners_alone(call: Caller, meta: Meta) -> None:
-    here, own = f"{PATH}/generic-secret", {"name": "hub", "scope": "tenant", "private": True}
+    here = f"{PATH}/generic-secret"
+    own = {"name": "hub", "scope": "tenant", "private": True}
     status, answer = call("POST", here, {"meta": own, "spec": SPECS["generic-secret"]})
     assert (status, answer["meta"]["private"]) == (201, True)
     row = Credential.objects.get()

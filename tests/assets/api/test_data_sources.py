@@ -23,7 +23,8 @@ EACH = pytest.mark.parametrize("path", SPECS)
 def test_a_data_source_of_each_type_is_created_read_changed_and_deleted(
     call: Caller, meta: Meta, path: str
 ) -> None:
-    here, spec = f"{PATH}/{path}", SPECS[path]
+    here = f"{PATH}/{path}"
+    spec = SPECS[path]
     status, created = call("POST", here, {"meta": meta(), "spec": spec})
     assert status == 201, created
     assert created["meta"]["kind"] == KINDS.get(path, path)

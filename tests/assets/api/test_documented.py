@@ -16,7 +16,8 @@ pytestmark = [pytest.mark.django_db(transaction=True), needs_a_shell]
 def test_the_calls_that_the_page_on_rest_shows_for_assets_work(
     researcher: User, project: Project, live_server: LiveServer
 ) -> None:
-    commands, token = shown()["Assets"], tokens.issue(researcher)
+    commands = shown()["Assets"]
+    token = tokens.issue(researcher)
     assert len(commands) >= 2
     entries = []
     for command in commands:

@@ -42,7 +42,8 @@ def test_a_fragment_asks_the_whole_page_to_sign_in(prefix: str, client: Client) 
 
 @KINDS
 def test_a_stranger_finds_no_asset_of_a_gallery(prefix: str) -> None:
-    asset, client = FACTORIES[prefix](), signed_in(UserFactory())
+    asset = FACTORIES[prefix]()
+    client = signed_in(UserFactory())
     assert asset.name not in client.get(f"/{prefix}/").content.decode()
     for page in ("", "edit/", "copy/", "delete/"):
         assert client.get(f"/{prefix}/{asset.pk}/{page}").status_code == 404
@@ -69,7 +70,8 @@ def test_members_see_assets_of_project_department_and_cluster(prefix: str) -> No
 @KINDS
 def test_search_and_filter_narrow_the_gallery(prefix: str) -> None:
     home = ProjectFactory()
-    make, client = FACTORIES[prefix], signed_in(UserFactory(administrator=True))
+    make = FACTORIES[prefix]
+    client = signed_in(UserFactory(administrator=True))
     make(home=home, name="alpha")
     make(home=home, name="beta", description="like Alpha")
     make(home=home, name="gamma", in_cluster=True)

@@ -57,7 +57,8 @@ def test_how_a_gallery_is_seen_is_remembered(client: Client, prefix: str) -> Non
 @KINDS
 def test_columns_sort_the_table_both_ways(client: Client, prefix: str) -> None:
     home = ProjectFactory()
-    first, second = UserFactory(username="ada"), UserFactory(username="bob")
+    first = UserFactory(username="ada")
+    second = UserFactory(username="bob")
     alpha = FACTORIES[prefix](home=home, name="alpha", created_by=second)
     beta = FACTORIES[prefix](home=home, name="beta", created_by=first)
     named(WorkloadFactory(project=home), beta)

@@ -35,7 +35,8 @@ EACH = pytest.mark.parametrize("slug", KINDS)
 def test_an_asset_is_restored_on_its_page(slug: str) -> None:
     kind: AssetKind[Any] = KINDS[slug]
     own = {"entered": {"token": "not to be read"}} if slug == "credential" else {}
-    asset, boss = FACTORIES[slug](name="first", **own), UserFactory(administrator=True)
+    asset = FACTORIES[slug](name="first", **own)
+    boss = UserFactory(administrator=True)
     services.update(kind, asset, by=boss, name="second")
     client = signed_in(boss)
     versions = kind.address("versions", asset.pk)
@@ -52,7 +53,8 @@ def test_an_asset_is_restored_on_its_page(slug: str) -> None:
 
 def test_a_version_that_cannot_be_restored_is_told_on_the_page() -> None:
     home: Project = ProjectFactory()
-    asset, boss = EnvironmentFactory(home=home, name="first"), UserFactory(administrator=True)
+    asset = EnvironmentFactory(home=home, name="first")
+    boss = UserFactory(administrator=True)
     services.update(KINDS["environment"], asset, by=boss, name="second")
     EnvironmentFactory(home=home, name="first")
     client = signed_in(boss)

@@ -18,7 +18,8 @@ from spec.problems.errors import SpecError
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
-IMAGE, NEWER = "pytorch:1", "pytorch:2"
+IMAGE = "pytorch:1"
+NEWER = "pytorch:2"
 
 
 @pytest.fixture

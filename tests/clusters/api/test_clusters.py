@@ -151,7 +151,8 @@ def test_members_read_their_clusters_by_rest_and_change_nothing(
     call: Caller, stranger: Caller, kept: Cluster
 ) -> None:
     ProjectFactory(cluster=kept, members=[call.user])
-    path, test = f"/clusters/{kept.pk}", {"clusterId": str(kept.pk)}
+    path = f"/clusters/{kept.pk}"
+    test = {"clusterId": str(kept.pk)}
     status, seen = call("GET", path)
     assert (status, seen["name"], seen["settings"]) == (200, "kept", None)
     for caller, known in ((call, 403), (stranger, 404)):
@@ -167,7 +168,8 @@ def test_members_read_their_clusters_by_rest_and_change_nothing(
 
 def test_the_description_says_what_each_call_does(db: None) -> None:
     document = Client().get("/api/v1/openapi.json").json()
-    paths, body = document["paths"], document["components"]["schemas"]["ClusterIn"]
+    paths = document["paths"]
+    body = document["components"]["schemas"]["ClusterIn"]
     assert {"name", "kind", "kubeconfig", "inCluster", "prometheusUrl"} <= set(body["properties"])
     assert body["additionalProperties"] is False
     ours = {path: item for path, item in paths.items() if "/cluster" in path}

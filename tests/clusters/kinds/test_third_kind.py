@@ -93,7 +93,8 @@ def test_the_pages_of_a_new_kind_of_cluster_show_its_settings_and_never_its_secr
 def test_a_change_of_how_it_is_reached_connects_anew(
     boss: Client, cluster: Cluster, house: House
 ) -> None:
-    address, same = f"{cluster.get_absolute_url()}edit/", ADDED | {"rods": "10", "password": ""}
+    address = f"{cluster.get_absolute_url()}edit/"
+    same = ADDED | {"rods": "10", "password": ""}
     boss.post(address, {"action": "save", **same, "name": "renamed"})
     cluster.refresh_from_db()
     assert (cluster.name, cluster.connection_version) == ("renamed", 0)

@@ -160,7 +160,8 @@ def test_a_pool_without_known_nodes_has_the_cluster_looked_at(
     new = {"name": "fast", "label_key": "gpu", "label_value": "h100"}
     client.post(address(cluster, "node-pools/new/"), new)
     assert not sent
-    page, pools = address(cluster, "node-pools/"), address(cluster, "node-pools/new/")
+    page = address(cluster, "node-pools/")
+    pools = address(cluster, "node-pools/new/")
     assert "every 30s" in client.get(page).content.decode()
     client.post(pools, {"name": "late", "label_key": "gpu", "label_value": "a100"})
     assert sent == [("clusters.look", cluster.pk, enqueue.SUBMIT)]

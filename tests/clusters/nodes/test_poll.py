@@ -55,7 +55,9 @@ def test_a_round_of_polling_writes_down_the_state_of_each_node(
 def test_a_slow_cluster_is_not_waited_for_and_asked_less_often(
     fake: FakeEngine, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, answers, clock = Event(), Event(), [100.0]
+    asked = Event()
+    answers = Event()
+    clock = [100.0]
     monkeypatch.setattr(poll, "time", SimpleNamespace(monotonic=lambda: clock[0]))
 
     def slowly() -> tuple[NodeInfo, ...]:

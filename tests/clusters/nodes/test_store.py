@@ -52,7 +52,8 @@ def test_thousands_of_nodes_take_few_statements(
 
 
 def test_all_that_was_seen_of_a_node_is_kept(cluster: Cluster) -> None:
-    taint, condition = Taint("gpu", "yes", "NoSchedule"), Condition("Ready", "True")
+    taint = Taint("gpu", "yes", "NoSchedule")
+    condition = Condition("Ready", "True")
     store.store(cluster, [NodeInfo("n", 8.0, 10**9, taints=(taint,), conditions=(condition,))])
     row = cluster.nodes.get()
     assert row.taints_json == [{"key": "gpu", "value": "yes", "effect": "NoSchedule"}]

@@ -48,7 +48,8 @@ def settle() -> tuple[Place, User]:
     """Create what the examples name. Returns the place, and an administrator who may send
     them all."""
     place = build()
-    user, boss = place.people["author"], place.people["administrator"]
+    user = place.people["author"]
+    boss = place.people["administrator"]
     assert user
     assert boss
     user.username = "ada"

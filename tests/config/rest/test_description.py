@@ -33,7 +33,8 @@ def references(of: Any) -> Iterator[str]:
 
 
 def test_nothing_that_was_released_is_lost() -> None:
-    now, lost = dict(operations(NOW)), []
+    now = dict(operations(NOW))
+    lost = []
     for call_of, released in operations(RELEASED):
         current = now.get(call_of)
         if current is None or current["operationId"] != released["operationId"]:

@@ -32,7 +32,8 @@ def odd_for(schema: Described) -> Any:
 @pytest.mark.parametrize("name", CALLS)
 def test_wrong_values_are_told_in_our_words_under_wire_names(name: str) -> None:
     method, path = name.split()
-    call, described = CALLS[name], body_of(CALLS[name], NOW).get("properties", {})
+    call = CALLS[name]
+    described = body_of(CALLS[name], NOW).get("properties", {})
     query = {it["name"] for it in call["parameters"] if it["in"] == "query"}
     boss = Caller(UserFactory.create(administrator=True))
     asked = "&".join(f"{it}=%C2%A7" for it in sorted(query))

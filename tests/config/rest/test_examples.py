@@ -31,7 +31,8 @@ def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
     place: tuple[Place, User],
 ) -> None:
     there, boss = place
-    refused, again = [], []
+    refused = []
+    again = []
     for request in requests(there, "POST", "PUT", "PATCH"):
         boss.refresh_from_db()
         with transaction.atomic():

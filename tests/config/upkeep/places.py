@@ -42,7 +42,8 @@ class Place:
         self.settings.LOG_STORE = self.home / "logs"
         self.settings.REDIS_URL = f"unix://{self.home}/nobody"
         keys = env.secret_keys(self.home)
-        self.settings.SECRET_KEY, self.settings.SECRET_KEY_FALLBACKS = keys[0], keys[1:]
+        self.settings.SECRET_KEY = keys[0]
+        self.settings.SECRET_KEY_FALLBACKS = keys[1:]
         self.monkeypatch.setattr(databases, "own", lambda: SqliteDatabase(self.database))
         return self
 

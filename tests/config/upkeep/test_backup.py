@@ -26,7 +26,9 @@ class Writer(threading.Thread):
 
     def __init__(self, place: Place) -> None:
         super().__init__()
-        self.place, self.ended, self.rounds = place, threading.Event(), 0
+        self.place = place
+        self.ended = threading.Event()
+        self.rounds = 0
 
     def run(self) -> None:
         with closing(self.place.connect()) as database:

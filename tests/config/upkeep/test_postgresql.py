@@ -34,11 +34,13 @@ def installation(tmp_path: Path, db: None) -> Iterator[Trainyard]:
     """With a database of its own on the server of the tests."""
     if connection.vendor != "postgresql":
         pytest.skip("DATABASE_URL is not PostgreSQL's")
-    client, server = shutil.which("pg_dump"), server_version()
+    client = shutil.which("pg_dump")
+    server = server_version()
     version = subprocess.run([client, "-V"], capture_output=True, text=True) if client else None
     if version is None or int(version.stdout.split()[2].split(".")[0]) < server:
         pytest.skip(f"pg_dump of PostgreSQL {server} is not installed")
-    name, url = f"upkeep_{uuid.uuid4().hex[:12]}", os.environ["DATABASE_URL"]
+    name = f"upkeep_{uuid.uuid4().hex[:12]}"
+    url = os.environ["DATABASE_URL"]
     before, _, after = url.partition("?")
     own = f"{before.rsplit('/', 1)[0]}/{name}{f'?{after}' if after else ''}"
     home = tmp_path / "home"
@@ -50,7 +52,8 @@ def installation(tmp_path: Path, db: None) -> Iterator[Trainyard]:
 
 
 def test_an_archive_goes_from_database_to_database(installation: Trainyard, tmp_path: Path) -> None:
-    trainyard, archive = installation, str(tmp_path / "backup")
+    trainyard = installation
+    archive = str(tmp_path / "backup")
     trainyard.manage("migrate", "-v0")
     trainyard.manage("shell", "--no-imports", "-c", ADD_SECRET)
     trainyard.manage("backup", archive)
@@ -74,7 +77,8 @@ def test_an_archive_goes_from_database_to_database(installation: Trainyard, tmp_
 def test_a_restore_that_fails_in_the_middle_changes_nothing(
     installation: Trainyard, tmp_path: Path
 ) -> None:
-    trainyard, archive = installation, str(tmp_path / "backup")
+    trainyard = installation
+    archive = str(tmp_path / "backup")
     trainyard.manage("migrate", "-v0")
     trainyard.manage("backup", archive)
     trainyard.manage("shell", "--no-imports", "-c", ADD_SECRET)

@@ -69,7 +69,9 @@ def test_a_log_whose_head_was_cut_is_restored_without_it(place: Places, tmp_path
     store.append(STREAM, b"a line of it\n" * 1_000_000)
     store.cut(STREAM, 100_000)
     back_up(tmp_path / "backup.tar.gz")
-    first, size, end = store.first(STREAM), store.size(STREAM), store.read(STREAM, 12_950_000, 99)
+    first = store.first(STREAM)
+    size = store.size(STREAM)
+    end = store.read(STREAM, 12_950_000, 99)
     place("new")
     restore(tmp_path / "backup.tar.gz", replace=False)
     assert (store.first(STREAM), store.size(STREAM)) == (first, size)
@@ -194,7 +196,8 @@ def test_files_that_no_backup_has_are_refused(place: Places, saved: Path, name: 
 def test_a_link_in_an_archive_is_refused(place: Places, saved: Path) -> None:
     place("new")
     link = tarfile.TarInfo("logs")
-    link.type, link.linkname = tarfile.SYMTYPE, "/etc"
+    link.type = tarfile.SYMTYPE
+    link.linkname = "/etc"
     with gzip.open(saved, "wb") as zipped, tarfile.open(fileobj=zipped, mode="w") as tar:
         first = tarfile.TarInfo(archive.MANIFEST)
         text = manifest_with()

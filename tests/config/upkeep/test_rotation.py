@@ -98,7 +98,8 @@ def test_an_old_key_stays_while_somebody_writes_with_it(
     def meanwhile(token: str) -> str:
         """A process that was not started again saves something."""
         monkeypatch.setattr("core.database.rotation.decrypt", decrypt)
-        new, settings.SECRET_KEY = settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS[0]
+        new = settings.SECRET_KEY
+        settings.SECRET_KEY = settings.SECRET_KEY_FALLBACKS[0]
         Connection.objects.create(cluster=ClusterFactory(), secret_json="late")
         settings.SECRET_KEY = new
         return decrypt(token)
@@ -114,7 +115,8 @@ def test_an_old_key_stays_while_somebody_writes_with_it(
 
 
 def test_texts_that_no_key_reads_are_counted_and_left(home: Path, settings: Settings) -> None:
-    kept, settings.SECRET_KEY = settings.SECRET_KEY, "k" * 50
+    kept = settings.SECRET_KEY
+    settings.SECRET_KEY = "k" * 50
     Connection.objects.create(cluster=ClusterFactory(), secret_json="lost")
     settings.SECRET_KEY = kept
     assert rotate().lost == 1

@@ -43,7 +43,8 @@ def test_the_same_text_is_never_stored_twice_alike() -> None:
 
 def test_an_old_key_still_reads(settings: Settings) -> None:
     token = encrypt("text")
-    old, settings.SECRET_KEY = settings.SECRET_KEY, "another"
+    old = settings.SECRET_KEY
+    settings.SECRET_KEY = "another"
     with pytest.raises(Unreadable, match="put the key back"):
         decrypt(token)
     settings.SECRET_KEY_FALLBACKS = [old]

@@ -10,7 +10,8 @@ from core.rest.api import ApiError
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields
 from core.rest.rows import WholeListing
 
-FIRST, LAST = UUID(int=1), UUID(int=2)
+FIRST = UUID(int=1)
+LAST = UUID(int=2)
 NOON = datetime(2026, 11, 25, 12, 0, 0, 123_456, tzinfo=UTC)
 FIELDS: Fields = {
     "name": ("name", TEXT),

@@ -43,7 +43,9 @@ def project(cluster: Cluster, by: User) -> Any:
 def test_the_second_of_two_at_once_is_told_that_the_name_is_taken(
     model: type[Model], create: Create, more: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cluster, judge, boss = ClusterFactory.create(), model.full_clean, UserFactory.create()
+    cluster = ClusterFactory.create()
+    judge = model.full_clean
+    boss = UserFactory.create()
     boss.role = "administrator"
     if more.get("department"):
         more = {"department": DepartmentFactory.create(cluster=cluster)}

@@ -49,5 +49,6 @@ def test_a_search_text_is_cut() -> None:
 
 
 def test_ids_are_read_among_other_things_of_an_address() -> None:
-    first, second = uuid4(), uuid4()
+    first = uuid4()
+    second = uuid4()
     assert uuids(["", str(first), "../etc", second.hex]) == [first, second]

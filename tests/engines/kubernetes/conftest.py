@@ -35,7 +35,8 @@ class KubernetesRig(Rig):
     """The engine on a real cluster. It uses ``account``; ``api`` may do everything."""
 
     def __init__(self, api: Api, account: Api) -> None:
-        self.api, self.account = api, account
+        self.api = api
+        self.account = account
         self.engine = KubernetesEngine(account, prefix=PREFIX)
         self.kinds = kinds_here(api)
 

@@ -17,7 +17,9 @@ class Keeper:
     """Watches one workload and stores its logs, as ``workloads.worker.collect`` does."""
 
     def __init__(self, rig: KubernetesRig, launched: Launch, *, streams: int = 64) -> None:
-        self._rig, self.launched, self._streams = rig, launched, streams
+        self._rig = rig
+        self.launched = launched
+        self._streams = streams
         self.ended: set[logs.Stream] = set()
         self.here: set[logs.Stream] = set()  # streams for which nothing more is waited
         self.late: set[str] = set()
@@ -58,7 +60,8 @@ class Keeper:
             stream = logs.place(handle.workload_id, log)
             more = True
             while more:
-                offset, cursor = logs.size(stream), logs.resume(stream)
+                offset = logs.size(stream)
+                cursor = logs.resume(stream)
                 piece = self.engine.read_log(handle, log, offset=offset, cursor=cursor, limit=PIECE)
                 more = bool(piece.data)
                 self.late |= {piece.late} - {""}

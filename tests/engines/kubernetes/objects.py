@@ -57,9 +57,11 @@ def event(
     warns: bool = True,
 ) -> dict[str, Any]:
     """Return an event about a pod, a claim by its name, or else the job."""
-    kind, meta = "PyTorchJob", {"uid": "job", "name": "demo"}
+    kind = "PyTorchJob"
+    meta = {"uid": "job", "name": "demo"}
     if about:
-        kind, meta = about.get("kind", "Pod"), about["metadata"]
+        kind = about.get("kind", "Pod")
+        meta = about["metadata"]
     return {
         "metadata": {"uid": f"{reason} {meta.get('name')} {second}"},
         "involvedObject": {"kind": kind, **{key: str(meta.get(key, "")) for key in KEYS}},
@@ -104,7 +106,8 @@ def look(
     return JobView.at(kind, job, pods, warnings=events, now=at).observation()
 
 
-MASTER, WORKER = pod("master", 0), pod("worker", 0)
+MASTER = pod("master", 0)
+WORKER = pod("worker", 0)
 WAITS = {"state": {"waiting": {"reason": "PodInitializing"}}}
 UNREADY = pod("worker", 0, container=RUNNING | {"ready": False})  # its probe fails
 STARTING = pod("worker", 0, phase="Pending", container=WAITS)

@@ -116,7 +116,9 @@ def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
     job = look(limit=2, restarts=0, state={}, why="no data").manifest
     job["spec"]["runPolicy"]["suspend"] = False
     job["metadata"] |= {"namespace": "a", "name": "b"}
-    server, snapshot, uid = Server(), Snapshot.read(PYTORCH, job, (), upto=10), uuid4()
+    server = Server()
+    snapshot = Snapshot.read(PYTORCH, job, (), upto=10)
+    uid = uuid4()
     hopeless = HopelessJobs(cast(Api, server))
     hopeless.on_change(uid, snapshot)
     (event,) = hopeless.suspend()

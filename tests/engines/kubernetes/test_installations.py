@@ -11,7 +11,8 @@ from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import TRIES, claim_namespace
 from tests.engines.kubernetes.cases import case
 
-MINE, THEIRS = "a1", "b2"
+MINE = "a1"
+THEIRS = "b2"
 NAME = "trainyard-vision"
 
 
@@ -19,7 +20,8 @@ class Spaces:
     """An API server that has one namespace at most."""
 
     def __init__(self, space: Manifest | None, error: Exception | None = None) -> None:
-        self.space, self.error = space, error
+        self.space = space
+        self.error = error
         self.asked = 0
 
     def find(self, path: str) -> Manifest | None:

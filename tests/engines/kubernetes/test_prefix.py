@@ -12,7 +12,8 @@ from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import INSTALLATION, PROJECT
 
 KNOWN = "takes no workloads now: another Trainyard uses its namespace prefix. Ask"
-MINE, THEIRS = "a1", "b2"
+MINE = "a1"
+THEIRS = "b2"
 
 
 class Spaces:

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.kubernetes
 
 
 def test_a_job_that_is_scaled_shows_the_ranks_that_it_has(rig: KubernetesRig) -> None:
-    script, alone = "exec sleep 600", Architecture.WORKERS_ONLY
+    script = "exec sleep 600"
+    alone = Architecture.WORKERS_ONLY
     launched = rig.submit(rig.shell(script, architecture=alone, num_workers=1))
     rig.seen(launched, Phase.RUNNING)
     path = f"/apis/kubeflow.org/v1{SPACE.removeprefix('/api/v1')}/pytorchjobs"

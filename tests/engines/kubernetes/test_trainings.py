@@ -27,7 +27,8 @@ from tests.engines.reading import printed
 from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
-OLD, NEW = "tr41n-l1ke-nobody-reads", "and-th3-n3xt-day-another"
+OLD = "tr41n-l1ke-nobody-reads"
+NEW = "and-th3-n3xt-day-another"
 
 
 def training(script: str, *, plain: bool = True, **whole: Any) -> Launch:
@@ -138,7 +139,8 @@ def test_a_training_whose_pod_is_evicted_gets_another_one(rig: KubernetesRig) ->
     launched = rig.submit(training("exec sleep 600"))
     rig.seen(launched, Phase.RUNNING)
     (pod,) = rig.mine(PODS)
-    name, space = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    name = pod["metadata"]["name"]
+    space = pod["metadata"]["namespace"]
     eviction = {"kind": "Eviction", "metadata": {"name": name, "namespace": space}}
     path = f"/api/v1/namespaces/{space}/pods/{name}/eviction"
     rig.api.create(path, {"apiVersion": "policy/v1beta1", **eviction})

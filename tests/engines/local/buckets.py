@@ -30,7 +30,8 @@ def store(objects: dict[str, bytes], host: str = "127.0.0.1") -> Iterator[Store]
     url = f"http://{host}:{port}"
     words = {"endpoint_url": url, "region_name": "us-east-1"}
     words |= {"aws_access_key_id": "made", "aws_secret_access_key": "made"}
-    s3, iam = boto3.client("s3", **words), boto3.client("iam", **words)
+    s3 = boto3.client("s3", **words)
+    iam = boto3.client("iam", **words)
     try:
         s3.create_bucket(Bucket="sets")
         for key, body in objects.items():

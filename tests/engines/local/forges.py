@@ -137,7 +137,8 @@ def ssh(scratch: Path, repository: Path) -> Iterator[SshForge]:
         pytest.skip("this machine has no sshd")
     if os.geteuid() == 0:
         Path("/run/sshd").mkdir(exist_ok=True)
-    (_, host), (key, allowed) = make_key(scratch / "host"), make_key(scratch / "client")
+    (_, host) = make_key(scratch / "host")
+    (key, allowed) = make_key(scratch / "client")
     (scratch / "allowed").write_text(f"{allowed}\n")
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -14,7 +14,8 @@ from tests.engines.local.conftest import LocalRig
 @contextmanager
 def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, Tending]]:
     """Start a gang, and kill its ranks after the block."""
-    plan, folder = rig.engine.plan(launched), rig.folder(launched)
+    plan = rig.engine.plan(launched)
+    folder = rig.folder(launched)
     folder.prepare(launched.run)
     gang = Gang(folder, plan, Record.of(plan))
     try:

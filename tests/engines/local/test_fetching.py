@@ -81,7 +81,8 @@ def test_between_two_tries_the_cause_is_that_data_could_not_be_fetched(
 def test_a_fetch_that_never_ends_can_be_stopped(rig: LocalRig, unanswered: str) -> None:
     source = {"repository": unanswered, "path": "/trainyard-code"}
     launched = rig.submit(mounting(rig, "true", git=[source]))
-    handle, fetching = launched.handle, f"Fetching {unanswered} for /trainyard-code."
+    handle = launched.handle
+    fetching = f"Fetching {unanswered} for /trainyard-code."
     wait_for(lambda: (it := rig.engine.observe(handle)) and it.message == fetching, 20, "the fetch")
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED

@@ -15,7 +15,8 @@ from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts
 from tests.waiting import wait_for
 
-KEYS, CONF = "/trainyard-keys", "/trainyard-conf"
+KEYS = "/trainyard-keys"
+CONF = "/trainyard-conf"
 HIDDEN = "tr41n-l1ke-nobody-reads"
 
 

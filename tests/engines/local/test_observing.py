@@ -71,7 +71,8 @@ def test_a_big_log_costs_no_more_memory_than_a_small_one(rig: LocalRig) -> None:
         log.write(b"the end\n")
     tracemalloc.start()
     read = partial(rig.engine.read_log, launched.handle, Log(1, 0, 0), cursor="")
-    end, middle = read(offset=size, limit=1_000_000), read(offset=size // 2, limit=65_536)
+    end = read(offset=size, limit=1_000_000)
+    middle = read(offset=size // 2, limit=65_536)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (end.data, len(middle.data)) == (b"the end\n", 65_536)
@@ -80,7 +81,8 @@ def test_a_big_log_costs_no_more_memory_than_a_small_one(rig: LocalRig) -> None:
 
 def test_each_rank_is_sampled_each_second(rig: LocalRig) -> None:
     launched = rig.submit(rig.python("while True: pass", num_workers=1))
-    engine, handle = rig.engine, launched.handle
+    engine = rig.engine
+    handle = launched.handle
     wait_for(lambda: len(engine.usage(handle, run=1, after=None)) >= 4, 15)
     samples = engine.usage(handle, run=1, after=None)
     assert {sample.rank for sample in samples} == {0, 1}

@@ -11,7 +11,8 @@ NAME = job_name(cases.UID, 1)
 
 def record(state: str = "RUNNING", *, name: str = NAME, job_id: int = 52) -> dict[str, object]:
     """Return the record of a job."""
-    over, start = state != "RUNNING", int(START.timestamp())
+    over = state != "RUNNING"
+    start = int(START.timestamp())
     return {
         "job_id": job_id,
         "name": name,

@@ -174,7 +174,8 @@ def script() -> Launch:
 def as_written(text: str, handle: Handle = HANDLE) -> Launch:
     """A batch script that runs as it stands."""
     document = imported(text, as_it_stands=True).spec
-    compute, command = document.pop("compute"), document.pop("command")
+    compute = document.pop("compute")
+    command = document.pop("command")
     place = document.pop("workingDir", None)
     worker = {"command": command, "compute": compute, "workingDir": place}
     grace = {"terminationGracePeriodSeconds": 2, "architecture": "workers_only"}

@@ -58,7 +58,8 @@ def pages(
     member = UserFactory()
     project = ProjectFactory(members=[member])
     cluster = project.cluster
-    cluster.kind, cluster.settings_json = "slurm", {"directory": rig.site.directory}
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": rig.site.directory}
     cluster.capabilities_json |= {"queues": True}
     cluster.save()
     yield Pages(project, signed_in(member), rig)

@@ -36,7 +36,8 @@ class SlurmRig(Rig):
     pause = 0.1
 
     def __init__(self, testbed: Testbed) -> None:
-        self.testbed, self.transport = testbed, testbed.transport()
+        self.testbed = testbed
+        self.transport = testbed.transport()
         self.site = SlurmSite(testbed.directory)
         files.sh(self.transport, 'mkdir -p "$1/workloads"', self.site.directory)
         self.engine: SlurmEngine = SlurmEngine(self.transport, self.site, interval=0.5)

@@ -39,7 +39,8 @@ def kept(rig: SlurmRig, launched: Launch, *, over: bool) -> None:
 
 def heard(rig: SlurmRig, *reasons: str) -> list[ClusterEvent]:
     """What the watch hears of a job, as soon as it heard all of these."""
-    watch, events = rig.engine.watch(), dict[str, ClusterEvent]()
+    watch = rig.engine.watch()
+    events = dict[str, ClusterEvent]()
 
     def come() -> bool:
         next(watch)

@@ -49,7 +49,8 @@ class Answering:
 def test_the_trial_job_is_repeated_by_the_worst_that_it_showed(
     monkeypatch: pytest.MonkeyPatch, level: Level, seconds: int
 ) -> None:
-    now, jobs = [1000.0], list[float]()
+    now = [1000.0]
+    jobs = list[float]()
 
     def tried(*_: object) -> tuple[Finding, ...]:
         jobs.append(now[0])

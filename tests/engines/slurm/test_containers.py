@@ -196,7 +196,8 @@ def test_ranks_and_terminal_are_in_the_image_by_pyxis(rig: SlurmRig) -> None:
         rig.engine = SlurmEngine(transport, site, interval=0.5)
         launched = in_image(rig.shell('echo "$ENROOT_IMAGE $ENROOT_MOUNTS"; exec sleep 600'))
         rig.submit(replace(launched, site=Site(containers=found)))
-        image, mounts = "registry.example.com#team/train:1", f"{rig.site.directory}:"
+        image = "registry.example.com#team/train:1"
+        mounts = f"{rig.site.directory}:"
         for rank in (0, 1):
             said = printed(rig.engine, launched, rank, until=b"\n").decode()
             assert said.startswith(f"{image} {mounts}")

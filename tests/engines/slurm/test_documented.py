@@ -31,7 +31,8 @@ def test_the_commands_of_the_document_lead_to_a_cluster_with_a_project(
     rig: SlurmRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     UserFactory(administrator=True)
-    ssh, users = rig.testbed.told["ssh"], rig.testbed.told["users"]
+    ssh = rig.testbed.told["ssh"]
+    users = rig.testbed.told["users"]
     account, folder, keygen, copy, scan, add, project = commands()
     monkeypatch.chdir(tmp_path)
     conf = rig.testbed.programs.conf
@@ -40,7 +41,8 @@ def test_the_commands_of_the_document_lead_to_a_cluster_with_a_project(
     subprocess.run(shlex.split(keygen), check=True, capture_output=True)
     assert copy == f"ssh-copy-id -i trainyard.key.pub {USER}@{HOST}"
     Path("trainyard.key").write_text(Path(users[USER]["key_file"]).read_text())  # who knows it
-    program, target = shlex.split(scan)[0], shlex.split(scan)[-1]
+    program = shlex.split(scan)[0]
+    target = shlex.split(scan)[-1]
     asked = [program, "-p", str(ssh["port"]), ssh["host"]]
     Path(target).write_bytes(subprocess.run(asked, check=True, capture_output=True).stdout)
     Path("prologue.sh").write_text("export FROM_PROLOGUE=1\n")

@@ -83,7 +83,8 @@ def told(history: JobHistory) -> list[str]:
 @pytest.mark.parametrize("timed", [True, False])  # whether the queue tells when it ended
 def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end(*, timed: bool) -> None:
     login = Accounting([record()])
-    history, at = JobHistory(login), START + timedelta(seconds=5)
+    history = JobHistory(login)
+    at = START + timedelta(seconds=5)
     for _ in range(3):
         history.go_on([looked_at()], at)
     assert told(history) == ["Started: on n1; 2 CPUs (job 52)"]
@@ -129,7 +130,8 @@ def test_a_line_that_was_not_written_down_is_told_by_the_next_watch() -> None:
 
 def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
     login = Hanging([record(name="not-yet")])
-    history, looker = JobHistory(login), Looker(login, "/shared", QueueReader(login, 0.01))
+    history = JobHistory(login)
+    looker = Looker(login, "/shared", QueueReader(login, 0.01))
     login.answers.set()
     history.go_on([looked_at()], START)
     login.answers.clear()

@@ -59,7 +59,8 @@ def test_a_heterogeneous_job_is_one_job_by_its_first_part() -> None:
 
 
 def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None:
-    first, second = BatchJob("9", NAME, "COMPLETED"), BatchJob("10", NAME, "RUNNING")
+    first = BatchJob("9", NAME, "COMPLETED")
+    second = BatchJob("10", NAME, "RUNNING")
     assert chosen([first, second], "9") is first
     assert chosen([first, second], "") is second
     assert chosen([], "9") is None

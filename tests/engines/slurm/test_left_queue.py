@@ -56,7 +56,8 @@ def test_jobs_that_left_the_queue_are_asked_for_in_one_call_and_are_never_failed
 
 def test_a_job_that_came_after_the_queue_was_asked_is_in_the_next_answer(tmp_path: Path) -> None:
     """Nobody asks accounting for it, and the job of a submission that was refused is not its."""
-    (uid, other, _), now = UIDS, datetime.now(UTC)
+    (uid, other, _) = UIDS
+    now = datetime.now(UTC)
     refused = BatchJob("51", job_name(uid, 1), "FAILED", submitted=now, end=now)
     login = Counting(LocalTransport())
     looker = Looker(login, str(tmp_path), QueueReader(login, 1.0))

@@ -57,7 +57,8 @@ WITH_THEM = 'mount --bind "$1" "$HOME/.ssh" && exec "$2" -c "$3" "$1"'
 def rig(rig: SlurmRig) -> Iterator[SlurmRig]:
     """With a shared connection of its own, whose path must be short."""
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        usual, rig.transport = rig.transport, connected(rig, folder)
+        usual = rig.transport
+        rig.transport = connected(rig, folder)
         rig.engine = SlurmEngine(rig.transport, rig.site, interval=0.5)
         yield rig
         cut(rig.transport)
@@ -182,7 +183,8 @@ def test_without_a_key_what_the_user_of_trainyard_has_for_ssh_holds(
     rig: SlurmRig, *, reached: bool
 ) -> None:
     """Its configuration, with a host to jump by; in a name space of its own."""
-    ssh, key = rig.testbed.told["ssh"], rig.testbed.told["users"][USER]["key_file"]
+    ssh = rig.testbed.told["ssh"]
+    key = rig.testbed.told["users"][USER]["key_file"]
     values = {"host": ssh["host"], "port": ssh["port"], "user": USER, "key": key}
     own = OWN_CONFIGURATION.format(**values, outer=ssh["port"] if reached else 1)
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:

@@ -10,9 +10,11 @@ from tests.engines.slurm import cases, people
 
 def test_lines_that_a_file_system_shows_late_are_waited_for(tmp_path: Path) -> None:
     run = people.written(tmp_path)
-    log, end = run / "attempt-0/rank-0.log", run / "attempt-0/rank-0.ended"
+    log = run / "attempt-0/rank-0.log"
+    end = run / "attempt-0/rank-0.ended"
     log.write_text("first\n")
-    engine, handle = SlurmEngine(LocalTransport(), SlurmSite(str(tmp_path))), cases.single().handle
+    engine = SlurmEngine(LocalTransport(), SlurmSite(str(tmp_path)))
+    handle = cases.single().handle
     (there,) = engine.logs(handle, run=1)
     end.write_text("0 1700000000000000000 13\n")  # code, time, and how long it is
     late = engine.read_log(handle, there, offset=6, cursor="6", limit=100)

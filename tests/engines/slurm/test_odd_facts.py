@@ -51,7 +51,8 @@ def test_a_run_that_says_it_is_ages_old_makes_nobody_search_all_of_accounting(pl
 
 
 def test_a_job_counts_only_where_the_workload_is_its_users(place: Path, tmp_path: Path) -> None:
-    owner, name = str(place.stat().st_uid), job_name(cases.UID, 1)
+    owner = str(place.stat().st_uid)
+    name = job_name(cases.UID, 1)
     rows = [
         BETWEEN.join(("$mark", number, name, "RUNNING", *["N/A"] * 3, "n1", user, "None"))
         for number, user in (("7", owner), ("8", "4242"))

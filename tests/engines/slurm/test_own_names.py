@@ -103,7 +103,8 @@ def test_files_of_a_person_are_hidden_from_others_and_secrets_from_trainyard(
 ) -> None:
     launched = rig.submit(with_secret(rig.endless()))
     rig.seen(launched, Phase.RUNNING)
-    run, read = f"{folder(rig, launched)}/runs/1", 'cat "$1"'
+    run = f"{folder(rig, launched)}/runs/1"
+    read = 'cat "$1"'
     bob = rig.testbed.transport("bob")
     for name in ("launch", "environment.sh"):
         assert files.sh(bob, read, f"{run}/{name}").code, name
@@ -179,7 +180,8 @@ def test_a_link_shows_its_maker_nothing_that_trainyard_can_read(rig: OwnNamesRig
 @pytest.mark.slurm
 def test_somebody_elses_job_with_the_name_of_ours_is_not_taken_for_it(rig: OwnNamesRig) -> None:
     launched = rig.submit(rig.of_all_cores("exec sleep 600"))
-    name, run = job_name(launched.handle.workload_id, 1), f"{folder(rig, launched)}/runs/1"
+    name = job_name(launched.handle.workload_id, 1)
+    run = f"{folder(rig, launched)}/runs/1"
     rig.seen(launched, Phase.RUNNING)
     bob = rig.testbed.transport("bob")
     theirs = ["sbatch", f"--job-name={name}", "--account=speech", "--output=/dev/null"]

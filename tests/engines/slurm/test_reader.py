@@ -56,7 +56,8 @@ def test_the_queue_is_asked_once_in_an_interval_whoever_wants_to_know(silent: bo
 
 
 def test_a_watch_waits_for_its_turn_to_ask() -> None:
-    login, closing = Login(), Event()
+    login = Login()
+    closing = Event()
     reader = QueueReader(login, interval=0.2)
     began = time.monotonic()
     for _ in range(3):

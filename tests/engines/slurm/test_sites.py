@@ -95,7 +95,8 @@ def test_a_site_that_enforces_limits_refuses_by_the_field(rig: SlurmRig, pages: 
 def test_a_thousand_jobs_of_other_people_are_neither_seen_nor_asked_for(
     rig: SlurmRig, watched: WatchedSite, pages: Pages
 ) -> None:
-    began, before = time.monotonic(), polls()
+    began = time.monotonic()
+    before = polls()
     rig.submit(launched := rig.shell("sleep 2; echo hello"))
     watched.seen(launched, Phase.COMPLETED)
     assert 1 <= polls() - before <= (time.monotonic() - began) / 5 + 1
@@ -117,7 +118,8 @@ def polls() -> int:
 @contextmanager
 def small_disk(testbed: Testbed, folder: str) -> Iterator[Path]:
     """A directory of 2 MB that login node and nodes share."""
-    image, there = SMALL, Path(folder)
+    image = SMALL
+    there = Path(folder)
     there.mkdir(parents=True, exist_ok=True)
     image.write_bytes(bytes(2 * 1024**2))
     shell("mkfs.ext2", "-q", "-N", "512", str(image))

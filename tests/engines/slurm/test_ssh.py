@@ -76,7 +76,8 @@ def test_a_host_key_that_changed_is_said_although_ssh_says_much_before_that(
 def test_a_login_node_that_is_away_is_tried_after_growing_pauses(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    now, tries = [1000.0], list[float]()
+    now = [1000.0]
+    tries = list[float]()
 
     def ssh(*_: object, **__: object) -> CommandResult:
         tries.append(now[0])

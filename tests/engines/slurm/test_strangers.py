@@ -16,7 +16,8 @@ from tests.engines.slurm import cases
 from tests.engines.slurm.glances import glance
 from tests.engines.slurm.people import OTHER, relative, shared, turning, written
 
-HERE, SECRET = LocalTransport(), "hunter2"
+HERE = LocalTransport()
+SECRET = "hunter2"
 
 
 @pytest.fixture
@@ -59,7 +60,8 @@ def test_a_link_shows_nothing_that_it_leads_to(place: Path, secret: Path, name: 
 
 
 def test_a_link_that_comes_while_it_is_read_shows_nothing(place: Path, secret: Path) -> None:
-    run, draft = place / relative(), place / "draft"
+    run = place / relative()
+    draft = place / "draft"
 
     def link() -> None:
         draft.symlink_to(secret)
@@ -147,7 +149,8 @@ def test_an_end_is_written_over_no_link(place: Path, secret: Path) -> None:
 
 
 def test_no_pipe_in_the_place_of_an_end_is_waited_for(place: Path) -> None:
-    run, draft = place / relative(), place / "draft"
+    run = place / relative()
+    draft = place / "draft"
 
     def pipe() -> None:
         draft.unlink(missing_ok=True)

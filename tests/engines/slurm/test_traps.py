@@ -122,7 +122,8 @@ def test_an_error_is_no_empty_queue() -> None:
 
 def test_no_stop_or_removal_is_done_while_the_directory_is_away(tmp_path: Path) -> None:
     engine = SlurmEngine(LocalTransport(), SlurmSite(str(tmp_path)))
-    handle, words = cases.single().handle, (str(tmp_path), "workloads/a", "changed/a")
+    handle = cases.single().handle
+    words = (str(tmp_path), "workloads/a", "changed/a")
     with pytest.raises(EngineUnavailable, match=r"cannot be stopped now: .*workloads"):
         engine.stop(handle, run=1)
     assert files.sh(LocalTransport(), programs.REMOVE, *words).code == 4

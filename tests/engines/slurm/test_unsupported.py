@@ -18,7 +18,8 @@ from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
 from tests.engines.slurm.cases import CASES, SITE
 
-WORKERS_ONLY, ONE_GPU = Architecture.WORKERS_ONLY, Compute(gpu_devices_request=1)
+WORKERS_ONLY = Architecture.WORKERS_ONLY
+ONE_GPU = Compute(gpu_devices_request=1)
 LAUNCHER_GPU = "master.compute.gpuDevicesRequest"
 
 

@@ -59,10 +59,12 @@ class WatchedSite:
     most_jobs = 1
 
     def __init__(self, rig: SlurmRig) -> None:
-        self.transport, self._own = Counting(rig.transport), rig.transport
+        self.transport = Counting(rig.transport)
+        self._own = rig.transport
         self._engine = SlurmEngine(self.transport, rig.site)
         self._told: defaultdict[tuple[UUID, int], list[Observation]] = defaultdict(list)
-        self._over, self._began = Event(), time.monotonic()
+        self._over = Event()
+        self._began = time.monotonic()
         self._thread = Thread(target=self._watch, daemon=True)
         self._thread.start()
 

@@ -15,7 +15,8 @@ from tests.proxy import ApiProxy
 from tests.rest import ENDS, Rest
 from tests.waiting import wait_for
 
-CLUSTER, PROJECT = "shaky", "faults"
+CLUSTER = "shaky"
+PROJECT = "faults"
 NAMESPACE = f"trainyard-{PROJECT}"
 ENDED = 120.0  # seconds until a gang has ended, on a busy machine
 TICKS = 40
@@ -42,7 +43,10 @@ class Site:
     def __init__(
         self, trainyard: Trainyard, cluster: RealCluster, proxy: ApiProxy, rest: Rest
     ) -> None:
-        self.trainyard, self.cluster, self.proxy, self.rest = trainyard, cluster, proxy, rest
+        self.trainyard = trainyard
+        self.cluster = cluster
+        self.proxy = proxy
+        self.rest = rest
 
     def submit(self, name: str, script: str, **spec: Any) -> str:
         """Submit two workers that run a script in a shell. There is no master, because its end

@@ -88,7 +88,8 @@ def account(site: Site) -> Iterator[None]:
 
 def new_token(site: Site, secret: str) -> str:
     """A token that lives as long as its Secret."""
-    api, path = site.cluster.api, f"{SECRETS}/{secret}"
+    api = site.cluster.api
+    path = f"{SECRETS}/{secret}"
     document = {
         "apiVersion": "v1",
         "kind": "Secret",

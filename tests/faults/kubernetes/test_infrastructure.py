@@ -27,7 +27,8 @@ def test_a_part_of_the_cluster_that_stands_still_is_told_within_half_a_minute(
         workload = site.submit("waits", "true")
 
         def is_told() -> bool:
-            said, (state, words) = message(site, workload), site.state()
+            said = message(site, workload)
+            (state, words) = site.state()
             named = title in said and "does not answer" in said
             return named and state == "ServiceIssues" and title in words
 

@@ -141,7 +141,8 @@ def test_old_deliveries_are_forgotten_and_of_many_the_first(
     delivery: Delivery, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(results, "MOST_KEPT", 3)
-    now, webhook = timezone.now(), delivery.webhook
+    now = timezone.now()
+    webhook = delivery.webhook
     for days in (31, 4, 3, 2, 1):
         Delivery.objects.create(
             webhook=webhook,

@@ -59,7 +59,9 @@ def test_a_change_reaches_the_receiver_signed(webhook: Webhook, receiver: HookRe
 def test_a_message_is_signed_with_the_old_secret_too_for_a_day(
     webhook: Webhook, receiver: HookReceiver
 ) -> None:
-    old, webhook.old_secret, webhook.secret = webhook.secret, webhook.secret, new_secret()
+    old = webhook.secret
+    webhook.old_secret = webhook.secret
+    webhook.secret = new_secret()
     webhook.old_secret_until = timezone.now() + timedelta(hours=1)
     webhook.save()
     happen()
@@ -74,7 +76,8 @@ def test_a_message_is_signed_with_the_old_secret_too_for_a_day(
 def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     webhook: Webhook, receiver: HookReceiver, settings: Settings
 ) -> None:
-    key, settings.SECRET_KEY = settings.SECRET_KEY, "another"
+    key = settings.SECRET_KEY
+    settings.SECRET_KEY = "another"
     other = WebhookFactory(url=receiver.url)
     happen()
     rounds.run()
@@ -164,7 +167,8 @@ def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_b
 def test_a_delivery_is_claimed_by_one_worker(webhook: Webhook) -> None:
     happen()
     outbox.fill()
-    mine, yours = Delivery.objects.get(), Delivery.objects.get()
+    mine = Delivery.objects.get()
+    yours = Delivery.objects.get()
     assert (rounds.claim(mine), rounds.claim(yours)) == (True, False)
 
 

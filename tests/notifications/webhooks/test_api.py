@@ -82,7 +82,8 @@ def test_the_path_of_an_address_is_shown_and_found_by_whoever_may_change_it(
     reader = project.members.get()
     reader.acting_key = tokens.make_key(reader, "reads", scopes=["webhooks.read"])[0]
     webhook = WebhookFactory(of_project=True, project=project)
-    call, secret = Caller(reader), "/trainyard"
+    call = Caller(reader)
+    secret = "/trainyard"
     assert secret in webhook.url
     for path in (f"/webhooks/{webhook.pk}", "/webhooks"):
         status, answer = call("GET", path)
@@ -97,7 +98,8 @@ def test_an_address_without_its_path_is_the_one_that_there_is_or_none(
 ) -> None:
     """As it comes from a list, and goes back with a change."""
     webhook = WebhookFactory(of_project=True, project=project)
-    shown, before = webhook.shown_url, webhook.url
+    shown = webhook.shown_url
+    before = webhook.url
     path = f"/webhooks/{webhook.pk}"
     assert ada("PUT", path, {"url": shown, "name": "chat"})[1]["url"] == before
     webhook.refresh_from_db()

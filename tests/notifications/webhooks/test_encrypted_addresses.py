@@ -15,7 +15,8 @@ from tests.web import signed_in
 
 SECRET = "T0C4N/xoxb-nobody-reads"
 URL = f"https://hooks.example.com/{SECRET}"
-BEFORE, AFTER = "0003_hidden_paths", "0004_encrypted_addresses"
+BEFORE = "0003_hidden_paths"
+AFTER = "0004_encrypted_addresses"
 
 
 @pytest.fixture
@@ -34,7 +35,8 @@ def test_an_address_cannot_be_read_in_the_database(settings: Settings) -> None:
     WebhookFactory(url=URL)
     assert "example" not in stored()
     assert Webhook.objects.get().url == URL
-    settings.SECRET_KEY_FALLBACKS, settings.SECRET_KEY = [settings.SECRET_KEY], "a new key"
+    settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
+    settings.SECRET_KEY = "a new key"
     assert rotation.rewrite().rewritten == 2, "the secret and the address"
     settings.SECRET_KEY_FALLBACKS = []
     assert Webhook.objects.get().url == URL
@@ -65,11 +67,13 @@ def test_an_address_that_no_key_reads_is_told_and_entered_again(
     WebhookFactory(of_project=True, project=project, url=URL)
     settings.SECRET_KEY = "another"
     services.renew_secret(Webhook.objects.get(), by=by)
-    webhook, browser = Webhook.objects.get(), signed_in(by)
+    webhook = Webhook.objects.get()
+    browser = signed_in(by)
     assert (webhook.lost, webhook.shown_url) == (UNADDRESSED, "")
     assert "Address lost" in browser.get("/webhooks/").content.decode()
     assert "Its address is lost" in browser.get(webhook.get_absolute_url()).content.decode()
-    call, path = Caller(by), f"/webhooks/{webhook.pk}"
+    call = Caller(by)
+    path = f"/webhooks/{webhook.pk}"
     assert call("PUT", path, {"enabled": False})[0] == 200
     assert call("PUT", path, {"url": URL})[1]["url"] == URL
     assert Webhook.objects.get().lost == ""

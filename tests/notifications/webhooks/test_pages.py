@@ -141,7 +141,8 @@ def test_a_new_secret_is_shown_once(ada: Client, webhook: Webhook) -> None:
 def test_a_secret_that_no_key_reads_takes_no_page_down(
     webhook: Webhook, project: Project, settings: Settings
 ) -> None:
-    message, client = delivered(webhook), Client()
+    message = delivered(webhook)
+    client = Client()
     settings.SECRET_KEY = "another"
     client.force_login(project.members.get())
     pages = [reverse(name, args=[webhook.pk]) for name in ("webhook-detail", "webhook-edit")]

@@ -42,7 +42,8 @@ def quotas(project: Project) -> tuple[Any, ...]:
 def test_a_project_is_created_by_rest_with_its_quota_and_members(
     boss: Caller, cluster: Cluster
 ) -> None:
-    department, member = DepartmentFactory(cluster=cluster, name="research"), UserFactory()
+    department = DepartmentFactory(cluster=cluster, name="research")
+    member = UserFactory()
     gpu = {"deserved": 8, "limit": 8, "overQuotaWeight": None}
     body = new(
         cluster,

@@ -84,7 +84,8 @@ def toleration(**item: Any) -> Document:
 
 
 GIT = {"path": "/src"}
-A, B = {"name": "a", "content": "x"}, {"name": "b", "content": "x"}
+A = {"name": "a", "content": "x"}
+B = {"name": "b", "content": "x"}
 BIG = {"name": "big", "content": "x" * 499_999}
 WRONG_STORAGE: list[tuple[tuple[Document, str], str, str]] = [
     (storage("pvc", path="data", claimInfo={"size": "1G"}), "path", "below /"),

@@ -58,7 +58,8 @@ def test_whatever_was_typed_survives_yaml(one: str, two: str, three: str) -> Non
 
 
 def test_choices_places_and_half_filled_lists_survive_yaml() -> None:
-    environment, compute = uuid4(), uuid4()
+    environment = uuid4()
+    compute = uuid4()
     draft = WorkloadDraft(
         name="train",
         cluster=uuid4(),

@@ -44,7 +44,8 @@ def test_an_item_of_the_user_leaves_the_others_of_the_asset() -> None:
     "out", [{"name": "data", "exclude": True}, {"path": "/data/", "exclude": True}]
 )
 def test_exclude_takes_an_item_of_a_lower_layer_away(out: dict[str, Any]) -> None:
-    data, code = {"name": "data", "path": "/data", "claimName": "d"}, {"path": "/code"}
+    data = {"name": "data", "path": "/data", "claimName": "d"}
+    code = {"path": "/code"}
     result = merged(
         ({"storage": {"pvc": [data, code]}}, "asset"), ({"storage": {"pvc": [out]}}, "u")
     )

@@ -30,7 +30,8 @@ def test_the_bundled_digits_are_split_by_the_seed() -> None:
     assert not torch.equal(digits.test.labels, other.test.labels)
 
 
-IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+IMAGES = "train-images-idx3-ubyte"
+LABELS = "train-labels-idx1-ubyte"
 GOOD = idx(np.zeros((12, 6, 5)))
 
 

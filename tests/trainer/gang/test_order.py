@@ -21,7 +21,8 @@ def test_an_epoch_has_every_sample_once_and_keeps_the_short_batch() -> None:
 
 
 def test_epochs_and_seeds_differ_and_repeat() -> None:
-    again, other = Order(23, 5, seed=3), Order(23, 5, seed=9)
+    again = Order(23, 5, seed=3)
+    other = Order(23, 5, seed=9)
     assert epoch(ORDER, 1) == epoch(again, 1)
     assert epoch(ORDER, 1) != epoch(ORDER, 2)
     assert epoch(ORDER, 1) != epoch(other, 1)

@@ -46,7 +46,8 @@ def test_the_exit_code_is_that_of_the_rank_that_failed_first(
 ) -> None:
     """A rank that was told to end because of it may have a code as well, and come before it."""
     monkeypatch.setattr(logs, "write", lambda *_, **__: None)
-    at, ranks = timezone.now(), ended.ranks
+    at = timezone.now()
+    ranks = ended.ranks
     ranks.filter(rank=0).update(exit_code=143, phase="Stopped", finished_at=at)
     ranks.filter(rank=1).update(phase="Failed", finished_at=at)
     terminal("attach mnist", code=7)

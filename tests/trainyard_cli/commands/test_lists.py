@@ -129,12 +129,14 @@ LISTS = "list jobs|list projects|project list|cluster list|node list|nodepool li
 @pytest.mark.parametrize("line", LISTS.split("|"))
 def test_every_list_has_every_form(terminal: Terminal, project: Project, line: str) -> None:
     WorkloadFactory(project=project, name="mnist")
-    as_json, as_yaml = terminal(f"{line} -o json").out, terminal(f"{line} -o yaml").out
+    as_json = terminal(f"{line} -o json").out
+    as_yaml = terminal(f"{line} -o yaml").out
     every = json.loads(as_json)
     assert [it.keys() for it in every] == [it.keys() for it in yaml.safe_load(as_yaml)] != []
     names = terminal(f"{line} -o name").out.split()
     assert names == [it["name"] for it in every]
-    plain, wide = terminal(line).out, terminal(f"{line} -o wide").out
+    plain = terminal(line).out
+    wide = terminal(f"{line} -o wide").out
     assert len(plain.splitlines()[-1]) <= len(wide.splitlines()[-1])
     without = terminal(f"{line} --no-headers").out
     rows = " ".join(plain.splitlines()[-len(names) :])

@@ -23,7 +23,8 @@ def script(tmp_path: Path) -> Path:
 @pytest.fixture
 def on_slurm(project: Project) -> Project:
     cluster = project.cluster
-    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared/trainyard"}
     cluster.capabilities_json = {"frameworks": [{"framework": "PyTorch", "available": True}]}
     cluster.save()
     return project

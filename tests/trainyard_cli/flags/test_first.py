@@ -61,7 +61,8 @@ def test_volumes_of_a_line_are_stored(terminal: Terminal, project: Project) -> N
     project.cluster.save()
     line = f"{LINE} -v /raid:/data --mount-propagation -v /x:/y:ro:nfs.example.com"
     storage = spec(terminal, line).worker.storage
-    (host,), (share,) = storage.host_path, storage.nfs
+    (host,) = storage.host_path
+    (share,) = storage.nfs
     assert (host.path, host.mount_path, host.read_only) == ("/raid", "/data", False)
     assert host.mount_propagation == "HostToContainer"
     assert (share.server, share.read_only) == ("nfs.example.com", True)

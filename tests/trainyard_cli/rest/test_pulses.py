@@ -29,7 +29,8 @@ class Connections:
     """In the place of the client: each connection gets the next of the answers."""
 
     def __init__(self, *answers: list[str] | CliError) -> None:
-        self.answers, self.asked = iter(answers), list[str]()
+        self.answers = iter(answers)
+        self.asked = list[str]()
 
     @contextmanager
     def stream(self, _: str, *, headers: dict[str, str], **__: Any) -> Iterator[Iterator[str]]:

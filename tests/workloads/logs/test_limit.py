@@ -46,7 +46,8 @@ def room(stream: logs.Stream) -> int:
 
 def test_the_head_of_a_stream_is_cut_and_a_line_says_so(stream: logs.Stream) -> None:
     write(stream, range(10_000))
-    size, before = logs.size(stream), room(stream)
+    size = logs.size(stream)
+    before = room(stream)
     assert logs.cut(stream, size // 4)
     assert logs.size(stream) == size, "places stay as they are"
     assert room(stream) < before // 2
@@ -77,7 +78,8 @@ def test_a_search_counts_what_is_left(stream: logs.Stream) -> None:
     assert counted(stream) == left
     hits = Hits([stream], "line", unfinished=True)
     hits.search(60)
-    first, last = hits.step(None), hits.step(None, "previous")
+    first = hits.step(None)
+    last = hits.step(None, "previous")
     assert first
     assert last
     assert (first.number, last.number) == (1, left)
@@ -139,7 +141,8 @@ def test_a_workload_over_its_limit_is_measured_to_its_end(
     stream: logs.Stream, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workload = WorkloadFactory(running=True, attempt=0, pk=stream.workload_id)
-    engine, settings.LOG_LIMIT_BYTES = FakeEngine(), 100_000
+    engine = FakeEngine()
+    settings.LOG_LIMIT_BYTES = 100_000
     monkeypatch.setattr(limit, "EVERY_SECONDS", -1.0)
     for part in range(3):
         steps = range(part * 5_000, part * 5_000 + 5_000)

@@ -14,7 +14,8 @@ def test_old_samples_of_metrics_grow_sparse_and_new_ones_stay(
     db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(downsample, "MOST", 200)
-    workload, now = WorkloadFactory(), timezone.now()
+    workload = WorkloadFactory()
+    now = timezone.now()
     Sample.objects.bulk_create(
         Sample(
             workload=workload,

@@ -107,7 +107,8 @@ def test_a_reason_that_changes_takes_no_time_back(
         phase=Phase.DEGRADED, reason=reason, phase_updated_at=since, running_seconds=0
     )
     workload = Workload.objects.get()
-    at, message = since + 30 * SECOND, "Two ranks of three run."
+    at = since + 30 * SECOND
+    message = "Two ranks of three run."
     seen = Observation(workload.pk, workload.run, 9, Phase.DEGRADED, at, 0, then, message)
     reconcile.apply(workload, seen)
     after = Workload.objects.get()

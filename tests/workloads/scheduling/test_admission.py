@@ -11,7 +11,9 @@ from workloads.models import Event, Workload
 from workloads.scheduling import admission
 from workloads.scheduling.order.decide import decide
 
-P, STARTED, WAITS = Phase, Phase.INITIALIZING, Phase.PENDING
+P = Phase
+STARTED = Phase.INITIALIZING
+WAITS = Phase.PENDING
 
 
 def test_a_workload_that_fits_starts_and_each_rank_gets_its_devices(project: Project) -> None:
@@ -23,7 +25,8 @@ def test_a_workload_that_fits_starts_and_each_rank_gets_its_devices(project: Pro
 
 
 def test_a_gang_never_starts_in_part(project: Project) -> None:
-    first, gang = waiting(project, "a", gpus=2), waiting(project, "b", gpus=1, workers=3)
+    first = waiting(project, "a", gpus=2)
+    gang = waiting(project, "b", gpus=1, workers=3)
     admission.admit(project.cluster)
     assert phases(first, gang) == [STARTED, WAITS]
     assert all(rank.gpu_devices == [] for rank in gang.ranks.all())
@@ -35,11 +38,9 @@ def test_a_gang_never_starts_in_part(project: Project) -> None:
 def test_a_small_gang_overtakes_no_large_one_when_the_machine_is_full(project: Project) -> None:
     """A large gang is not starved by small ones of its class that would fit beside what runs."""
     Project.objects.update(gpu_quota=0)
-    first, large, small = (
-        waiting(project, "a", gpus=3),
-        waiting(project, "b", gpus=4),
-        waiting(project, "c", gpus=1),
-    )
+    first = waiting(project, "a", gpus=3)
+    large = waiting(project, "b", gpus=4)
+    small = waiting(project, "c", gpus=1)
     admission.admit(project.cluster)
     assert phases(first, large, small) == [STARTED, WAITS, WAITS]
     small.refresh_from_db()
@@ -50,11 +51,9 @@ def test_quota_keeps_back_its_own_project_only(project: Project) -> None:
     tight = ProjectFactory(
         cluster=project.cluster, department=project.department, gpu_quota=1, over_quota=False
     )
-    held, kept_back, other = (
-        waiting(tight, "a", gpus=1),
-        waiting(tight, "b", gpus=1),
-        waiting(project, "c", gpus=1),
-    )
+    held = waiting(tight, "a", gpus=1)
+    kept_back = waiting(tight, "b", gpus=1)
+    other = waiting(project, "c", gpus=1)
     admission.admit(project.cluster)
     assert phases(held, kept_back, other) == [STARTED, WAITS, STARTED]
     kept_back.refresh_from_db()
@@ -74,7 +73,8 @@ def test_over_quota_uses_what_is_free(project: Project) -> None:
 
 def test_of_equal_claims_the_project_of_the_higher_rank_goes_first(project: Project) -> None:
     ranked = ProjectFactory(cluster=project.cluster, gpu_quota=4, rank=PriorityClass.HIGH)
-    older, first = waiting(project, "a", gpus=3), waiting(ranked, "b", gpus=3)
+    older = waiting(project, "a", gpus=3)
+    first = waiting(ranked, "b", gpus=3)
     admission.admit(project.cluster)
     assert phases(older, first) == [WAITS, STARTED]
 

@@ -11,7 +11,8 @@ from tests.workloads.gangs import phases, waiting
 from workloads.models import Event, Workload
 from workloads.scheduling import admission, front
 
-STARTED, WAITS = Phase.INITIALIZING, Phase.PENDING
+STARTED = Phase.INITIALIZING
+WAITS = Phase.PENDING
 
 
 @pytest.fixture(autouse=True)

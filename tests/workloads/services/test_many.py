@@ -47,7 +47,8 @@ def test_another_workload_of_a_bulk_action_costs_one_statement(
     verb: str, project: Project, member: User
 ) -> None:
     project.members.add(member)
-    few, many = running(2, project), running(40, project)
+    few = running(2, project)
+    many = running(40, project)
     costs = []
     for rows in (few, many):
         with CaptureQueriesContext(connection) as asked:

@@ -84,7 +84,8 @@ def draft(project: Project, name: str) -> WorkloadDraft:
 @pytest.fixture
 def both_looked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody goes on before both have seen that it fits."""
-    barrier, seen = threading.Barrier(2), threading.local()
+    barrier = threading.Barrier(2)
+    seen = threading.local()
 
     def looked(content: WorkloadDraft, *, by: User, submits: bool = False) -> Plan:
         made = plan(content, by=by, submits=submits)
@@ -162,7 +163,8 @@ def test_two_workloads_resumed_at_once_cannot_both_take_the_last_of_a_quota(
 ) -> None:
     """The other one asks before the first has committed, and may have the answer only then."""
     first, second = stopped
-    taken, answered = threading.Event(), threading.Event()
+    taken = threading.Event()
+    answered = threading.Event()
 
     def one() -> None:
         with transaction.atomic():

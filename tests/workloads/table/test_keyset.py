@@ -27,7 +27,8 @@ ROWS = 47
 def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
     """Many equal values, and empty ones."""
     monkeypatch.setattr(states, "SIZES", (7, 50, 100, 200))
-    draw, now = random.Random(7), timezone.now()  # noqa: S311 -- made-up rows, no secret
+    draw = random.Random(7)  # noqa: S311 -- made-up rows, no secret
+    now = timezone.now()
     people = [None, UserFactory(username="ada"), UserFactory(username="bob")]
     made = [
         Workload(
@@ -92,7 +93,9 @@ def test_a_row_that_appears_meanwhile_shifts_no_other(rows: set[UUID], member: U
     first = paging.page_of(TableState(size=7), member)
     assert first.following
     newest = Workload.objects.get(pk=first.rows[0].id)
-    newest.pk, newest.name, newest.created_at = None, "late", timezone.now()
+    newest.pk = None
+    newest.name = "late"
+    newest.created_at = timezone.now()
     newest.save()
     second = paging.page_of(TableState.parse(QueryDict(first.following.query)), member)
     shown = {row.id for row in first.rows} & {row.id for row in second.rows}

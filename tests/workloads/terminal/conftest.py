@@ -49,7 +49,8 @@ class Page:
     """The browser's end of a terminal."""
 
     def __init__(self, socket: Socket, engine: FakeEngine) -> None:
-        self.socket, self.engine = socket, engine
+        self.socket = socket
+        self.engine = engine
 
     async def shell(self) -> FakeSession:
         """Wait for the session that this page opened."""

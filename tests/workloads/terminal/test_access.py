@@ -103,7 +103,8 @@ def test_a_user_has_at_most_so_many_terminals_at_once(
     engine: FakeEngine, workload: Workload, member: User, settings: Any
 ) -> None:
     settings.TERMINALS_PER_USER = 1
-    mine, other = key_of(member), key_of(UserFactory(administrator=True))
+    mine = key_of(member)
+    other = key_of(UserFactory(administrator=True))
 
     async def scenario() -> str:
         async with opened(workload, mine, engine) as first, opened(workload, other, engine):

@@ -91,7 +91,8 @@ def test_no_port_is_forwarded_to_others_where_the_authors_own_credentials_are(
     engine: FakeEngine, workload: Workload, administrator: User, server: socket.socket
 ) -> None:
     use_own_credential(workload)
-    token, query = tokens.issue(administrator), f"port={port_of(server)}"
+    token = tokens.issue(administrator)
+    query = f"port={port_of(server)}"
     assert "belong to maria alone" in refusal(workload, token, query)
 
 
@@ -161,7 +162,8 @@ def test_connections_of_one_user_are_limited(
             return await ended(second)
 
     monkeypatch.setattr(forward, "CONNECTIONS_PER_USER", 1)
-    token, query = tokens.issue(member), f"port={port_of(server)}"
+    token = tokens.issue(member)
+    query = f"port={port_of(server)}"
     assert play(scenario) == "You have 1 connections open, which is the limit."
 
 

@@ -86,7 +86,8 @@ def test_without_a_terminal_it_has_pipes_that_get_what_is_sent_once_they_are_the
             shell.program.sendall(b"\nabcd")
             assert (await caller.socket.receive_output(5))["bytes"] == b"abcd"
             shell.program.setblocking(False)
-            sent, loop = b"", asyncio.get_running_loop()
+            sent = b""
+            loop = asyncio.get_running_loop()
             while b"\x04" not in sent:
                 sent += await loop.sock_recv(shell.program, 100)
             assert sent == b"YWJj\nZA==\n\x04"
@@ -129,12 +130,14 @@ def test_a_program_that_is_refused_reads_why(
         socket.scope["path"] = f"/api/v1/workloads/{workload.pk}/{ending}"
         socket.scope["extensions"] = {"websocket.http.response": {}}
         await socket.send_input({"type": "websocket.connect"})
-        head, body = await socket.receive_output(5), await socket.receive_output(5)
+        head = await socket.receive_output(5)
+        body = await socket.receive_output(5)
         assert json.loads(body["body"])["code"] == head["status"]
         await socket.disconnect()
         return int(head["status"])
 
-    mine, other = tokens.issue(member), tokens.issue(stranger)
+    mine = tokens.issue(member)
+    other = tokens.issue(stranger)
     assert play(statuses) == [404, 404, 401]
 
 

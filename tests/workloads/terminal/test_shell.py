@@ -20,7 +20,8 @@ def program(folder: Path, name: str, says: str) -> None:
 @pytest.fixture
 def session(tmp_path: Path) -> Iterator[LocalSession]:
     """In the home of somebody whose start-up file puts other programs first, as pyenv does."""
-    rank, shims = tmp_path / "the rank's" / "bin", tmp_path / "shims"
+    rank = tmp_path / "the rank's" / "bin"
+    shims = tmp_path / "shims"
     program(rank, "python", "python-of-the-rank")
     program(shims, "python", "python-of-the-user")
     startup = f"export PATH={shims}:$PATH PYTHONPATH=/elsewhere\nalias python={shims}/python\n"

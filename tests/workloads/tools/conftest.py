@@ -110,7 +110,8 @@ class Browser:
     own."""
 
     def __init__(self, client: Client, workload: Workload, slug: str = "my-notebook") -> None:
-        self.client, self.entry = client, f"/workloads/{workload.pk}/connect/{slug}/"
+        self.client = client
+        self.entry = f"/workloads/{workload.pk}/connect/{slug}/"
         self.origin = f"http://{slug}-{workload.pk.hex}.localhost"
         self.cookie = ""
 

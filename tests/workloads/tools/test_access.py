@@ -61,7 +61,8 @@ def test_tools_are_for_the_author_alone_where_the_authors_own_credentials_are(
     workload.project.members.add(colleague)
     assert may(member, workload)
     assert not may(colleague, workload)
-    connect, why = f"/workloads/{workload.pk}/connect/", "belong to maria alone"
+    connect = f"/workloads/{workload.pk}/connect/"
+    why = "belong to maria alone"
     page = signed_in(colleague).get(connect).content.decode()
     assert why in page
     assert "Only maria" in page
@@ -120,7 +121,8 @@ def test_an_email_address_lets_in_whom_alone_it_can_mean(
 def test_an_address_lets_in_who_has_it_now(workload: Workload, stranger: User) -> None:
     named = {"authorizationType": "authorizedUsers", "authorizedUsers": ["oncall@example.com"]}
     serve(workload, {"name": "My Notebook", "containerPort": 8888} | named)
-    before, after = stranger, UserFactory()
+    before = stranger
+    after = UserFactory()
     User.objects.filter(pk=before.pk).update(email="oncall@example.com")
     assert may(User.objects.get(pk=before.pk), workload)
     User.objects.filter(pk=before.pk).update(email="")
@@ -168,7 +170,8 @@ def test_the_connect_page_says_whom_a_port_without_a_guard_is_open_to(
     served.project.members.add(colleague)
     guarded = {"name": "lab", "containerPort": 8888}
     port = {"name": "port", "containerPort": 8889, "connectionType": "NodePort"}
-    client, why = signed_in(colleague), "Tools not available"
+    client = signed_in(colleague)
+    why = "Tools not available"
     for tools, explained in ([guarded, port], True), ([port], False):
         serve(served, *tools)
         page = client.get(f"/workloads/{served.pk}/connect/").content.decode()

@@ -65,7 +65,8 @@ def test_the_controller_is_given_the_cookies_that_are_not_ours(
     served: Workload, member: User
 ) -> None:
     visitor = Client(headers={"X-Original-URL": f"{HOME}/lab"})
-    address, ours = f"/tools/auth/{served.pk}/my-notebook/", admitted(served, member)
+    address = f"/tools/auth/{served.pk}/my-notebook/"
+    ours = admitted(served, member)
     for others in ("_xsrf=a|b; theme=dark", ""):
         cookies = f"trainyard_tool={ours}; {others}; __Host-trainyard_session_8000=x"
         answer = visitor.get(address, headers={"Cookie": cookies})
@@ -107,7 +108,8 @@ def test_a_spent_code_is_replaced(served: Workload, member: User) -> None:
 
 def test_a_websocket_is_opened_from_the_tools_own_pages(served: Workload, member: User) -> None:
     """Those of another tool below the same domain would bring the visitor's cookie."""
-    secret, key = admitted(served, member), {"Sec-WebSocket-Key": "x"}
+    secret = admitted(served, member)
+    key = {"Sec-WebSocket-Key": "x"}
     assert asked(served, cookie=secret, Origin=HOME, **key)[0] == 200
     for origin in ("https://mallory.train.example.com", "null", ""):
         assert asked(served, cookie=secret, Origin=origin, **key)[0] == 403

@@ -38,7 +38,8 @@ class Inputs(HTMLParser):
         if tag == "input" and name:
             self._input(name, given)
         elif tag == "textarea":
-            self._area, self.values[name] = name, ""
+            self._area = name
+            self.values[name] = ""
         elif tag == "select":
             self._select = None if "disabled" in given else name
         elif tag == "option" and self._select:
@@ -74,9 +75,13 @@ class Wizard:
     last answer."""
 
     def __init__(self, user: User) -> None:
-        self.user, self.client = user, Client()
+        self.user = user
+        self.client = Client()
         self.client.force_login(user)
-        self.page, self.status, self.address, self.full_address = "", 0, "", ""
+        self.page = ""
+        self.status = 0
+        self.address = ""
+        self.full_address = ""
 
     def open(self, address: str = "/workloads/new/") -> "Wizard":
         """Open a page, and follow redirects."""
@@ -110,7 +115,8 @@ class Wizard:
         return f"/workloads/drafts/{self.draft.pk}/{step}/"
 
     def _take(self, response: Any) -> "Wizard":
-        self.page, self.status = response.content.decode(), response.status_code
+        self.page = response.content.decode()
+        self.status = response.status_code
         self.address = response.request["PATH_INFO"]
         query = response.request["QUERY_STRING"]
         self.full_address = f"{self.address}?{query}" if query else self.address

@@ -174,7 +174,8 @@ def test_many_variables_ask_no_more_queries(
     asked: Wizard, hub: Credential, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     of = {"assetId": str(hub.pk), "name": "hub", "key": "token"}
-    draft, counts = asked.draft, []
+    draft = asked.draft
+    counts = []
     for many in (1, 30):
         given = [{"name": f"V{n}", "credential": of} for n in range(many)]
         draft.document["worker"]["values"] = {"environmentVariables": given}

@@ -38,11 +38,13 @@ def pasted(*commands: str) -> str:
 def test_the_commands_that_pages_show_submit_the_workload_of_the_wizard(
     wizard: Wizard, live_server: LiveServer
 ) -> None:
-    browser, host = wizard.client, live_server.url.removeprefix("http://")
+    browser = wizard.client
+    host = live_server.url.removeprefix("http://")
     asked = {"name": "laptop", "lives": "7", "covers": "everything"}
     key = browser.post("/access-keys/new/", asked, headers={"host": host})
     page = key.content.decode()
-    sign_in, try_out = shown(page, "sign-in-command"), shown(page, "try-command")
+    sign_in = shown(page, "sign-in-command")
+    try_out = shown(page, "try-command")
     wizard.ready()
     form = browser.get(wizard.at(2), headers={"host": host}).content.decode()
     printed = pasted(sign_in, try_out, shown(form, "summary-curl"), try_out)

@@ -173,7 +173,8 @@ def test_a_time_that_cannot_be_read_loses_nothing(wizard: Wizard, sent: str) -> 
 def test_an_environment_drops_what_it_sets_and_keeps_the_rest(wizard: Wizard) -> None:
     """A copied workload brings values that no page asks for."""
     wizard.ready()
-    draft, volume = wizard.draft, {"path": "/data", "claimInfo": {"size": "1G"}}
+    draft = wizard.draft
+    volume = {"path": "/data", "claimInfo": {"size": "1G"}}
     draft.document["worker"]["values"] = {"storage": {"pvc": [volume]}, "image": "own:1"}
     environment = draft.document["worker"]["assets"].pop("environment")
     draft.save()

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.django_db
 SCRIPT = "<script>alert(1)</script>"
 RULE = "must start with a letter"
 WHOLE = "must be a whole number"
-GRACE, DELETION = "terminationGracePeriodSeconds", "autoDeletionTimeAfterCompletionSeconds"
+GRACE = "terminationGracePeriodSeconds"
+DELETION = "autoDeletionTimeAfterCompletionSeconds"
 LIMIT = "timeLimitSeconds"
 
 WRONG = [

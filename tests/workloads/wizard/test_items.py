@@ -10,8 +10,11 @@ from tests.factories import UserFactory
 from tests.workloads.wizard.browser import HTMX, Inputs, Wizard, item
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-VOLUME, CLAIM, GIT = "worker-storage-pvc", "worker-storage-claims", "worker-storage-git"
-TOLERATION, POOLS = "worker-tolerations", "nodePools"
+VOLUME = "worker-storage-pvc"
+CLAIM = "worker-storage-claims"
+GIT = "worker-storage-git"
+TOLERATION = "worker-tolerations"
+POOLS = "nodePools"
 TOPOLOGY = "worker-podAffinity"
 
 

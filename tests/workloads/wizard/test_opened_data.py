@@ -11,7 +11,8 @@ from tests.workloads.wizard.browser import Wizard
 from workloads.wizard.choices import credentials
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-GIT, S3 = "worker-storage-git", "worker-storage-s3"
+GIT = "worker-storage-git"
+S3 = "worker-storage-s3"
 SECRET = "worker-storage-secretVolume"
 
 

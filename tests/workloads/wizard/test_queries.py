@@ -25,7 +25,8 @@ ASSETS = (
     EnvironmentFactory,
     TemplateFactory,
 )
-FEW, MANY = 3, 30
+FEW = 3
+MANY = 30
 
 
 def add(project: Project, first: int, last: int) -> None:

@@ -9,7 +9,8 @@ from workloads import services
 from workloads.models import Workload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-GIT, VARIABLES = "worker-storage-git", "worker-environmentVariables"
+GIT = "worker-storage-git"
+VARIABLES = "worker-environmentVariables"
 
 
 def repository(name: str, **more: Any) -> dict[str, Any]:
@@ -23,7 +24,8 @@ def repository(name: str, **more: Any) -> dict[str, Any]:
     } | more
 
 
-FIRST, SECOND = repository("first"), repository("second")
+FIRST = repository("first")
+SECOND = repository("second")
 
 
 @pytest.fixture

@@ -15,8 +15,10 @@ from tests.workloads.wizard.browser import Inputs, Wizard, item
 from workloads.models import Workload
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-SECRETS, CAPABILITIES = "worker-imagePullSecrets", "worker-security-capabilities"
-UID, PROBE = "worker-security-runAsUid", "worker-probes-readiness"
+SECRETS = "worker-imagePullSecrets"
+CAPABILITIES = "worker-security-capabilities"
+UID = "worker-security-runAsUid"
+PROBE = "worker-probes-readiness"
 PORT = f"{PROBE}-handler-httpGet-port"
 CUSTOM = {"uidGidSource": "custom", "runAsUid": 1000, "capabilities": ["IPC_LOCK"]}
 

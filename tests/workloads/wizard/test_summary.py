@@ -56,7 +56,8 @@ def test_the_meter_is_of_the_quota_that_has_the_least_left(
     wizard: Wizard, project: Project
 ) -> None:
     department = project.department
-    department.gpu_quota, department.over_quota = 1, False
+    department.gpu_quota = 1
+    department.over_quota = False
     department.save()
     assert of(wizard.ready()).meters[0].text == "0.3 · leaves 0.7 of the department's 1"
     sibling = ProjectFactory(cluster=project.cluster, department=department)

@@ -9,7 +9,8 @@ from tests.workloads.wizard.browser import Wizard
 from tests.workloads.wizard.sections.field_rows import near, tolerates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
-TOLERATION, CLOSENESS = "+TOLERATION", "+TOPOLOGY"
+TOLERATION = "+TOLERATION"
+CLOSENESS = "+TOPOLOGY"
 
 
 @pytest.fixture

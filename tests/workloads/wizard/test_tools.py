@@ -104,7 +104,8 @@ def test_two_tools_of_one_workload_cannot_have_one_node_port(served: Wizard) -> 
 
 
 def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
-    stranger, colleague = UserFactory(username="stranger"), UserFactory(username="maria")
+    stranger = UserFactory(username="stranger")
+    colleague = UserFactory(username="maria")
     project = served.plan().project
     assert project
     project.members.add(colleague)

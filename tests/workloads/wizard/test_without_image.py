@@ -52,7 +52,8 @@ def test_slurm_uses_an_image_where_it_starts_containers(
     wizard: Wizard, found: str, used: bool
 ) -> None:
     cluster = wizard.user.projects.get().cluster
-    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared/trainyard"}
     frameworks = [{"framework": "PyTorch", "available": True}]
     cluster.capabilities_json = {"frameworks": frameworks, "queues": True, "containers": found}
     cluster.save()

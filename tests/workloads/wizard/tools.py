@@ -3,7 +3,8 @@
 from tests.workloads.wizard.browser import item
 
 TOOLS = "worker-connections"
-USERS, GROUPS = "authorizedUsers", "authorizedGroups"
+USERS = "authorizedUsers"
+GROUPS = "authorizedGroups"
 
 
 def tool(at: int = 0, **parts: str) -> dict[str, str]:

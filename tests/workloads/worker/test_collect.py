@@ -91,7 +91,8 @@ def test_a_crash_keeps_each_sample_exactly_once(
 def test_two_collectors_keep_a_sample_once(engine: FakeEngine, workload: Workload) -> None:
     engine.print(workload.handle, 0, '{"step": 1}\n')
     once(engine, workload, seconds=-1)  # notes the attempt
-    mine, theirs = Attempt.objects.get(), Attempt.objects.get()
+    mine = Attempt.objects.get()
+    theirs = Attempt.objects.get()
     once(engine, workload)
     assert parse.record(workload, theirs, 0) is False
     assert parse.record(workload, mine, 0) is False

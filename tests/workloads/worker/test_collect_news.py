@@ -30,7 +30,8 @@ class Pods(FakeEngine):
     asked: list[UUID] = field(default_factory=list)
 
     def news(self) -> set[UUID]:  # type: ignore[override] # the plain fake knows nothing
-        found, self.fresh = self.fresh, set()
+        found = self.fresh
+        self.fresh = set()
         return found
 
     def logs(self, handle: Handle, *, run: int) -> list[Log]:
@@ -41,7 +42,8 @@ class Pods(FakeEngine):
     def read_log(
         self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
     ) -> LogChunk:
-        pieces, at = self.texts[handle.workload_id][log], int(cursor or 0)
+        pieces = self.texts[handle.workload_id][log]
+        at = int(cursor or 0)
         if at < len(pieces):
             return LogChunk(pieces[at], str(at + 1))
         return LogChunk(cursor=cursor, ended=log in self.over)
@@ -118,7 +120,8 @@ def test_a_pod_made_anew_is_an_attempt_of_the_gang(engine: Pods) -> None:
 
 
 def test_collected_output_is_complete_when_the_log_of_every_pod_has_ended(engine: Pods) -> None:
-    workload, log = running(engine), Log(1, 0, 0, "pod")
+    workload = running(engine)
+    log = Log(1, 0, 0, "pod")
     engine.says(workload, log, b"last words\n")
     Workload.objects.update(phase=Phase.COMPLETED)
     collect.collect(workload.cluster)

@@ -141,7 +141,8 @@ def test_a_deleted_workload_is_forgotten_some_days_after_its_end(
     deleted: int,
     kept: bool,
 ) -> None:
-    settings.LOG_STORE, settings.RETENTION_DAYS = tmp_path, days
+    settings.LOG_STORE = tmp_path
+    settings.RETENTION_DAYS = days
     workload = WorkloadFactory(
         project=project,
         phase=Phase.DELETING,

@@ -76,7 +76,8 @@ def test_a_second_look_gives_nothing_twice(engine: FakeEngine, project: Project)
 def test_a_refused_one_does_not_keep_the_others_back(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bad, good = WorkloadFactory(project=project), WorkloadFactory(project=project)
+    bad = WorkloadFactory(project=project)
+    good = WorkloadFactory(project=project)
     submit = engine.submit
 
     def refuse(launch: Launch) -> None:
@@ -93,7 +94,8 @@ def test_a_refused_one_does_not_keep_the_others_back(
 def test_a_row_that_cannot_be_read_does_not_keep_the_others_back(
     engine: FakeEngine, project: Project
 ) -> None:
-    bad, good = WorkloadFactory(project=project), WorkloadFactory(project=project)
+    bad = WorkloadFactory(project=project)
+    good = WorkloadFactory(project=project)
     Workload.objects.filter(pk=bad.pk).update(spec_json={"numWorkers": "many"})
     dispatch.hand_over(project.cluster)
     assert names(engine) == [good.name]
@@ -174,7 +176,8 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
 def test_handing_over_waits_for_more_submissions_where_some_came_and_nothing_is_late(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, gathered = [WorkloadFactory(project=project)], list[float]()
+    made = [WorkloadFactory(project=project)]
+    gathered = list[float]()
 
     class Ending:
         """Somebody submits in the pause after the first look."""

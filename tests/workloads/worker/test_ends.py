@@ -93,7 +93,8 @@ def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
 def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
     engine: FakeEngine, project: Project
 ) -> None:
-    workload, told = running(engine, project), Told()
+    workload = running(engine, project)
+    told = Told()
     engine.print(workload.handle, 0, LAST, attempt=1)
     waiting = ends.Ends(project.cluster, told)
     waiting.take(engine.show(workload.handle, Phase.COMPLETED, attempt=1))
@@ -104,7 +105,9 @@ def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
 def test_an_end_waits_for_a_log_that_is_still_coming(
     engine: FakeEngine, project: Project, late: set[bool]
 ) -> None:
-    workload, other, told = running(engine, project), running(engine, project), Told()
+    workload = running(engine, project)
+    other = running(engine, project)
+    told = Told()
     waiting = ends.Ends(project.cluster, told)
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)
@@ -167,7 +170,8 @@ def test_an_end_waits_for_no_log_that_nobody_can_read(
 def test_the_next_run_finds_the_end_of_the_one_before_told(
     engine: FakeEngine, project: Project, late: set[bool]
 ) -> None:
-    workload, told = running(engine, project), Told()
+    workload = running(engine, project)
+    told = Told()
     waiting = ends.Ends(project.cluster, told)
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)

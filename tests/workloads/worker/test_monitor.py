@@ -28,7 +28,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 def test_a_new_connection_is_taken_long_before_the_minute_is_over(
     engine: FakeEngine, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fresh, cluster = FakeEngine(), project.cluster
+    fresh = FakeEngine()
+    cluster = project.cluster
     monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
     both = {cluster.connection_version: engine, cluster.connection_version + 1: fresh}
     answers(monkeypatch, "local", lambda row: both[row.connection_version])
@@ -89,7 +90,8 @@ def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
     monkeypatch.setattr(poll, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(monitor, "COLLECT_EVERY_SECONDS", 0.0)
     monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
-    nodes, seen = project.cluster.nodes, []
+    nodes = project.cluster.nodes
+    seen = []
 
     def fall_silent() -> list[ClusterEvent]:
         """While the turn goes on, which ends when that was written down."""
@@ -133,7 +135,8 @@ def test_whoever_finds_the_cluster_watched_here_leaves_the_watch_alone(
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     cluster = project.cluster
     assert monitor.turn(cluster)
-    before, answers = monitor.resting[cluster.pk], []
+    before = monitor.resting[cluster.pk]
+    answers = []
 
     def refresh(*_: object) -> bool:
         """A turn begins with it; the sweep's message comes just then."""

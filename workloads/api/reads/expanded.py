@@ -70,7 +70,8 @@ class ExpandedOut(WorkloadOut):
 
     @classmethod
     def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
-        answer, document = cls.of(workload), documents.masked(documents.ordered(workload.spec_json))
+        answer = cls.of(workload)
+        document = documents.masked(documents.ordered(workload.spec_json))
         if "spec" in wanted:
             for key, value in _request(document).items():
                 setattr(answer, key, value)

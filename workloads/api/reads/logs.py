@@ -189,7 +189,8 @@ class LogReading:
 def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
     workload = find_kept(request, workload_id, deleted=which.deleted)
     _check_place(workload, which)
-    run, attempt = which.run, which.attempt
+    run = which.run
+    attempt = which.attempt
     if which.previous:
         run, attempt = _before(workload)
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
@@ -229,7 +230,8 @@ def _check_place(workload: Workload, where: LogQuery) -> None:
     """Raise ``ApiError`` 404 for a rank, run or attempt that does not exist: an empty answer would
     look as if it had printed nothing."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
-    last, run = workload.num_pods - 1, where.run or workload.run
+    last = workload.num_pods - 1
+    run = where.run or workload.run
     attempt = _last_attempt(workload, run) if where.attempt else 0
     absent = {
         "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",

@@ -122,7 +122,8 @@ def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery
         rows = rows.filter(phase__in=asked.filter_by_phases)
     number: Aggregate = Count("pk")
     if asked.telemetry_type == "GPU_ALLOCATION":
-        rows, number = rows.holding(), Sum("gpus")
+        rows = rows.holding()
+        number = Sum("gpus")
     columns = [GROUPS[word] for word in asked.group_by]
     named = dict.fromkeys(name for pair in columns for name in pair)
     sums = list(rows.values(*named).annotate(number=number)) if named else []
@@ -152,7 +153,8 @@ def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSe
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
         if (value := values.get(USED[name])) is not None:
             parts[asked.part_of(at)][rank].append(float(value))
-    moments, points = asked.moments(), dict[datetime, float]()
+    moments = asked.moments()
+    points = dict[datetime, float]()
     for part, ranks in parts.items():
         means = [fmean(numbers) for numbers in ranks.values()]
         points[moments[part]] = fmean(means) if name in SHARES else sum(means)
@@ -161,7 +163,8 @@ def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSe
 
 def _requested(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
     """What the workload requests, at each time from its creation to its completion."""
-    amount, ended = float(getattr(workload, REQUESTED[name])), workload.completed_at
+    amount = float(getattr(workload, REQUESTED[name]))
+    ended = workload.completed_at
     there = [
         it for it in asked.moments() if workload.created_at <= it and not (ended and it > ended)
     ]

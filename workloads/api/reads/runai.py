@@ -44,7 +44,8 @@ def _shaped(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
     """The answer in the client's form. It has no limits, as these belong to single pods in the
     spec. It has no conditions, as Trainyard keeps none. Kubernetes' phase is the workload's phase.
     """
-    requested, allocated = one["workloadRequestedResources"], one["allocatedResources"]
+    requested = one["workloadRequestedResources"]
+    allocated = one["allocatedResources"]
     return one | {
         **{name: int(one[name]) for name in DONE_IN_PARTS},
         "workloadRequestedResources": {

@@ -67,7 +67,8 @@ class ProgramWatch:
 
     async def messages(self) -> AsyncIterator[str]:
         yield f"retry: {RETRY_MS}\n\n"
-        checked, ends = monotonic(), monotonic() + LONGEST_SECONDS
+        checked = monotonic()
+        ends = monotonic() + LONGEST_SECONDS
         self.channels = await in_thread(self._channels)()
         if self.channels is None:
             return

@@ -36,7 +36,8 @@ def create_all(
     """Submit many distributed trainings in one project: all of them or none. 400 lists every
     invalid field, such as ``workloads.3.spec.image``. With ``dryRun=true`` nothing is submitted and
     the answer is 200."""
-    by, bodies = request.user, body.workloads
+    by = request.user
+    bodies = body.workloads
     drafts = [partial(draft_of, one, by=by) for one in bodies]
     if asked.dry_run:
         return Status(200, rehearse_all(bodies, drafts, by=by))

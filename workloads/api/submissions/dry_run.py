@@ -167,7 +167,8 @@ class DryRunOut(Wire):
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
         if plan.spec:
             whole = documents.masked(documents.dump(plan.spec))
-            out.spec, out.master_spec = documents.to_wire(whole), documents.master_to_wire(whole)
+            out.spec = documents.to_wire(whole)
+            out.master_spec = documents.master_to_wire(whole)
             out.sources = {
                 field: source
                 for path, source in plan.origins.items()

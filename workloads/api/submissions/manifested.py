@@ -22,7 +22,11 @@ from workloads.launch import manifests, shown_launch_of
 from workloads.models import Workload
 
 VARIABLES = "env"  # the key of a manifest that has environment variables
-QUEUED, SYNCED, DELETING, DELETED, FAILED = "Queued", "Synced", "Deleting", "Deleted", "Failed"
+QUEUED = "Queued"
+SYNCED = "Synced"
+DELETING = "Deleting"
+DELETED = "Deleted"
+FAILED = "Failed"
 
 
 class Gvk(Wire):
@@ -64,7 +68,8 @@ class ManifestMetadataOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
-        stored, home = mapping(workload.spec_json), workload.project
+        stored = mapping(workload.spec_json)
+        home = workload.project
         return cls(
             id=workload.pk,
             name=workload.name,

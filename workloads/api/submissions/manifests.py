@@ -43,7 +43,8 @@ from workloads.models import Source, Workload
 
 router = Router(tags=["Manifests"], by_alias=True)
 
-MANIFEST, ENCODED = "manifest", "manifestBase64Encoded"
+MANIFEST = "manifest"
+ENCODED = "manifestBase64Encoded"
 #: Fields of the metadata that override the manifest, by their name in the spec.
 OVER = {"priorityClass": "priority", "category": "category", "preemptibility": "preemptibility"}
 STAYS = "A workload that was submitted does not change."
@@ -118,7 +119,8 @@ def create(
     """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload on any cluster.
     400 lists everything in it that workloads do not have, such as ``manifest.spec.volumes``. With
     ``dryRun=true`` nothing is submitted; the answer is 200 and uses the names of the spec."""
-    manifest, by = _manifest(body), request.user
+    manifest = _manifest(body)
+    by = request.user
     creation, draft = _request(body.metadata, manifest, by)
     if asked.dry_run:
         return Status(200, rehearse(creation, draft, by=by))
@@ -176,7 +178,8 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 
 
 def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> Workload:
-    workloads, user = Workload.objects, request.user
+    workloads = Workload.objects
+    user = request.user
     rows = workloads.within_reach(user) if deleted else workloads.visible_to(user)
     return find_among(rows.filter(manifest_json__isnull=False), workload_id)
 
@@ -274,7 +277,8 @@ def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) ->
 def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """Paths of the fields that differ from the submitted workload. A masked value, as answers show
     it, counts as unchanged."""
-    stored, asked = mapping(workload.spec_json), body.metadata or ManifestClassIn()
+    stored = mapping(workload.spec_json)
+    asked = body.metadata or ManifestClassIn()
     if asked.priority not in {None, stored.get("priorityClass")}:
         yield "metadata.priority"
     if asked.category not in {None, stored.get("category")}:

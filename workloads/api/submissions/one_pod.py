@@ -38,7 +38,8 @@ TAKEN: Any = {202: Accepted}
 
 def router_of(kind: WorkloadKind) -> Router:
     """The router with the calls of one kind, such as ``POST /trainings``."""
-    path, noun = f"/{kind.traits.path}", kind.traits.noun
+    path = f"/{kind.traits.path}"
+    noun = kind.traits.noun
     one = f"{path}/{{workload_id}}"
     router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
 
@@ -88,7 +89,8 @@ def _add_batch(router: Router, kind: WorkloadKind) -> None:
         """Submit many workloads in one project: all of them or none. 400 lists every invalid field,
         such as ``workloads.3.spec.image``. With ``dryRun=true`` nothing is submitted and the answer
         is 200."""
-        by, bodies = request.user, body.workloads
+        by = request.user
+        bodies = body.workloads
         drafts = [partial(draft_of_one_pod, one, kind, by=by) for one in bodies]
         if asked.dry_run:
             return Status(200, rehearse_all(bodies, drafts, by=by))

@@ -110,14 +110,16 @@ class TemplateCalls:
 
     def update(self, pk: UUID, body: OnePodTemplateChange, user: User) -> TemplateOut:
         """Replace the setup, if any of it is given. Raises ``ApiError`` 404 or 400."""
-        template, setup = self.find(pk, user), _given(body)
+        template = self.find(pk, user)
+        setup = _given(body)
         return self._put(template, body, setup if setup else None, user)
 
     def patch(self, pk: UUID, body: OnePodTemplatePatch, user: User) -> TemplateOut:
         """Merge the given fields into the setup, then clear some. Raises ``ApiError`` 404
         or 400."""
         template = self.find(pk, user)
-        given, old = _given(body), setup_of(template.draft)
+        given = _given(body)
+        old = setup_of(template.draft)
         if given.get(SAME) and "master" not in given:
             old.pop("master", None)
         setup = laid_over(old, given)
@@ -136,7 +138,8 @@ class TemplateCalls:
     ) -> TemplateOut:
         draft, wrong = (None, []) if setup is None else self._draft(setup, user)
         with _judged(wrong):
-            name, description = body.meta.name, body.meta.description
+            name = body.meta.name
+            description = body.meta.description
             services.update_template(template, draft, by=user, name=name, description=description)
         return self.read(template.pk, user)
 
@@ -181,7 +184,8 @@ def _given(body: Closed) -> Setup:
 
 
 def _contradictions(setup: Setup) -> Iterator[Issue]:
-    same, has_master = setup.get(SAME), setup.get("master") is not None
+    same = setup.get(SAME)
+    has_master = setup.get("master") is not None
     if has_master and setup.get("noMaster"):
         yield Issue(field="master", details="leave it out when noMaster is true")
     elif has_master and same:

@@ -71,9 +71,12 @@ def read_template(request: ApiRequest, template_id: UUID) -> TemplateOut:
 
 def add_kind(kind: WorkloadKind) -> None:
     """Add the calls below the path of one kind, such as ``/workload-templates/trainings``."""
-    calls, takes = TemplateCalls(kind), GANG if kind.is_gang else ONE_POD
-    path, noun = f"/{kind.traits.path}", f"{kind.value}_template"
-    one, thing = f"{path}/{{uuid:template_id}}", f"a template of a {kind.label.lower()}"
+    calls = TemplateCalls(kind)
+    takes = GANG if kind.is_gang else ONE_POD
+    path = f"/{kind.traits.path}"
+    noun = f"{kind.value}_template"
+    one = f"{path}/{{uuid:template_id}}"
+    thing = f"a template of a {kind.label.lower()}"
 
     @router.get(path, response=TemplateList, operation_id=f"list_{noun}s")
     def list_all(request: ApiRequest, listing: Query[TemplateListing]) -> TemplateList:
@@ -96,8 +99,10 @@ def add_kind(kind: WorkloadKind) -> None:
 
 
 def _add_writes(kind: WorkloadKind, calls: TemplateCalls, takes: TemplateBodies) -> None:
-    path, noun = f"/{kind.traits.path}", f"{kind.value}_template"
-    one, thing = f"{path}/{{uuid:template_id}}", f"a template of a {kind.label.lower()}"
+    path = f"/{kind.traits.path}"
+    noun = f"{kind.value}_template"
+    one = f"{path}/{{uuid:template_id}}"
+    thing = f"a template of a {kind.label.lower()}"
 
     @router.post(
         path,

@@ -99,7 +99,8 @@ def _first_cut(start: int) -> int:
 
 
 def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[int, bytes]]:
-    offset, rest = start, b""
+    offset = start
+    rest = b""
     while block := read(stream, offset + len(rest), BLOCK):
         *whole, rest = (rest + block).split(b"\n")
         for line in whole:
@@ -115,7 +116,9 @@ def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[
 
 
 def _backward(stream: Stream, end: int) -> Iterator[tuple[int, bytes]]:
-    base, block, top = end, b"", first(stream)
+    base = end
+    block = b""
+    top = first(stream)
     while end > top:
         if end - LONGEST < base and base:
             base = max(end - BLOCK, 0)

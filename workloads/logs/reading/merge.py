@@ -100,7 +100,8 @@ def _order(line: Line) -> tuple[float, int]:
 
 
 def _take(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
-    taken, room = list[Line](), WINDOW_BYTES
+    taken = list[Line]()
+    room = WINDOW_BYTES
     for line in lines:
         taken.append(line)
         room -= len(line.data)

@@ -109,14 +109,17 @@ class Hits:
                 yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
 
     def _is_counted(self, rank: int) -> bool:
-        tally, segments = self._tallies[rank], self._segments[rank]
+        tally = self._tallies[rank]
+        segments = self._segments[rank]
         return tally.end == segments.end and len(tally.full) >= segments.full
 
     def _count(self, rank: int, until: float) -> None:
-        tally, segments = self._tallies[rank], self._segments[rank]
+        tally = self._tallies[rank]
+        segments = self._segments[rank]
         while len(tally.full) < segments.full:
             tally.full.append(segments.count(len(tally.full)))
-            tally.rest, tally.end = [], 0
+            tally.rest = []
+            tally.end = 0
             if monotonic() > until:
                 return
         tally.rest = [segments.count(number) for number in range(segments.full, len(segments))]
@@ -170,7 +173,8 @@ class Hits:
 
     def _until(self, rank: int, offset: int) -> int:
         """The number of matches before ``offset``."""
-        counts, number = self._tallies[rank].counts, offset // SEGMENT
+        counts = self._tallies[rank].counts
+        number = offset // SEGMENT
         near = self._segments[rank].lines(number) if any(counts[number : number + 1]) else ()
         return sum(counts[:number]) + sum(1 for line, _ in near if line < offset)
 

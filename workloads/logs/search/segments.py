@@ -32,7 +32,8 @@ class Segments:
     def __init__(self, stream: Stream, needle: Needle, *, unfinished: bool) -> None:
         self._path = stream.path
         self._needle = needle
-        self.start, self.end = first(stream), end_of(stream, unfinished=unfinished)
+        self.start = first(stream)
+        self.end = end_of(stream, unfinished=unfinished)
 
     def __len__(self) -> int:
         return -(-self.end // SEGMENT)
@@ -52,7 +53,8 @@ class Segments:
         """Matching lines with their starts."""
         block, base, start, stop = self._read(number)
         for at in self._needle.matches(block, base, start, stop):
-            begin, end = start_in(block, base, at + 1), next_in(block, base, at + 1)
+            begin = start_in(block, base, at + 1)
+            end = next_in(block, base, at + 1)
             yield begin, block[begin - base : end - base]
 
     def _read(self, number: int) -> tuple[bytes, int, int, int]:

@@ -51,7 +51,8 @@ def this_machine(
 
 def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:
     """Groups of equal nodes, grouped by the database. Taints are compared as text."""
-    keys, pools = label_keys(spec), {pool.pk: pool.name for pool in cluster.pools.all()}
+    keys = label_keys(spec)
+    pools = {pool.pk: pool.name for pool in cluster.pools.all()}
     kinds: dict[tuple[Any, ...], NodeTraits] = {}
     labels = {f"label_{n}": KeyTextTransform(key, "labels_json") for n, key in enumerate(keys)}
     more = {
@@ -62,7 +63,8 @@ def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:
     rows = cluster.nodes.order_by().annotate(**more).values_list(*COLUMNS, *more)
     for row in rows.annotate(count=Count("pk")).iterator(chunk_size=AT_ONCE):
         cpu, memory, gpus, *held = row[:RESOURCES]
-        kind, whole = row[RESOURCES:-1], _whole(cpu, memory, gpus)
+        kind = row[RESOURCES:-1]
+        whole = _whole(cpu, memory, gpus)
         if (traits := kinds.get(kind)) is None:
             pool, *rest = kind
             traits = kinds[kind] = _traits(pools.get(pool, DEFAULT_POOL), keys, *rest)

@@ -87,7 +87,8 @@ class Fit:
 def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
-    note, packing = _unseen(spec, ground), _packed(spec, ground)
+    note = _unseen(spec, ground)
+    packing = _packed(spec, ground)
     largest = None if note else within_quota(spec, ground, packing.best)
     if _packed(spec, ground.empty).best < spec.num_workers:
         return Fit(Answer.NEVER, _never(spec, ground.empty), largest=largest or None)
@@ -117,7 +118,8 @@ def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
 
 def within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
     """The number of ``workers`` that fit into the quotas."""
-    least, most = 0, max(workers, 0)
+    least = 0
+    most = max(workers, 0)
     while least < most:
         middle = (least + most + 1) // 2
         if _over_quota(spec.model_copy(update={"num_workers": middle}), ground):

@@ -69,7 +69,8 @@ class Free(NamedTuple):
                 break
             devices[at] -= ask.portion
             devices.sort()
-        cpu, memory = self.cpu - pods * ask.cpu, self.memory - pods * ask.memory
+        cpu = self.cpu - pods * ask.cpu
+        memory = self.memory - pods * ask.memory
         return Free(cpu, memory, tuple(devices))
 
 
@@ -98,7 +99,8 @@ class Packing:
 
 def pack(spots: Iterable[Spot], worker: Ask, master: Ask | None) -> Packing:
     """Pack a gang. ``NOWHERE`` if the master does not fit."""
-    total, alike = 0, master == worker
+    total = 0
+    alike = master == worker
     costs: list[int] = []
     for spot in spots:
         each = spot.free.room(worker) if spot.worker else 0

@@ -131,7 +131,8 @@ def _workers(count: int) -> str:
 
 def _scaled(compute: Compute, gpus: int) -> Compute:
     factor = gpus / compute.gpu_devices_request
-    limit, memory_limit = compute.cpu_core_limit, compute.cpu_memory_limit
+    limit = compute.cpu_core_limit
+    memory_limit = compute.cpu_memory_limit
     return compute.model_copy(
         update={
             "gpu_devices_request": gpus,

@@ -34,7 +34,8 @@ class Reserved:
 
     def passed_by(self, gang: Contender, placement: Placement, later: Room, now: float) -> str:
         """Why ``gang`` may start first, in words; empty if it may not."""
-        after, ahead = later.copy(), self.gang.called(gang)
+        after = later.copy()
+        ahead = self.gang.called(gang)
         gang.shape.move_in(after, placement)
         if leaves_alone(gang.shape, self.gang.shape, after):
             return f"It needs nothing that {ahead}, which is ahead of it, waits for."

@@ -67,8 +67,11 @@ class StartOrder:
         allowances: Mapping[str, Allowance],
         now: float,
     ) -> None:
-        self.running, self.capacity, self.allowances = list(running), capacity, allowances
-        self.now, self.ledger = now, Ledger(running, allowances, now)
+        self.running = list(running)
+        self.capacity = capacity
+        self.allowances = allowances
+        self.now = now
+        self.ledger = Ledger(running, allowances, now)
         self.free = capacity.copy()
         for tenant in running:
             tenant.gang.shape.move_in(self.free, tenant.placement)

@@ -49,7 +49,8 @@ class Ledger:
     def __init__(
         self, running: Collection[Tenant], allowances: Mapping[str, Allowance], now: float = 0.0
     ) -> None:
-        self.allowances, self.now = allowances, now
+        self.allowances = allowances
+        self.now = now
         self.turns: dict[tuple[str, str, bool], QuotaTurn] = {}
         self.held = Sums(Demand)
         self.staying = Sums(Demand)
@@ -110,7 +111,8 @@ class Ledger:
         return ""
 
     def _is_in_vain(self, key: str, gang: Contender) -> bool:
-        allowance, staying = self.allowances.get(key), Demand()
+        allowance = self.allowances.get(key)
+        staying = Demand()
         if allowance is None:
             return False
         for endless in self.endless:

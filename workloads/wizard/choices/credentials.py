@@ -32,7 +32,9 @@ class Credentials:
     there are. Without a project there are none."""
 
     def __init__(self, project: Project | None, cluster: Cluster | None, *, by: User) -> None:
-        self.project, self.cluster, self.by = project, cluster, by
+        self.project = project
+        self.cluster = cluster
+        self.by = by
 
     @cached_property
     def rows(self) -> list[Credential]:
@@ -128,7 +130,8 @@ class Credentials:
             cell.value = chosen.name if chosen else str(given.get("name") or "")
             cell.suggests = "draft-credentials"
             return
-        cell.is_choice, cell.value = True, written(given)
+        cell.is_choice = True
+        cell.value = written(given)
         options = [(_value(row), in_words(row)) for row in self.rows if not self.bars(row)]
         if chosen:
             options = [
@@ -161,7 +164,8 @@ def _ask_key(cell: ShownCell, chosen: Credential | None) -> None:
     keys = chosen.spec.names if chosen else ()
     if chosen and chosen.spec.existing_secret and not keys:
         return
-    cell.is_choice, options = True, [(key, key) for key in keys]
+    cell.is_choice = True
+    options = [(key, key) for key in keys]
     if len(keys) != 1:
         options.insert(0, ("", "Select a key" if chosen else "Select a credential first"))
     elif not cell.value:

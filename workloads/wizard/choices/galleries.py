@@ -104,7 +104,8 @@ def _gpus_of(cluster: Cluster) -> str:
 def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
     """The user's projects in a cluster, each with what is free of its quota."""
     rows = list(_projects(user).filter(cluster=cluster))
-    usage, accounts = usage_of(rows), accounts_of(rows)
+    usage = usage_of(rows)
+    accounts = accounts_of(rows)
     for project in rows:
         held = usage[project.pk].held
         yield Card(
@@ -194,7 +195,8 @@ def assets(
 ) -> list[Card]:
     """Every asset of the project, the most likely choice for such a workload first. Those made for
     another framework say so as ``why_not``."""
-    chosen, framework = replica.assets.get(kind.slug), draft.met_by
+    chosen = replica.assets.get(kind.slug)
+    framework = draft.met_by
 
     def distance(pair: tuple[Any, AssetCard]) -> int:
         return kind.distance(pair[0], draft.traits, framework)

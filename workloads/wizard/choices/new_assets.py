@@ -44,7 +44,8 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
         if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
             posted[f"{slot}-{kind.slug}"] = chosen
     if project := _new_project(request) if page == SETUP else None:
-        posted["cluster"], posted["project"] = str(project.cluster_id), str(project.pk)
+        posted["cluster"] = str(project.cluster_id)
+        posted["project"] = str(project.pk)
     if posted:
         drafts.write(draft, posted, by=request.user)
     listed = _add_to_list(request, draft, slot)

@@ -48,7 +48,8 @@ def warn(shown: Shown, by: User) -> None:
     """Add notes and warnings to each tool that names people or groups: names that do not exist,
     whose address an email address is, and whether the author would be left out."""
     for item in shown.items:
-        rule, who = item.by["access"].value, item.by["who"]
+        rule = item.by["access"].value
+        who = item.by["who"]
         if who.names and rule == Access.USERS:
             usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
             held = _addresses([name for name in who.names if name not in usernames], by)

@@ -11,7 +11,10 @@ from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
 
-FREE, REQUIRED, LOCKED, HIDDEN = "", "required", "locked", "hidden"
+FREE = ""
+REQUIRED = "required"
+LOCKED = "locked"
+HIDDEN = "hidden"
 OPTIONS: tuple[Option, ...] = (
     (FREE, "Free to change"),
     (REQUIRED, "Required"),
@@ -59,7 +62,8 @@ def capture(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
     """Store the rules that were chosen for the fields of a page."""
     rules = {rule.field: rule for rule in draft.rules or ()}
     for question in questions().values():
-        name, field = f"rule-{question.name}", path_of(question)
+        name = f"rule-{question.name}"
+        field = path_of(question)
         if name not in posted or not may_rule(question):
             continue
         mode = posted[name]

@@ -9,7 +9,8 @@ from core.words import some
 from workloads.wizard.choices.offers import Offer
 
 UNSEEN = "Trainyard may not list {} on this cluster: enter the name."
-CLAIMS, MAPS = UNSEEN.format("claims"), UNSEEN.format("ConfigMaps")
+CLAIMS = UNSEEN.format("claims")
+MAPS = UNSEEN.format("ConfigMaps")
 SECRETS = "Trainyard lists no Secrets: enter the name."
 #: For each list whose items may name a Secret, the cell that has the name.
 OF_SECRETS = {
@@ -49,7 +50,8 @@ def _missing(there: Collection[str]) -> str:
 
 
 def _note_variable(item: ShownItem, offer: Offer) -> None:
-    source, value = item.by["source"].value, item.by["value"]
+    source = item.by["source"].value
+    value = item.by["value"]
     if source == "secret":
         item.note = SECRETS
     elif source == "configMap" and offer.config_maps is None:

@@ -68,7 +68,8 @@ def answer(
     if not request.htmx or request.htmx.boosted:
         return render(request, PAGE, context | _galleries(request, screen), status=status)
     if whole:
-        template, more = f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
+        template = f"{FOLDER}/_fragment_page.html"
+        more = _galleries(request, screen)
     else:
         template, more = _part(request, screen, focus)
     return render(request, template, context | more | {"oob": True}, status=status)
@@ -85,7 +86,8 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     # An output was opened. The page keeps the version of the draft that it shows.
     if request.method == "GET":
         return f"{FOLDER}/_fragment_outputs.html", {}
-    chosen, target = request.POST.get("gallery", ""), request.htmx.target
+    chosen = request.POST.get("gallery", "")
+    target = request.htmx.target
     fold = next((it for it in screen.folds if it.key == target), None)
     lists = (it for it in screen.inputs if it.field.is_list)
     rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
@@ -145,7 +147,9 @@ def _lead(screen: Screen, kind: AssetKind[Any]) -> str:
 
 def _galleries(request: Request, screen: Screen) -> Context:
     """Context with all galleries and cards of the page."""
-    user, content, planned = request.user, screen.content, screen.plan
+    user = request.user
+    content = screen.content
+    planned = screen.plan
     if screen.page == SETUP:
         frameworks = list(galleries.frameworks(_cluster(planned, user), content.framework))
         return {
@@ -173,7 +177,9 @@ def _cluster(planned: Plan, user: User) -> Cluster | None:
 
 
 def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[galleries.Card]:
-    user, content, project = request.user, screen.content, screen.plan.project
+    user = request.user
+    content = screen.content
+    project = screen.plan.project
     if not kind.for_each_pod:
         return galleries.templates(user, project, content)
     replica = content.replicas.get(screen.role)

@@ -114,7 +114,8 @@ class Screen:
 def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
     """Build a page. ``focus`` is ``problem`` to put the cursor on the first invalid field, or the
     name of a list or of an input in one, to open its section."""
-    located, offer = list(problems(plan)), Offer(plan.cluster, plan.project, by=draft.owner)
+    located = list(problems(plan))
+    offer = Offer(plan.cluster, plan.project, by=draft.owner)
     shown = list(inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
     if focus == "problem" and first:

@@ -41,7 +41,8 @@ class Open:
 
 
 def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> Iterator[Step]:
-    touched, placed = set(draft.touched), plan.project is not None
+    touched = set(draft.touched)
+    placed = plan.project is not None
     here = list(located)
     for number in PAGES:
         wrong = [question for question, _ in here if question.page == number]

@@ -134,7 +134,8 @@ def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator
     for label, name, words in rows:
         least = min(bounds, key=partial(_left, name=name))
         after = getattr(least.held + demand, name)
-        quota, asked = getattr(least.quota, name), getattr(demand, name)
+        quota = getattr(least.quota, name)
+        asked = getattr(demand, name)
         whose = "" if least.kind == "project" else f"the {least.kind}'s "
         yield _meter(label, asked, after, quota, words, whose)
 
@@ -169,7 +170,8 @@ def _judge(summary: Summary, plan: Plan) -> None:
         return
     never = [problem.message for problem in plan.problems if is_verdict(problem)]
     if never:
-        summary.tone, summary.headline = "danger", "Can never start"
+        summary.tone = "danger"
+        summary.headline = "Can never start"
         summary.detail = f"It {never[0]}."
     elif not plan.submittable:
         count = len(plan.problems)
@@ -177,7 +179,8 @@ def _judge(summary: Summary, plan: Plan) -> None:
         if plan.fit and plan.fit.answer is Answer.NEVER and (cause := plan.fit.cause):
             summary.cautions = (f"{cause.title}. {cause.todo}", *summary.cautions)
     elif plan.fit is None:
-        summary.headline, summary.detail = "Ready to submit", QUEUE_DECIDES
+        summary.headline = "Ready to submit"
+        summary.detail = QUEUE_DECIDES
     else:
         summary.tone, summary.headline = ANSWERS[plan.fit.answer]
         _explain(summary, plan.fit)
@@ -190,7 +193,8 @@ def _judge(summary: Summary, plan: Plan) -> None:
 def _judge_template(summary: Summary, plan: Plan) -> None:
     """A template is never submitted itself: whoever uses it fills in what it leaves open."""
     count = len(plan.problems)
-    summary.headline, summary.detail = TEMPLATE, COMPLETE
+    summary.headline = TEMPLATE
+    summary.detail = COMPLETE
     if count:
         summary.detail = f"{count} field{'s' if count != 1 else ''} left for whoever uses it."
 
@@ -198,6 +202,7 @@ def _judge_template(summary: Summary, plan: Plan) -> None:
 def _explain(summary: Summary, fit: Fit) -> None:
     summary.detail = fit.note or ("All ranks fit now." if summary.ranks else "Its pod fits now.")
     if cause := fit.cause:
-        summary.detail, summary.todo = cause.title.rstrip(".") + ".", cause.todo
+        summary.detail = cause.title.rstrip(".") + "."
+        summary.todo = cause.todo
         summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)
         summary.nodes = cause.total

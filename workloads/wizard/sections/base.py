@@ -22,7 +22,10 @@ from workloads.plan import Plan
 if TYPE_CHECKING:
     from workloads.wizard.choices.offers import Offer
 
-SETUP, WORKERS, MASTER = 1, 2, 3  # the pages
+# the pages
+SETUP = 1
+WORKERS = 2
+MASTER = 3
 PAGES = (SETUP, WORKERS, MASTER)
 ROLES = {WORKERS: "worker", MASTER: "master"}
 ELSEWHERE = "not on this cluster"

@@ -11,7 +11,8 @@ NAME_AND_VALUE = (Cell("name", "Name"), Cell("value", "Value"))
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
-    replica, spec = replica_of(plan, role), spec_of(plan)
+    replica = replica_of(plan, role)
+    spec = spec_of(plan)
     for key in ("labels", "annotations"):
         items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
         if items:

@@ -101,7 +101,8 @@ def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
 def passwd(replica: Replica) -> dict[str, str]:
     """The annotation that becomes ``/etc/passwd`` for fetching by ssh, since the user in the spec
     may not exist in the image."""
-    uid, gid = replica.security.run_as_uid, replica.security.run_as_gid
+    uid = replica.security.run_as_uid
+    gid = replica.security.run_as_gid
     if not uid or not any(map(_is_by_ssh, replica.storage.git)):
         return {}
     return {USERS: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}

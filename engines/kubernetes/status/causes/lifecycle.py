@@ -8,7 +8,8 @@ from spec.problems.causes import Cause, CauseKind
 
 DEFAULT_SCHEDULER = "default-scheduler"
 #: Seconds within which a scheduler normally reports on a pod, and most images are pulled.
-SCHEDULER_SECONDS, START_SECONDS = 15, 120
+SCHEDULER_SECONDS = 15
+START_SECONDS = 120
 ADMINISTRATOR = "ask the cluster's administrator"
 
 

@@ -38,7 +38,8 @@ def with_never_fits(
     after = next(filter(None, causes), None)
     if after is None:
         return observation
-    old, new = replace(before, who="").message, replace(after, who="").message
+    old = replace(before, who="").message
+    new = replace(after, who="").message
     ranks = tuple(
         replace(one, message=new) if one.message == old else one for one in observation.ranks
     )
@@ -96,7 +97,8 @@ def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:
 
 
 def _holds(one: Manifest, labels: Mapping[str, str]) -> bool:
-    here, values = labels.get(one["key"]), one.get("values") or []
+    here = labels.get(one["key"])
+    values = one.get("values") or []
     match one["operator"]:
         case "In":
             return here in values

@@ -41,7 +41,8 @@ def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | 
 
 def ended_by(warnings: Iterable[Manifest], ended: Manifest) -> str:
     """The probe for which the node ended the program, in lower case; empty if none."""
-    start, end = ended.get("startedAt"), ended.get("finishedAt")
+    start = ended.get("startedAt")
+    end = ended.get("finishedAt")
     if not start or not end or not ended.get("exitCode"):
         return ""
     for one in warnings:

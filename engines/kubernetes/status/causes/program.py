@@ -55,7 +55,8 @@ def _of_the_program(ended: Manifest, title: str, todo: str, said: str) -> Cause:
 def unprepared(ended: Manifest) -> Cause:
     """An init container failed; ``ended`` has its ``name`` and exit code. Fetchers are retried up
     to the backoff limit (see ``hopeless``), others for ever."""
-    container, said = ended["name"], last_words(ended)
+    container = ended["name"]
+    said = last_words(ended)
     words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
     if not container.startswith(FETCHER):
         return Cause(CauseKind.OTHER, f"{words[:1].upper()}{words[1:]}", said=said)

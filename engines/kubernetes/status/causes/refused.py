@@ -70,7 +70,8 @@ def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> 
 
 def _refused(said: str) -> tuple[str, str]:
     if limit := LIMITED.search(said):
-        most, per = f"{limit['most']} {limit['what']}", limit["per"].lower()
+        most = f"{limit['most']} {limit['what']}"
+        per = limit["per"].lower()
         bound = "at most" if limit["bound"] == "maximum" else "no less than"
         title = f"The namespace's LimitRange allows {bound} {most} for each {per}"
         return title, f"Change the compute resource, {COPY}"

@@ -38,7 +38,8 @@ def stuck(
     waiting: Manifest, image: str, warnings: Iterable[Manifest], *, fetches: bool = False
 ) -> Cause | None:
     """The cause of a container that is stuck waiting. ``fetches``: it fetches a data source."""
-    reason, said = waiting.get("reason", ""), str(waiting.get("message") or "")
+    reason = waiting.get("reason", "")
+    said = str(waiting.get("message") or "")
     words = f"{reason}: {said}".rstrip(": ")
     if reason in IMAGE:
         warnings = list(warnings)
@@ -112,7 +113,9 @@ def unprovisioned(warnings: Iterable[Manifest]) -> Cause | None:
 def _missing(said: str) -> tuple[str, str]:
     """Title and next step, if the message names something that does not exist; else empty."""
     if keyless := KEYLESS.search(said):
-        kind, name, key = keyless["kind"], keyless["name"], keyless["key"]
+        kind = keyless["kind"]
+        name = keyless["name"]
+        key = keyless["key"]
         return (
             f"The {kind} {name} has no key {key}",
             f"Add the key to the {kind}, or name another one.",

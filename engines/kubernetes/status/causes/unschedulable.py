@@ -36,7 +36,9 @@ class Rule:
     near: int = FULL
 
 
-CAPACITY, NODES, STORAGE = CauseKind.CAPACITY, CauseKind.NODES, CauseKind.STORAGE
+CAPACITY = CauseKind.CAPACITY
+NODES = CauseKind.NODES
+STORAGE = CauseKind.STORAGE
 RULES = (
     Rule(r"Insufficient \S*gpu\S*", *shortages.GPUS),
     Rule(r"Insufficient cpu", *shortages.CPU),
@@ -162,7 +164,8 @@ def counts(message: str) -> tuple[int, Counter[str]] | None:
     head = HEAD.match(message.strip())
     if head is None:
         return None
-    total, body = int(head[1]), TAIL.sub("", head[2]).strip().rstrip(".")
+    total = int(head[1])
+    body = TAIL.sub("", head[2]).strip().rstrip(".")
     by_words: Counter[str] = Counter()
     for item in filter(None, NEXT.split(body)):
         counted = COUNTED.match(item)

@@ -47,7 +47,8 @@ def _why_not(launch: Launch, site: SlurmSite) -> str:
 
 def complaints(launch: Launch, site: SlurmSite) -> Iterator[tuple[str, str]]:
     """Problems with different images: pyxis has one image for all tasks of a step."""
-    master, worker = launch.spec.master, launch.spec.worker
+    master = launch.spec.master
+    worker = launch.spec.worker
     if starter(launch, site) == PYXIS and master and master.image != worker.image:
         text = f"with pyxis all ranks have one image; choose {worker.image or 'none'}, as workers"
         yield "master.image", text
@@ -74,7 +75,8 @@ def inside(launch: Launch, site: SlurmSite) -> list[list[str]]:
 
 def before(launch: Launch, site: SlurmSite, pod: Pod) -> str:
     """Shell words to put before a command so that it runs in the image; empty without one."""
-    replica, program = pod.replica, starter(launch, site)
+    replica = pod.replica
+    program = starter(launch, site)
     if not replica.image or program not in SHELLS:
         return ""
     words = [program, "exec", *(["--nv"] if replica.compute.gpu_devices_request else [])]

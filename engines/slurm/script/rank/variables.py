@@ -83,7 +83,8 @@ def meeting(spec: WorkloadSpec) -> Variables:
 
 def defaults(launch: Launch, site: SlurmSite) -> Variables:
     """Variables of the platform about the workload, which users may override."""
-    handle, parts = launch.handle, tasks_of(launch.spec)
+    handle = launch.handle
+    parts = tasks_of(launch.spec)
     folder = SharedFolder(site.directory, handle.workload_id)
     uid = str(handle.workload_id)
     return {
@@ -112,7 +113,8 @@ def _threads(parts: Sequence[Tasks]) -> str:
 def _of_each(counts: Sequence[int]) -> str:
     """A number that is the same for all ranks, or an expression for the master's and the
     workers'."""
-    first, last = counts[0], counts[-1]
+    first = counts[0]
+    last = counts[-1]
     return str(first) if first == last else f'"$((RANK == 0 ? {first} : {last}))"'
 
 

@@ -26,7 +26,8 @@ def line(words: str, names: Collection[str] = ()) -> str:
 
 
 def _pieces(text: str, names: Collection[str]) -> Iterator[str]:
-    end, plain = 0, ""
+    end = 0
+    plain = ""
     for match in REFERENCE.finditer(text):
         plain += text[end : match.start()]
         end = match.end()

@@ -50,7 +50,8 @@ def test_the_page_of_a_project_shows_what_slurm_lets_it_use(
     boss = UserFactory(administrator=True)
     project = ProjectFactory()
     cluster = project.cluster
-    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared", **settings}
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared", **settings}
     cluster.capabilities_json = asdict(offer)
     cluster.save()
     page = signed_in(boss).get(project.get_absolute_url()).content.decode()

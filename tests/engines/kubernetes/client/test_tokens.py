@@ -28,7 +28,8 @@ def token(settings: Configuration) -> str:
 
 
 def test_a_file_that_is_renewed_is_read_again(tmp_path: Path) -> None:
-    path, settings = tmp_path / "token", Configuration()
+    path = tmp_path / "token"
+    settings = Configuration()
     path.write_text("first\n")
     renew = TokenFile(path)
     renew(settings)
@@ -42,7 +43,8 @@ def test_a_file_that_is_renewed_is_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("content", [None, ""])
 def test_a_file_that_is_away_or_empty_leaves_the_token(tmp_path: Path, content: str | None) -> None:
-    path, settings = tmp_path / "token", Configuration()
+    path = tmp_path / "token"
+    settings = Configuration()
     path.write_text("first")
     renew = TokenFile(path)
     renew(settings)
@@ -79,7 +81,8 @@ class Account:
     """A service account and its tokens, each of which ends with a Secret of its own."""
 
     def __init__(self, api: Api) -> None:
-        self._api, self._name = api, f"trainyard-test-{uuid4().hex[:8]}"
+        self._api = api
+        self._name = f"trainyard-test-{uuid4().hex[:8]}"
         self._api.create(ACCOUNTS, self._object("ServiceAccount", self._name))
 
     def token(self, number: int) -> str:
@@ -128,7 +131,8 @@ def connected(
         return lambda: connect(yaml.safe_dump(document))
     authority = tmp_path / "ca.crt"
     for entry in document.get("clusters", []):
-        known, server = entry["cluster"], urlsplit(entry["cluster"]["server"])
+        known = entry["cluster"]
+        server = urlsplit(entry["cluster"]["server"])
         data = known.get("certificate-authority-data")
         file = known.get("certificate-authority")
         authority.write_bytes(b64decode(data) if data else Path(file).read_bytes())

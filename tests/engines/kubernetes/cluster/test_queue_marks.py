@@ -13,8 +13,11 @@ from engines.kubernetes.names import department_queue, project_queue
 from engines.queues import Queue
 from tests.engines.kubernetes.queue_cases import WANTED
 
-PREFIX, MINE, THEIRS = "trainyard-", "a1", "b2"
-TEAM, RESEARCH = WANTED[0], WANTED[2]
+PREFIX = "trainyard-"
+MINE = "a1"
+THEIRS = "b2"
+TEAM = WANTED[0]
+RESEARCH = WANTED[2]
 
 
 class Queues:

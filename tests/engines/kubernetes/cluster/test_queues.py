@@ -21,7 +21,8 @@ from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import PREFIX
 from tests.engines.kubernetes.queue_cases import GOLDEN, WANTED, text
 
-TEAM, RESEARCH = WANTED[0], WANTED[2]
+TEAM = WANTED[0]
+RESEARCH = WANTED[2]
 OTHERS = "trainyard-test-other-"  # another Trainyard's prefix, which begins as ours does
 
 
@@ -61,7 +62,8 @@ class Counting:
     """An API that notes what is written."""
 
     def __init__(self, api: Api) -> None:
-        self.api, self.written = api, list[str]()
+        self.api = api
+        self.written = list[str]()
         self.everything = api.everything
 
     def apply(self, path: str, item: Manifest) -> None:
@@ -137,7 +139,8 @@ def test_a_department_that_is_renamed_keeps_its_projects(kai: Api) -> None:
     wanted = [replace(TEAM, department="science"), replace(RESEARCH, name="science")]
     assert len(keep(kai, *wanted)) == 2
     keep(kai, *wanted)  # the old one has no project any more and goes
-    science, team = department_queue("science", PREFIX), project_queue("team-a", PREFIX)
+    science = department_queue("science", PREFIX)
+    team = project_queue("team-a", PREFIX)
     assert names(kai, PREFIX) == {science, team}
     assert kai.get(f"{QUEUES}/{team}")["spec"]["parentQueue"] == science
 

@@ -27,7 +27,8 @@ def granted(user: str = "") -> dict[str, list[Manifest]]:
 )
 def test_role_and_binding_are_named_after_whom_they_are_for(user: str, name: str) -> None:
     documents = granted(user)
-    (role,), (binding,) = documents["ClusterRole"], documents["ClusterRoleBinding"]
+    (role,) = documents["ClusterRole"]
+    (binding,) = documents["ClusterRoleBinding"]
     assert role["metadata"]["name"] == binding["metadata"]["name"] == name
     assert binding["roleRef"]["name"] == name
     assert binding["subjects"] == [subject_of(user) or account()]

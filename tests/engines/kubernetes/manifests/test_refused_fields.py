@@ -134,7 +134,8 @@ def without_volumes(api: Api, nobody: KubernetesEngine) -> Iterator[KubernetesEn
     """With all rights but those that not everybody needs."""
     rules = [rule for rule, right in zip(rbac.rules(), rbac.RIGHTS, strict=True) if right.needed]
     place = "/apis/rbac.authorization.k8s.io/v1"
-    version, meta = "rbac.authorization.k8s.io/v1", {"name": "trainyard-test-few"}
+    version = "rbac.authorization.k8s.io/v1"
+    meta = {"name": "trainyard-test-few"}
     role = {"apiVersion": version, "kind": "ClusterRole", "metadata": meta, "rules": rules}
     subject = {"kind": "ServiceAccount", "name": "nobody", "namespace": "default"}
     named = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", **meta}

@@ -33,7 +33,8 @@ def test_a_job_that_trainyard_wrote_is_read_as_its_workload(name: str) -> None:
     assert job.faults == []
     assert job.kind is WorkloadKind.DISTRIBUTED
     document = documents.from_wire(job.spec, no_master=job.no_master, master=job.master)
-    read, meant = documents.dump(documents.load(document)), documents.dump(launch.spec)
+    read = documents.dump(documents.load(document))
+    meant = documents.dump(launch.spec)
     for document in (read, meant):
         document["processesPerPod"] = document.get("processesPerPod") or 1  # as a job says
     assert {it: read.get(it) for it in FIELDS} == {it: meant.get(it) for it in FIELDS}

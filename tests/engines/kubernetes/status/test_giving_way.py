@@ -59,7 +59,8 @@ def gang(rig: KubernetesRig, priority: PriorityClass) -> Launch:
 
 @pytest.mark.usefixtures("seat", "classes")
 def test_a_gang_that_is_preempted_says_by_whom_and_comes_back(rig: KubernetesRig) -> None:
-    low, high = gang(rig, PriorityClass.LOW), gang(rig, PriorityClass.HIGH)
+    low = gang(rig, PriorityClass.LOW)
+    high = gang(rig, PriorityClass.HIGH)
     heard: list[ClusterEvent] = []
     with closing(rig.engine.watch()) as watch:
 

@@ -53,7 +53,8 @@ def changed(launched: Launch, **fields: Any) -> Launch:
 
 def test_an_image_that_is_not_there(rig: KubernetesRig) -> None:
     launched = rig.submit(changed(rig.endless(), image="127.0.0.1:1/nothing:1"))
-    mine, heard = launched.handle.workload_id, list[ClusterEvent]()
+    mine = launched.handle.workload_id
+    heard = list[ClusterEvent]()
 
     def hear() -> bool:
         next(watch)

@@ -40,7 +40,8 @@ def test_a_change_that_shows_nothing_new_is_not_told() -> None:
 
 def test_a_whole_list_is_later_than_any_part_of_it() -> None:
     """The next process lists what the last one had yet to hear."""
-    last, following = Snapshot(), Snapshot()
+    last = Snapshot()
+    following = Snapshot()
     for snapshot in (last, following):
         snapshot.take_pod("ADDED", pod(11))
         snapshot.take_job(PYTORCH, "ADDED", job(20))
@@ -64,7 +65,8 @@ def test_objects_that_a_list_shows_unchanged_are_not_judged_again_and_are_later_
 ):
     before = all_of_it(job(10), pod(11, runs=True))
     last = observed(before)
-    same, other = all_of_it(job(10), pod(11, runs=True)), all_of_it(job(10), pod(12, runs=True))
+    same = all_of_it(job(10), pod(11, runs=True))
+    other = all_of_it(job(10), pod(12, runs=True))
     for snapshot in (same, other):
         snapshot.remember(before)
         snapshot.listed(20)

@@ -72,7 +72,8 @@ def test_a_place_that_the_server_forgot_is_listed_again(
             """The list."""
         launched = rig.submit(rig.endless())
         until(watch, launched, Phase.RUNNING)
-        before, first = len(feeds), feeds[0]
+        before = len(feeds)
+        first = feeds[0]
 
         def another_list() -> bool:
             first._since = "1"  # as after a compaction: 410 Gone. A late event may put it right

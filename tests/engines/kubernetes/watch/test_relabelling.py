@@ -30,7 +30,8 @@ class Server:
 
 class Restoring:
     def __init__(self, answer: Callable[[], bool]) -> None:
-        self.answer, self.jobs = answer, list[Manifest]()
+        self.answer = answer
+        self.jobs = list[Manifest]()
 
     def __call__(self, kind: JobKind, before: Manifest) -> bool:
         self.jobs.append(before)

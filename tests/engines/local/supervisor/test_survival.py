@@ -178,7 +178,8 @@ def test_a_terminated_supervisor_lets_the_ranks_save(rig: LocalRig) -> None:
 
 def test_a_submit_that_was_cut_short_is_taken_up(rig: LocalRig) -> None:
     launched = rig.prints()
-    plan, folder = rig.engine.plan(launched), rig.folder(launched)
+    plan = rig.engine.plan(launched)
+    folder = rig.folder(launched)
     folder.prepare(1)
     write_json(folder.launch, plan.to_json(), scratch=folder.path)  # and then it was killed
     assert Record.read(folder) is None

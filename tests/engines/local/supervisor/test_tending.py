@@ -13,7 +13,8 @@ from tests.waiting import wait_for
 def test_usage_that_cannot_be_written_ends_no_rank(rig: LocalRig) -> None:
     launched = rig.submit(rig.endless())
     folder = rig.folder(launched)
-    log, usage = folder.supervisor_log, folder.usage(launched.run)
+    log = folder.supervisor_log
+    usage = folder.usage(launched.run)
     wait_for(usage.exists, 15, "the first samples")
     full = folder.path / "full"
     full.symlink_to("/dev/full")

@@ -20,7 +20,8 @@ def test_a_gang_ends_at_its_time_limit_with_time_to_save(rig: LocalRig) -> None:
     assert (seen.message, seen.attempt) == (REACHED, 0)
     assert {rank.phase for rank in seen.ranks} == {RankPhase.STOPPED}
     assert rig.log(launched).splitlines()[-1] == "saved"
-    first, last = seen.ranks[0].started_at, seen.ranks[0].finished_at
+    first = seen.ranks[0].started_at
+    last = seen.ranks[0].finished_at
     assert first
     assert last
     assert 0.9 < (last - first).total_seconds() < 5

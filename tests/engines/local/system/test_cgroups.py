@@ -61,7 +61,8 @@ def test_version_1_groups_are_made_below_our_own(tmp_path: Path) -> None:
 
 
 def test_a_group_that_lets_nobody_in_is_not_held_and_goes(tmp_path: Path) -> None:
-    open_to_all, closed = tmp_path / "open", tmp_path / "closed"
+    open_to_all = tmp_path / "open"
+    closed = tmp_path / "closed"
     for folder in (open_to_all, closed):
         folder.mkdir()
     (open_to_all / "cgroup.procs").write_text("")

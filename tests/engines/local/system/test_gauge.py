@@ -18,7 +18,8 @@ from tests.engines.local.gangs import tended
 from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
 from tests.waiting import wait_for
 
-OURS, OTHERS = 11, 12
+OURS = 11
+OTHERS = 12
 MEASURED = "the first reading"
 
 
@@ -188,7 +189,8 @@ def test_samples_of_ranks_have_what_they_use_of_their_gpus(
     launched = with_gpu(rig.endless(), portion)
     with tended(rig, launched) as (gang, tending):
         pid = next(it.process.pid for it in gang.running if it.plan.rank == 1)
-        device.held, device.shares = {pid: GIB, OTHERS: GIB}, {pid: 20, OTHERS: 70}
+        device.held = {pid: GIB, OTHERS: GIB}
+        device.shares = {pid: 20, OTHERS: 70}
 
         def measured() -> list[UsageSample]:
             tending.tick()

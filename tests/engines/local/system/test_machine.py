@@ -59,8 +59,11 @@ class Looks:
     ``answers`` is set."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, seconds: float = 0.0) -> None:
-        self.now, self.seconds, self.count = 100.0, seconds, 0
-        self.begun, self.answers = threading.Semaphore(0), threading.Event()
+        self.now = 100.0
+        self.seconds = seconds
+        self.count = 0
+        self.begun = threading.Semaphore(0)
+        self.answers = threading.Event()
         self.answers.set()
         monkeypatch.setattr(machine, "look", self.look)
         monkeypatch.setattr(machine, "time", SimpleNamespace(monotonic=lambda: self.now))
@@ -78,7 +81,8 @@ class Looks:
 def test_the_machine_is_looked_at_again_within_a_minute(
     monkeypatch: pytest.MonkeyPatch, seconds: float, holds: float
 ) -> None:
-    looks, ours = Looks(monkeypatch, seconds), Machine(4)
+    looks = Looks(monkeypatch, seconds)
+    ours = Machine(4)
     assert ours.state() == node("seen 1")
     looks.now += holds - 0.01
     assert ours.state() == node("seen 1")
@@ -89,7 +93,8 @@ def test_the_machine_is_looked_at_again_within_a_minute(
 def test_a_single_caller_looks_while_others_get_the_last_value(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looks, ours = Looks(monkeypatch), Machine(4)
+    looks = Looks(monkeypatch)
+    ours = Machine(4)
     assert ours.state() == node("seen 1")
     assert looks.begun.acquire(timeout=10)
     looks.now += 100
@@ -106,7 +111,8 @@ def test_a_single_caller_looks_while_others_get_the_last_value(
 
 
 def test_first_callers_wait_for_one_look(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks, ours = Looks(monkeypatch), Machine(4)
+    looks = Looks(monkeypatch)
+    ours = Machine(4)
     looks.answers.clear()
     with ThreadPoolExecutor(3) as pool:
         waiting = [pool.submit(ours.state) for _ in range(3)]

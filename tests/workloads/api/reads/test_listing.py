@@ -50,7 +50,8 @@ def test_a_batch_has_a_largest_size(call: Caller) -> None:
 
 def test_a_batch_answers_for_each(call: Caller, project: Project) -> None:
     ended = WorkloadFactory(project=project, phase="Completed")
-    hidden, runs = WorkloadFactory(running=True), WorkloadFactory(project=project, running=True)
+    hidden = WorkloadFactory(running=True)
+    runs = WorkloadFactory(project=project, running=True)
     ids = [str(it.pk) for it in (ended, hidden, runs)]
     status, answer = call("POST", "/workloads/batch", {"ids": ids, "action": "suspend"})
     assert (status, answer["succeeded"]) == (200, [ids[2]])
@@ -90,7 +91,8 @@ def test_a_workload_that_waits_says_why_with_evidence_and_the_next_step(
 
 def test_pages_meet_every_workload_once(call: Caller, project: Project) -> None:
     WorkloadFactory.create_batch(7, project=project)
-    seen, offset = [], 0
+    seen = []
+    offset = 0
     while offset is not None:
         _, answer = call("GET", f"/workloads?limit=3&offset={offset}")
         seen += [row["id"] for row in answer["workloads"]]

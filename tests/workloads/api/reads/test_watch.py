@@ -222,7 +222,8 @@ def test_a_watch_ends_with_its_token(
 def test_many_who_are_told_of_a_change_read_it_together(
     running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, rows = list[set[Any]](), changes._rows
+    read = list[set[Any]]()
+    rows = changes._rows
 
     def counted(ids: set[Any]) -> Any:
         read.append(ids)

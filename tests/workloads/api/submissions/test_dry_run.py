@@ -8,7 +8,8 @@ from tests.caller import Body, Caller
 from workloads.models import Event, Workload
 
 pytestmark = pytest.mark.django_db
-ONE, MANY = "/workloads/distributed?dryRun=true", "/workloads/distributed/batch-create?dryRun=true"
+ONE = "/workloads/distributed?dryRun=true"
+MANY = "/workloads/distributed/batch-create?dryRun=true"
 
 
 @pytest.fixture
@@ -84,7 +85,8 @@ def test_an_image_that_is_not_used_is_told_before_and_after(
     call: Caller, seed_body: Body, project: Project
 ) -> None:
     cluster = project.cluster
-    cluster.kind, cluster.settings_json = "slurm", {"directory": "/shared/trainyard"}
+    cluster.kind = "slurm"
+    cluster.settings_json = {"directory": "/shared/trainyard"}
     cluster.capabilities_json |= {"queues": True}
     cluster.save()
     body = seed_body()

@@ -20,7 +20,8 @@ from tests.factories import (
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
 
-GANGS, TRAININGS = "/workload-templates/distributed", "/workload-templates/trainings"
+GANGS = "/workload-templates/distributed"
+TRAININGS = "/workload-templates/trainings"
 IMAGE = "kubeflow/pytorch-dist-mnist:latest"
 SPEC = {"image": IMAGE, "numWorkers": 3, "distributedFramework": "PyTorch"}
 Meta = Callable[..., dict[str, Any]]

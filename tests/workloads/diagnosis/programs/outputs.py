@@ -51,7 +51,9 @@ class Recorder:
     """Runs programs, and adds what they print to a file."""
 
     def __init__(self, environment: Path, file: Path, end: float) -> None:
-        self.environment, self.file, self.end = environment, file, end
+        self.environment = environment
+        self.file = file
+        self.end = end
         self.lock = Lock()
 
     def record(self, chosen: Iterable[Program], at_once: int) -> None:

@@ -46,7 +46,8 @@ def answer(said: str) -> ThreadingHTTPServer:
 
 def https() -> None:
     """Serve 200 with a self-signed certificate."""
-    key, certificate = "/run/tails/key.pem", "/run/tails/cert.pem"
+    key = "/run/tails/key.pem"
+    certificate = "/run/tails/cert.pem"
     make = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=datasets"]
     make += ["-days", "30", "-keyout", key, "-out", certificate]
     subprocess.run(make, check=True, capture_output=True)

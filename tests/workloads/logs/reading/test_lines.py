@@ -31,7 +31,8 @@ def small(tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -
 def test_lines_are_the_same_forward_backward_and_from_any_offset(
     pieces: list[bytes], near: int
 ) -> None:
-    stream, printed = logs.Stream(uuid.uuid4(), 1, 0, 0), b"".join(pieces)
+    stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
+    printed = b"".join(pieces)
     logs.append(stream, printed)
     told = list(lines.forward(stream, 0, unfinished=True))
     assert b"".join(line.data for line in told) == printed

@@ -51,7 +51,8 @@ def test_lines_come_by_time_then_by_rank() -> None:
 def test_windows_meet_in_both_directions(limit: int) -> None:
     streams = filled(*((n // 3, n % 3, f"{n}\n") for n in range(40)))
     expected = told(merge.after(streams, {}).lines)
-    forward, cursor = [], merge.Cursor()
+    forward = []
+    cursor = merge.Cursor()
     while (window := merge.after(streams, cursor, limit=limit)).lines:
         forward += window.lines
         cursor = merge.decode(merge.encode(window.end)) or {}

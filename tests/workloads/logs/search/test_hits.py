@@ -60,7 +60,8 @@ def expected(streams: list[logs.Stream], text: str) -> list[Place]:
 
 
 def check(streams: list[logs.Stream], text: str) -> None:
-    hits, places = searched(streams, text), expected(streams, text)
+    hits = searched(streams, text)
+    places = expected(streams, text)
     assert hits.count == len(places)
     assert [(hit.number, hit.rank, hit.offset) for hit in walked(hits)] == [
         (number, *place) for number, place in enumerate(places, 1)

@@ -60,7 +60,8 @@ def test_a_block_of_colors_without_the_text_is_passed_over(monkeypatch: pytest.M
 def test_looking_from_afar_is_given_up_where_it_never_helps(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    needle, block = Needle("step 7"), b"\x1b[32mINFO\x1b[0m step 5\n" * 100
+    needle = Needle("step 7")
+    block = b"\x1b[32mINFO\x1b[0m step 5\n" * 100
     for _ in range(20):
         assert needle.count(block, 0, 0, len(block)) == 0
     assert needle._tried < 20

@@ -34,7 +34,8 @@ def places(spots: list[Spot]) -> list[Spot]:
 def after(free: Free, ask: Ask) -> Free | None:
     """What is left beside one such pod; ``None`` where it does not fit."""
     devices = len(free.devices) - ask.devices
-    cpu, memory = free.cpu - ask.cpu, free.memory - ask.memory
+    cpu = free.cpu - ask.cpu
+    memory = free.memory - ask.memory
     return Free(cpu, memory, (1.0,) * devices) if min(devices, cpu, memory) >= 0 else None
 
 

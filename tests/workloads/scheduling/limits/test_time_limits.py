@@ -38,7 +38,8 @@ def limited(project: Project, minutes: float, **fields: Any) -> Workload:
 
 
 def test_a_workload_that_ran_for_its_time_limit_is_asked_to_end(project: Project) -> None:
-    over, under = limited(project, 11), limited(project, 9)
+    over = limited(project, 11)
+    under = limited(project, 9)
     endless = WorkloadFactory(project=project, running=True)
     sweep.sweep()
     assert phases(over, under, endless) == [Phase.STOPPING, Phase.RUNNING, Phase.RUNNING]

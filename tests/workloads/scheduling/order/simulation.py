@@ -54,7 +54,8 @@ class World:
         }
         if shared:
             self.allowances["d"] = Allowance("d", Quota(sum(quotas), None, None), strict=True)
-        self.projects, self.rank = len(quotas), self.random.choice([0, 0, 1])
+        self.projects = len(quotas)
+        self.rank = self.random.choice([0, 0, 1])
 
     def gang(self, number: int, at: float) -> Run:
         draw = self.random
@@ -63,9 +64,11 @@ class World:
         count, portion = draw.choice([(0, 1.0), (1, 1.0), (1, 1.0), (1, 0.5), (2, 1.0)])
         cpu = draw.choice([0.1, 1.0, 4.0]) * workers
         ranks = tuple((rank, count, portion) for rank in range(workers))
-        quota, gpus = self.allowances[project], workers * count * portion
+        quota = self.allowances[project]
+        gpus = workers * count * portion
         if quota.strict and gpus > quota.quota.gpus:  # submission would refuse it
-            ranks, gpus = (), 0.0
+            ranks = ()
+            gpus = 0.0
         fits = gpus <= quota.quota.gpus
         left = draw.choice([5.0, 20.0, 60.0, 300.0])
         gang = Contender(
@@ -85,7 +88,8 @@ class World:
 
     def play(self, workloads: int) -> None:
         """Play workloads to their end. ``AssertionError`` says what must not be."""
-        at, coming = 0.0, []
+        at = 0.0
+        coming = []
         for number in range(workloads):
             at += self.random.expovariate(1 / 12.0)
             coming.append(self.gang(number, at))
@@ -108,7 +112,8 @@ class World:
 
     def _end(self) -> None:
         for key in [key for key, at in self.ends.items() if at <= self.now]:
-            tenant, run = self.running.pop(key), self.runs[key]
+            tenant = self.running.pop(key)
+            run = self.runs[key]
             del self.ends[key]
             if tenant.ending and run.left > 0:
                 self.queue[key] = run
@@ -141,18 +146,21 @@ class World:
 
     def _take_back(self, decision: Decision) -> None:
         key = decision.gang.key
-        tenant, run = self.running[key], self.runs[key]
+        tenant = self.running[key]
+        run = self.runs[key]
         assert tenant.gang.preemptible
         assert not tenant.ending
         assert tenant.gang.project != decision.other.project or not decision.other.preemptible  # type: ignore[union-attr]
-        run.left, run.taken_back = self.ends[key] - self.now, run.taken_back + 1
+        run.left = self.ends[key] - self.now
+        run.taken_back = run.taken_back + 1
         self.running[key] = replace(tenant, leaves_by=self.now + tenant.gang.grace)
         self.ends[key] = min(self.ends[key], self.now + tenant.gang.grace)
         if self.ends[key] < self.now + tenant.gang.grace:
             run.left = 0.0
 
     def _check_room(self) -> None:
-        free, held = self.capacity.copy(), defaultdict[int, float](float)
+        free = self.capacity.copy()
+        held = defaultdict[int, float](float)
         for tenant in self.running.values():
             ranks = {rank for rank, _, _ in tenant.gang.shape.ranks}
             assert set(tenant.placement) == ranks, "a gang starts whole"
@@ -208,10 +216,12 @@ class World:
 
     def _check_first(self, decisions: list[Decision]) -> None:
         """Check the same for the first claim, by sums that share no code with the order."""
-        within, sums = [], defaultdict[str, float](float)
+        within = []
+        sums = defaultdict[str, float](float)
         staying = [it for it in self.running.values() if not it.ending]
         for tenant in sorted(staying, key=lambda it: (it.gang.preemptible, it.started)):
-            project, gpus = tenant.gang.project, tenant.gang.demand.gpus
+            project = tenant.gang.project
+            gpus = tenant.gang.demand.gpus
             if sums[project] + gpus < self.allowances[project].quota.gpus + TINY:
                 sums[project] += gpus
                 within.append(tenant)
@@ -220,7 +230,8 @@ class World:
             tenant.gang.shape.move_in(room, tenant.placement)
         starts = [it.gang for it in decisions if it.kind is DecisionKind.START]
         claim = self._first_claim()
-        before, self.first = self.first, {}
+        before = self.first
+        self.first = {}
         if not claim or not claim.demand.gpus or claim in starts or not fit(claim.shape, room):
             return
         if not any(it.turn < claim.turn and self._is_within(it) for it in starts):

@@ -7,7 +7,8 @@ from workloads.scheduling.order import decide as order
 from workloads.scheduling.order.decide import StartOrder
 from workloads.scheduling.placement import fit
 
-WORLDS, EACH = 100, 100
+WORLDS = 100
+EACH = 100
 
 
 @pytest.mark.parametrize("first", range(0, WORLDS, 20))

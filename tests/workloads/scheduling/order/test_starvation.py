@@ -16,7 +16,9 @@ from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender
 from workloads.scheduling.placement import Shape
 
-EARLIER, SINCE, LONGEST = 12, 30.0, 120.0
+EARLIER = 12
+SINCE = 30.0
+LONGEST = 120.0
 TURN = LONGEST + max(GRACE) + LOOK  # until all have ended that run when a gang is next
 WIDE = "wide"
 
@@ -32,12 +34,14 @@ def gang(world: World, key: str, gpus: int, project: str, since: float) -> Conte
 
 def crowd(world: World, wide: Contender) -> Iterator[Run]:
     """Some that are there before it, and those that come after it, without an end."""
-    draw, at = world.random, 0.0
+    draw = world.random
+    at = 0.0
     for number in count():
         if number == EARLIER:
             at = wide.since
             yield Run(wide, 20.0)
-        gpus, left = draw.choice([1, 1, 1, 2]), draw.uniform(LONGEST / 6, LONGEST)
+        gpus = draw.choice([1, 1, 1, 2])
+        left = draw.uniform(LONGEST / 6, LONGEST)
         small = gang(world, f"w{number}", gpus, f"p{draw.randrange(world.projects)}", at)
         limit = left * draw.choice([1.0, 1.5]) if draw.random() < 0.4 else None
         own = world.allowances[small.project]

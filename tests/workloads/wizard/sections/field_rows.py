@@ -12,8 +12,11 @@ from tests.workloads.wizard.browser import item
 
 Json = dict[str, Any]
 Posted = dict[str, str]
-VARIABLES, TOOLS, POOLS = "worker-environmentVariables", "worker-connections", "nodePools"
-TOLERATIONS, CLAIMS = "worker-tolerations", "worker-storage-pvc"
+VARIABLES = "worker-environmentVariables"
+TOOLS = "worker-connections"
+POOLS = "nodePools"
+TOLERATIONS = "worker-tolerations"
+CLAIMS = "worker-storage-pvc"
 MOST = 8  # items of a list
 ME = "ranks run as the user of this server"
 ME_THERE = "ranks run as the user that Trainyard is on the cluster"

@@ -148,7 +148,8 @@ def ready(
 ) -> None:
     """A draft with everything filled in, and what was entered on top of it."""
     wizard.ready(name, **{key: entered[key] for key in ON_PAGE_1 & entered.keys()})
-    environment, compute = wizard.environment, wizard.compute
+    environment = wizard.environment
+    compute = wizard.compute
     compute.spec_json = {"cpuCoreRequest": 0.1, "cpuMemoryRequest": "100M"}
     compute.save()
     environment.spec_json |= {"environmentVariables": [LR], "command": "python own.py"}

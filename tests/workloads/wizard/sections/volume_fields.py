@@ -9,7 +9,8 @@ from tests.workloads.wizard.sections.field_rows import (
     lasting,
 )
 
-GRACE, DELETION = "terminationGracePeriodSeconds", "autoDeletionTimeAfterCompletionSeconds"
+GRACE = "terminationGracePeriodSeconds"
+DELETION = "autoDeletionTimeAfterCompletionSeconds"
 MODES = {
     "Read-write by one node": "readWriteOnce",
     "Read-only by many nodes": "readOnlyMany",

@@ -19,7 +19,8 @@ def unpack(item: Values) -> Values:
     """The cells of a variable. A credential becomes an option of the choice."""
     if isinstance(own := item.get(OWN), dict) and CREDENTIAL not in item:  # the nearest of its name
         item = {key: value for key, value in item.items() if key != OWN} | {CREDENTIAL: own}
-    cells, named = variables.unpack(item), item.get(CREDENTIAL)
+    cells = variables.unpack(item)
+    named = item.get(CREDENTIAL)
     if not isinstance(named, dict):
         return cells
     return cells | {"value": written(named), CHOSEN: {**named, "key": None}}
@@ -32,7 +33,9 @@ def pack(cells: Values) -> Values:
         if CHOSEN in cells:
             cells = {k: v for k, v in cells.items() if k != CHOSEN} | {"value": "", "key": ""}
         return variables.pack(cells)
-    chosen, value, key = cells.get(CHOSEN), str(cells.get("value", "")), cells.get("key", "")
+    chosen = cells.get(CHOSEN)
+    value = str(cells.get("value", ""))
+    key = cells.get("key", "")
     if chosen is not None and value in {written(chosen), chosen.get("name")}:
         of = chosen | {"key": key}
     else:

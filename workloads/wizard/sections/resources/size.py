@@ -13,7 +13,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if role == "master":
         return
     if spec.is_elastic:
-        least, most = spec.min_replicas or spec.num_workers, spec.max_replicas or spec.num_workers
+        least = spec.min_replicas or spec.num_workers
+        most = spec.max_replicas or spec.num_workers
         yield "Elastic workers", f"{least} to {most}", ""
     if spec.slots_per_worker > 1:
         yield "Slots per worker", str(spec.slots_per_worker), "slotsPerWorker"

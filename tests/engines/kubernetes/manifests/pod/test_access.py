@@ -11,7 +11,9 @@ from engines.kubernetes.manifests.job import manifests, masked
 from engines.kubernetes.names import secret_name
 from tests.engines.kubernetes.launches import loaded
 
-PASSWORD, KEY, BUCKET = uuid4(), uuid4(), uuid4()
+PASSWORD = uuid4()
+KEY = uuid4()
+BUCKET = uuid4()
 SECRETS = {
     PASSWORD: {"User": "ada", "Password": "hidden-password"},
     KEY: {"ssh": "hidden-key\n"},

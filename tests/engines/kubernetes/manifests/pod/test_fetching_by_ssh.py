@@ -57,7 +57,8 @@ def forge(api: Api, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]
         pytest.skip(NO_NODE)
     scratch = tmp_path_factory.mktemp("ssh")
     image, client = ssh_images(api, scratch / "root")
-    (host, public), (key, allowed) = made_key(scratch / "host"), made_key(scratch / "key")
+    (host, public) = made_key(scratch / "host")
+    (key, allowed) = made_key(scratch / "key")
     told = {"HOST": host, "ALLOWED": allowed}
     main = {
         "image": image,
