@@ -47,8 +47,8 @@ class BodyTooLarge(Exception):
 class Handler(ASGIHandler):
     def __init__(self) -> None:
         super().__init__()
-        # Changes have threads of their own, because they may wait for SQLite's lock. Reads never
-        # do, so they are answered meanwhile.
+        # Changes have threads of their own, because they may wait for SQLite's lock. Reads are
+        # answered meanwhile.
         self.reads = ThreadPoolExecutor(settings.READ_THREADS, "read", _keep_connections)
         self.changes = ThreadPoolExecutor(settings.CHANGE_THREADS, "change", _keep_connections)
         self.plain = BaseHandler()
