@@ -22,7 +22,7 @@ ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
 
 
 #: Fields that workloads on other clusters than Kubernetes cannot override.
-KEPT = frozenset({"probes", "security", "stdin", "tty"})
+NOT_OVERRIDABLE = frozenset({"probes", "security", "stdin", "tty"})
 
 
 class EnvironmentAssetKind(AssetKind[Environment]):
@@ -59,7 +59,7 @@ class EnvironmentAssetKind(AssetKind[Environment]):
 
     def issues(self, assets: Iterable[Environment], cluster: Cluster | None) -> dict[UUID, str]:
         layers = ((asset, self.layer(asset)) for asset in assets)
-        return find_refused(layers, KEPT, cluster)
+        return find_refused(layers, NOT_OVERRIDABLE, cluster)
 
     def layer(self, asset: Environment) -> Values:
         values: Values = asset.spec_json

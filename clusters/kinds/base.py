@@ -118,7 +118,7 @@ class ClusterKind(ABC):
         try:
             return self.settings.model_validate(values)
         except SchemaError as error:
-            wrong = {str(item["loc"][0]): _words(item["msg"]) for item in error.errors()}
+            wrong = {str(item["loc"][0]): _without_prefix(item["msg"]) for item in error.errors()}
             raise ValidationError(wrong) from error
 
     def add_arguments(self, parser: argparse._ArgumentGroup) -> None:
@@ -190,7 +190,7 @@ class ClusterKind(ABC):
 def rules(*validators: Callable[[str], None], required: bool = False) -> AfterValidator:
     """Apply Django's validators to a text setting; an empty one passes unless ``required``."""
 
-    def judge(value: str) -> str:
+    def validate(value: str) -> str:
         if not value and required:
             raise ValueError(REQUIRED)
         for validator in validators if value else ():
@@ -200,8 +200,8 @@ def rules(*validators: Callable[[str], None], required: bool = False) -> AfterVa
                 raise ValueError(" ".join(error.messages)) from error
         return value
 
-    return AfterValidator(judge)
+    return AfterValidator(validate)
 
 
-def _words(message: str) -> str:
+def _without_prefix(message: str) -> str:
     return message.removeprefix("Value error, ")

@@ -44,29 +44,29 @@ class ConnectionForm(Form):
         self.editing = editing
         self.risks: list[str] = []  # what the secret has to be trusted with, in words
         if self.is_bound:
-            self.judge()
+            self.check_secret()
 
     @classmethod
     def choices(cls, *, editing: bool) -> Offered:
         return {}
 
     @classmethod
-    def blank(cls, kind: ClusterKind) -> Values:
+    def blank_values(cls, kind: ClusterKind) -> Values:
         return kind.settings().model_dump()
 
     @classmethod
-    def initial_of(cls, cluster: "Cluster") -> Values:
+    def initial_values(cls, cluster: "Cluster") -> Values:
         fresh = cluster.definition.settings().model_dump()
-        kept = {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
-        return {"name": cluster.name, **kept}
+        stored = {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
+        return {"name": cluster.name, **stored}
 
-    def judge(self) -> None:
+    def check_secret(self) -> None:
         """Check the secret as far as is possible without using it."""
 
     def text(self, name: str) -> str:
         return str(self.values.get(name, ""))
 
-    def given(self) -> ConnectionSecret | None:
+    def posted_secret(self) -> ConnectionSecret | None:
         """The secret in the request, even if something else in it is wrong."""
         names = self.kind.secret.model_fields
         values = {name: self.text(name) for name in names if not self[name].errors}
@@ -74,13 +74,14 @@ class ConnectionForm(Form):
 
     def secret(self) -> ConnectionSecret | None:
         """The new secret; ``None`` keeps the present one."""
-        before = self.test.secret if self.test else None
-        return self.given() or before or (None if self.editing else self.kind.secret())
+        tested = self.test.secret if self.test else None
+        secret = self.posted_secret() or tested
+        return secret if secret or self.editing else self.kind.secret()
 
     def settings(self) -> dict[str, str]:
         return {name: self.text(name) for name in self.kind.settings.model_fields}
 
-    def shown_again(self) -> Values:
+    def values_to_restore(self) -> Values:
         """All values except the secret, to restore the form."""
         more = {name: self.values.get(name, "") for name in self.REMEMBERED}
         return {"name": self.text("name"), **self.settings(), **more}

@@ -122,7 +122,7 @@ def _form(request: Request, kind: ClusterKind, cluster: Cluster | None) -> Conne
     asked = uuid_of(values.get("tested" if request.method == "POST" else "test", ""))
     own = ConnectionTest.objects.filter(asked_by=request.user, cluster=cluster, kind=kind.slug)
     tested = own.filter(pk=asked).first() if asked else None
-    first = shape.initial_of(cluster) if cluster else shape.blank(kind)
+    first = shape.initial_values(cluster) if cluster else shape.blank_values(kind)
     if tested:
         first |= tested.values_json
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
@@ -139,7 +139,7 @@ def _test(request: Request, form: ConnectionForm, cluster: Cluster | None) -> Ht
         kind=form.kind,
         secret=secret,
         settings=form.settings(),
-        values=form.shown_again(),
+        values=form.values_to_restore(),
     )
     query = {"test": asked.pk} if cluster else {"kind": form.kind.slug, "test": asked.pk}
     return redirect(f"{request.path}?{urlencode(query)}#test")
@@ -160,10 +160,10 @@ def _forget(form: ConnectionForm) -> None:
 def _page(
     request: Request, form: ConnectionForm, title: str, submit: str, cluster: Cluster | None = None
 ) -> HttpResponse:
-    given = form.given() if request.method == "POST" else None
-    if given and not (form.test and form.test.secret == given):
+    secret = form.posted_secret() if request.method == "POST" else None
+    if secret and not (form.test and form.test.secret == secret):
         form.test = connection_tests.keep(
-            by=request.user, cluster=cluster, kind=form.kind, secret=given
+            by=request.user, cluster=cluster, kind=form.kind, secret=secret
         )
     shown = form.test and (form.test.findings_json or not form.test.answered_at)
     context = {"form": form, "title": title, "submit": submit, "kinds": addable()}

@@ -73,12 +73,12 @@ class KubernetesForm(ConnectionForm):
         return {"ways": FROM_NOW_ON if editing else WAYS}
 
     @classmethod
-    def blank(cls, kind: ClusterKind) -> Values:
-        return super().blank(kind) | {"way": KUBECONFIG}
+    def blank_values(cls, kind: ClusterKind) -> Values:
+        return super().blank_values(kind) | {"way": KUBECONFIG}
 
     @classmethod
-    def initial_of(cls, cluster: "Cluster") -> Values:
-        return super().initial_of(cluster) | {"way": KEEP}
+    def initial_values(cls, cluster: "Cluster") -> Values:
+        return super().initial_values(cluster) | {"way": KEEP}
 
     @property
     def kubeconfig_hint(self) -> str:
@@ -88,7 +88,7 @@ class KubernetesForm(ConnectionForm):
         secret = self.test.secret if self.test else None
         return secret.kubeconfig if isinstance(secret, KubernetesSecret) else ""
 
-    def judge(self) -> None:
+    def check_secret(self) -> None:
         if self.text("way") != KUBECONFIG or self["kubeconfig"].errors:
             return
         uploaded = self._uploaded()
@@ -120,10 +120,10 @@ class KubernetesForm(ConnectionForm):
                 self.add_error("kubeconfig_file", "It is not text.")
         return None
 
-    def given(self) -> KubernetesSecret | None:
+    def posted_secret(self) -> KubernetesSecret | None:
         text = "" if self["kubeconfig"].errors else self.text("kubeconfig")
         return KubernetesSecret(kubeconfig=text) if text else None
 
     def secret(self) -> KubernetesSecret | None:
-        ways = {KEEP: None, IN_CLUSTER: KubernetesSecret(), KUBECONFIG: self.given()}
+        ways = {KEEP: None, IN_CLUSTER: KubernetesSecret(), KUBECONFIG: self.posted_secret()}
         return ways[self.text("way")]

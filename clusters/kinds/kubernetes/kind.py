@@ -91,7 +91,7 @@ class KubernetesKind(ClusterKind):
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         yield from self._complaints_without_operator(cluster, launch.spec)
         yield from self.unsupported(cluster, launch)
-        yield from names.unknown(cluster, launch.spec)
+        yield from names.unknown_names(cluster, launch.spec)
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return unsupported.complaints(launch)
@@ -113,7 +113,7 @@ class KubernetesKind(ClusterKind):
         return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        return names.missing(cluster, launch)
+        return names.missing_objects(cluster, launch)
 
     def known_names(self, cluster: "Cluster") -> dict[str, list[str]]:
         return names.known_names(cluster)

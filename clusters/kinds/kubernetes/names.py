@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from clusters.models import Cluster
 
 
-def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
+def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     has = cluster.capabilities
     topologies = has.topologies
     if spec.topology and topologies is not None and spec.topology.name not in topologies:
-        text = f"the cluster has no topology {spec.topology.name!r}; {_there(topologies)}"
+        text = f"the cluster has no topology {spec.topology.name!r}; {_in_words(topologies)}"
         yield Problem(path_of("topology.name"), text)
     replicas = {"worker": spec.worker, "master": spec.master}
     given = {role: replica for role, replica in replicas.items() if replica}
@@ -51,8 +51,8 @@ def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
         if types and node_type not in types:
             yield Problem(
                 path_of(f"{role}.nodeType"),
-                f"no node of the cluster has the type {str(node_type)!r}; {_there(types)}. Where "
-                "nodes are added on demand, a node pool with the label "
+                f"no node of the cluster has the type {str(node_type)!r}; {_in_words(types)}. "
+                "Where nodes are added on demand, a node pool with the label "
                 f"{NODE_TYPE}={node_type} makes the type known",
             )
 
@@ -66,7 +66,7 @@ def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Pr
         name = info.storage_class if info and not info.without_class else None
         if name and there and name not in there:
             place = f"{role}.storage.pvc[{number}].claimInfo.storageClass"
-            text = f"the cluster has no storage class {str(name)!r}; {_there(there)}"
+            text = f"the cluster has no storage class {str(name)!r}; {_in_words(there)}"
             yield Problem(path_of(place), text)
 
 
@@ -86,17 +86,17 @@ def known_names(cluster: "Cluster") -> dict[str, list[str]]:
     }
 
 
-def missing(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
+def missing_objects(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     """Warnings about missing claims and ConfigMaps, for which pods would wait."""
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         for place, kind, name in _named(replica) if replica else ():
-            names = _names_there(cluster, launch.handle.project, kind)
+            names = _names_of_kind(cluster, launch.handle.project, kind)
             if names is not None and name not in names:
-                text = f"the project's namespace has no {kind} {name!r} yet; {_there(names)}"
+                text = f"the project's namespace has no {kind} {name!r} yet; {_in_words(names)}"
                 yield Problem(path_of(f"{role}.{place}"), f"{text}. Pods wait until there is one")
 
 
-def _names_there(cluster: "Cluster", project: str, kind: str) -> list[str] | None:
+def _names_of_kind(cluster: "Cluster", project: str, kind: str) -> list[str] | None:
     if kind == CONFIG_MAP:
         return config_maps(cluster, project)
     its_claims = claims(cluster, project)
@@ -119,20 +119,20 @@ def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
 
 def claims(cluster: "Cluster", project: str) -> list[Claim] | None:
     """Claims that the project's pods can mount."""
-    everyones = cluster.capabilities.claims
-    space = _namespace(cluster, project)
-    if everyones is None or space is None:
+    claims = cluster.capabilities.claims
+    namespace = _namespace(cluster, project)
+    if claims is None or namespace is None:
         return None
-    return [it for it in everyones if it.namespace == space]
+    return [claim for claim in claims if claim.namespace == namespace]
 
 
 def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
     """ConfigMaps that the project's pods can mount."""
-    everyones = cluster.capabilities.config_maps
-    space = _namespace(cluster, project)
-    if everyones is None or space is None:
+    names = cluster.capabilities.config_maps
+    namespace = _namespace(cluster, project)
+    if names is None or namespace is None:
         return None
-    return [it.partition("/")[2] for it in everyones if it.startswith(f"{space}/")]
+    return [name.partition("/")[2] for name in names if name.startswith(f"{namespace}/")]
 
 
 def _namespace(cluster: "Cluster", project: str) -> str | None:
@@ -142,6 +142,6 @@ def _namespace(cluster: "Cluster", project: str) -> str | None:
         return None
 
 
-def _there(names: Iterable[str]) -> str:
+def _in_words(names: Iterable[str]) -> str:
     listed = sorted(names)
     return f"it has {some(listed)}" if listed else "it has none"

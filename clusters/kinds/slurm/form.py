@@ -116,10 +116,10 @@ class SlurmForm(ConnectionForm):
         secret = self.test.secret if self.test else None
         return TESTED if isinstance(secret, SlurmSecret) and secret.private_key else ""
 
-    def judge(self) -> None:
+    def check_secret(self) -> None:
         with judged(self):
             SlurmSecret.given(self.text("private_key").strip())
 
-    def given(self) -> SlurmSecret | None:
+    def posted_secret(self) -> SlurmSecret | None:
         text = "" if self["private_key"].errors else self.text("private_key").strip()
         return SlurmSecret.given(text)

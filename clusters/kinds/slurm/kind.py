@@ -105,7 +105,7 @@ class SlurmKind(ClusterKind):
             site = SlurmSettings.of(cluster).site
             yield from limits.complaints(launch, site)
         yield from self.unsupported(cluster, launch)
-        yield from names.unknown(cluster, launch.spec)
+        yield from names.unknown_names(cluster, launch.spec)
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         with suppress(ValidationError):
@@ -121,14 +121,14 @@ class SlurmKind(ClusterKind):
             settings = SlurmSettings.of(cluster)
         except ValidationError:
             return ""
-        named = settings.site.account_of(project)
-        if not named and settings.site.own_names:
+        name = settings.site.account_of(project)
+        if not name and settings.site.own_names:
             return "Those of each person's default account"
-        chosen = (it for it in cluster.capabilities.accounts if it.name == named or it.is_default)
-        own = next((it for it in chosen if it.name == (named or it.name)), None)
-        if own is None:
-            return f"Account {named}, whose limits Slurm does not show" if named else ""
-        return f"{own.limits or 'None'} (account {own.name})"
+        for account in cluster.capabilities.accounts:
+            # Without a name the jobs are charged to the default account.
+            if account.name == name if name else account.is_default:
+                return f"{account.limits or 'None'} (account {account.name})"
+        return f"Account {name}, whose limits Slurm does not show" if name else ""
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:
         yield from (why for _, why in unsupported.of_storage(storage))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clusters.models import Cluster
 
 
-def unknown(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
+def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     wanted = spec.worker.node_type
     features = _features(cluster) if wanted else set()
     if wanted and features and wanted not in features:

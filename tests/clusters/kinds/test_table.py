@@ -61,7 +61,7 @@ def test_a_kind_can_be_added_by_form_and_rest_or_not_at_all(kind: ClusterKind) -
         assert all(inputs[name] in SECRETS for name in kind.secret.model_fields)
         assert settings <= set(kind.wire.model_fields)
         assert kind.wire.model_validate({}).secret(editing=True) is None
-        shown = {"form": kind.form(kind, kind.form.blank(kind))}
+        shown = {"form": kind.form(kind, kind.form.blank_values(kind))}
         page = get_template(kind.form_template).render(shown)
         assert all(f'name="{name}"' in page for name in settings | kind.secret.model_fields.keys())
 
