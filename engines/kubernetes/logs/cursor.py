@@ -2,68 +2,71 @@
 
 The API has no byte offsets. It can put a timestamp before each record, and return records since a
 given second. A record is a line, or a part of one: nodes split long lines, and kubelets before 1.27
-put a timestamp before each part. So a position is the record with the latest timestamp so far, the
-number of records from that one on, and the length of an unfinished one.
+put a timestamp before each part. Timestamps may repeat. So a position is the latest timestamp so
+far, the number of records from the first with that timestamp on, and the length of an unfinished
+one.
 """
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Self
 
-from engines.kubernetes.logs import rotation
-
+STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
 #: stdout and stderr may be written in another order than their timestamps say.
 MARGIN = timedelta(seconds=1)
 
 
+def moment_of(stamp: bytes) -> datetime:
+    return datetime.fromisoformat(stamp.decode())
+
+
 @dataclass
 class LogCursor:
-    """A position: ``whole`` records since the first with the latest timestamp, ``stamp``, and
-    ``part`` bytes of the next. No record is older than ``oldest``, even if the clock was set back.
-    At most about ``size`` bytes before it are in the same file. ``is_lost``: what followed was
-    rotated away, and a line says so."""
+    """A position: ``records`` complete ones since the first with the latest timestamp, ``stamp``,
+    and ``part`` bytes of the next. No record since then is older than ``oldest``, even if the clock
+    was set back. ``is_lost``: what followed was rotated away, and a line says so."""
 
     stamp: bytes = b""
     oldest: bytes = b""
-    whole: int = 0
+    records: int = 0
     part: int = 0
-    size: int = 0
     is_lost: bool = False
 
     @classmethod
-    def of(cls, text: str) -> Self:
+    def parse(cls, text: str) -> Self:
         """Parse the result of :meth:`__str__`; the beginning if ``text`` is empty."""
         if not text:
             return cls()
-        stamp, oldest, whole, part, *more = text.split(" ")
-        lost = more[-1:] == ["lost"]
-        size = int(more[0]) if len(more) > lost else rotation.FILE_BYTES  # of an earlier version
-        return cls(stamp.encode(), oldest.encode(), int(whole), int(part), size, lost)
+        stamp, oldest, records, part, *lost = text.split(" ")
+        return cls(stamp.encode(), oldest.encode(), int(records), int(part), is_lost=bool(lost))
 
     def __str__(self) -> str:
         if not self.stamp:
             return ""
-        place = f"{self.stamp.decode()} {self.oldest.decode()} {self.whole} {self.part} {self.size}"
-        return f"{place} lost" if self.is_lost else place
+        text = f"{self.stamp.decode()} {self.oldest.decode()} {self.records} {self.part}"
+        return f"{text} lost" if self.is_lost else text
 
     @property
     def since(self) -> str:
-        """The time to ask the API from; empty for the beginning."""
-        return rotation.since(self.oldest, MARGIN) if self.stamp else ""
+        """The time to ask the API from; empty for the beginning. In whole seconds, because the API
+        ignores the rest."""
+        if not self.stamp:
+            return ""
+        return f"{moment_of(self.oldest).astimezone(UTC) - MARGIN:%Y-%m-%dT%H:%M:%SZ}"
 
     def begin(self, stamp: bytes) -> None:
         """Move to the start of a record."""
         if stamp > self.stamp:
-            self.stamp, self.oldest, self.whole, self.is_lost = stamp, stamp, 0, False
+            self.stamp = stamp
+            self.oldest = stamp
+            self.records = 0
+            self.is_lost = False
         self.oldest = min(self.oldest, stamp)
         self.part = 0
 
-    def add(self, stamps: list[bytes]) -> None:
-        """Move past complete records with these timestamps."""
-        latest, first = max(stamps), 0
-        if latest > self.stamp:
-            first = stamps.index(latest)
-            self.stamp, self.oldest, self.whole, self.is_lost = latest, latest, 0, False
-        self.oldest = min(self.oldest, *stamps[first:])
-        self.whole += len(stamps) - first
-        self.part = 0
+    def advance(self, size: int, *, ends: bool) -> None:
+        """Move ``size`` bytes ahead in a record, which ``ends`` there or not."""
+        self.part += size
+        if ends:
+            self.records += 1
+            self.part = 0

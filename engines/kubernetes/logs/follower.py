@@ -1,10 +1,10 @@
-"""Follow one container's log: its state, and output that was read and not yet stored."""
+"""Follow the log of one start of a container, and buffer its output until it is stored."""
 
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from math import inf
 from threading import Condition
 from uuid import UUID
@@ -12,30 +12,54 @@ from uuid import UUID
 from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
-from engines.kubernetes.client.api import Api, Denied, NotFound, answered
-from engines.kubernetes.logs import rotation, starts
-from engines.kubernetes.logs.ahead import Ahead, Pieces
+from engines.kubernetes.client.api import Api, Denied, answered
+from engines.kubernetes.logs.buffer import Buffer, SharedBuffer
 from engines.kubernetes.logs.cursor import LogCursor
 from engines.kubernetes.logs.reader import Reader
-from engines.kubernetes.logs.source import LogSource
+from engines.kubernetes.logs.source import LogSource, Superseded, starts_over
 from engines.kubernetes.status.pod import PodView
 from engines.logs import Log, LogChunk
 
 BLOCK_BYTES = 64 * 1024
 SETTLING = 1.0  # seconds that a log may still grow after its container has ended
-ODD = 4  # answers in a row with a kubelet's message until they count as complete
-#: Bytes, then seconds of silence, after which a log is requested again: a rotation may be missed.
-RENEW = (5 * 1024**2, 2.0)
+MESSAGES = 4  # answers in a row with a node's message until they count as complete
+#: A log that brought so many bytes, and then nothing for so many seconds, is requested again. So is
+#: one that had to wait so long for room in the buffer. By default a node looks at its logs every
+#: ten seconds, and begins a new file for each that has grown to 10 MB. Kubelets of 1.20 then stop
+#: following it. Newer ones go on with the file that is the newest when they come to the end of
+#: theirs, and tell nobody that they left out another.
+RENEW_BYTES = 1024**2
+RENEW_SECONDS = 2.0
 PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first, and at most
 
 
 @dataclass
-class Follower:
-    """A log and its buffer. ``_over``: when its container ended, on the monotonic clock; ``_gone``:
-    when its pod was deleted. ``log.start`` is the start of the container this log belongs to.
+class Stream:
+    """One answer of the API. Only the thread that reads it changes it, except for ``is_cut``: it
+    shall end, and the next one continues from the same position. Times are monotonic."""
 
-    Callers hold ``lock``, which all logs of a cluster share, except for ``serve``, which waits for
-    the cluster and takes it as needed.
+    response: BaseHTTPResponse | None = None
+    opened: float = 0.0  # when the node answered; 0 before
+    heard: float = inf  # when data last came; infinite while it is processed
+    received: int = 0  # bytes
+    is_cut: bool = False
+
+    @property
+    def is_stuck(self) -> bool:
+        is_quiet = self.heard < time.monotonic() - RENEW_SECONDS
+        return self.received > RENEW_BYTES and is_quiet
+
+
+@dataclass
+class Follower:
+    """The log of one start, and its buffer. ``log.start`` is the number of that start.
+
+    Callers hold ``lock``, which all logs of a cluster share, because the watch, the collector and
+    the threads of streams all change followers. Only ``serve`` is called without it: it runs in
+    the thread of a stream, waits for the cluster, and takes the lock as needed. The reader belongs
+    to that thread. ``take`` never touches the reader of a stream that may still run, but puts
+    another in its place; from then on ``_stream`` is a different one, and what the old stream
+    brings is dropped.
     """
 
     workload_id: UUID
@@ -43,37 +67,36 @@ class Follower:
     pod: Manifest
     container: str
     lock: Condition
-    ahead: Ahead
+    shared: SharedBuffer
     late: str = ""  # why no output comes, once that was reported
-    _restarts: int = 0  # starts of the container that are over
-    _over: float = 0.0
-    _gone: float = 0.0
-    _leaving: bool = False
-    _wanted: bool = False  # somebody said where to start
-    _ended: bool = False  # all output was read
-    _due: float = 0.0  # monotonic time, as the next ones
-    _opened: float = 0.0
-    _heard: float = 0.0  # when data last came; infinite while it is processed
-    _brought: int = 0  # bytes of this stream
-    _taken: str = ""
+    _is_previous: bool = False  # has the next start begun?
+    _over: float = 0.0  # when its container ended, on the monotonic clock; 0 before
+    _gone: float = 0.0  # when its pod was deleted
+    _is_leaving: bool = False  # is its pod being deleted?
+    _taken: str | None = None  # the cursor after the last chunk; ``None`` if nobody wants the log
+    _due: float = 0.0  # when it needs a stream again
+    _failures: int = 0  # streams in a row that brought nothing
+    _has_all: bool = False  # a stream reached the end, and none brought more since
+    _is_complete: bool = False  # all output was read
+    _stream: Stream | None = None
     _reader: Reader = field(default_factory=lambda: Reader(LogCursor()))
-    _response: BaseHTTPResponse | None = None
-    _halted: bool = False
-    _cuts: int = 0
-    _whole_at: float = 0.0  # when the last stream reached the end of its file (Unix time)
-    _is_read: bool = False  # a stream reached the end, and none brought more since
 
     def __post_init__(self) -> None:
-        self._pieces = Pieces(self.ahead)
+        self._buffer = Buffer(self.shared)
 
     @cached_property
     def key(self) -> tuple[str, int]:
         return self.log.origin, self.log.start
 
+    @cached_property
+    def node(self) -> str:
+        """Its node, which cannot change because the container has started."""
+        return str(self.pod["spec"].get("nodeName", ""))
+
     @property
     def opened(self) -> float:
         """When its node answered, on the monotonic clock; 0 if it has not."""
-        return self._opened
+        return self._stream.opened if self._stream else 0.0
 
     def is_gone_for(self, seconds: float) -> bool:
         """Whether its pod has been gone for so long."""
@@ -87,214 +110,226 @@ class Follower:
     @property
     def is_ending(self) -> bool:
         """Whether output may be lost unless it is read soon."""
-        return self._leaving or self.is_over
+        return self._is_leaving or self.is_over
 
     @property
     def needs_stream(self) -> bool:
-        return self._wanted and not self._ended and self._due <= time.monotonic()
+        is_wanted = self._taken is not None and not self._is_complete
+        return is_wanted and self._due <= time.monotonic()
 
     @property
     def needs_another_stream(self) -> bool:
-        """Whether the stream brought much output and then went silent; see ``RENEW``."""
-        is_quiet = self._heard < time.monotonic() - RENEW[1]
-        return self._opened > 0 and self._brought > RENEW[0] and is_quiet
+        """Whether the stream brought much output and then went silent."""
+        return self._stream is not None and self._stream.is_stuck
 
     @property
     def is_done(self) -> bool:
         """Whether nobody wants it, or all of it was stored."""
-        return not self._wanted or (self._ended and not self._pieces)
-
-    @cached_property
-    def node(self) -> str:
-        """Its node, which cannot change because the container has started."""
-        return str(self.pod["spec"].get("nodeName", ""))
+        return self._taken is None or (self._is_complete and not self._buffer)
 
     def on_change(self, pod: PodView | None) -> bool:
         """Take in its pod, ``None`` if that is gone; ``True`` if it needs a stream sooner."""
-        before = self._over, self._leaving
+        before = (self.is_over, self._is_leaving, self._is_previous)
         if pod is None:
             self._gone = self._gone or time.monotonic()
-            self._over = self._over or self._gone
+            self._end()
+            self.lock.notify_all()  # the API can tell no more of an answer that is left unread
         else:
-            self.pod, self._leaving = pod.manifest, pod.is_leaving
-            if self._is_restarted() and not self._reader.is_verified:
+            self.pod = pod.manifest
+            self._is_leaving = pod.is_leaving
+            self._is_previous |= starts_over(self.pod, self.container) > self.log.start
+            if self._is_previous or not pod.is_running:
+                self._end()
+        is_news = (self.is_over, self._is_leaving, self._is_previous) != before
+        if is_news:
+            self._due = 0.0
+            if pod is not None and not self._reader.is_checked:
                 self.cut()  # the stream may be the next start's, and silent for long
-            if not pod.is_running:
-                self._over = self._over or time.monotonic()
-        is_news = (self._over, self._leaving) != before
-        self._due = 0.0 if is_news else self._due
         return is_news
+
+    def _end(self) -> None:
+        self._over = self._over or time.monotonic()
 
     def take(self, cursor: str, limit: int, *, away: str = "") -> LogChunk:
         """Take the output after ``cursor``. If the last chunk did not end there, the log is read
         again from there: another process stored it, or storing failed. ``away``: why its node is
         not asked."""
-        if not self.is_read_from(cursor):
-            self._wanted, self._ended = True, False
-            self._taken, self._due, self.late = cursor, 0.0, self.late or away
-            self._pieces.clear()
-            self._reader, self._whole_at, self._is_read = Reader(LogCursor.of(cursor)), 0.0, False
-            self.cut()
+        if cursor != self._taken:
+            self.forget()
+            self._taken = cursor
+            self._reader = Reader(LogCursor.parse(cursor))
+            self._has_all = False
+            self._is_complete = False
+            self._due = 0.0
+            self.late = self.late or away
             return LogChunk(cursor=cursor, late=self.late, awaited=not self.late)
-        data, place = self._pieces.take(limit)
-        self._taken = place or self._taken
-        self.lock.notify_all()
-        ended = self._ended and not self._pieces
-        late = "" if ended else self.late
-        return LogChunk(data, self._taken, ended, late, awaited=not (ended or late))
+        data, after = self._buffer.take(limit)
+        self._taken = after or cursor
+        self.lock.notify_all()  # a full buffer may have room again
+        is_ended = self._is_complete and not self._buffer
+        late = "" if is_ended else self.late
+        return LogChunk(data, self._taken, is_ended, late, awaited=not (is_ended or late))
 
     def is_read_from(self, cursor: str) -> bool:
         """Whether the next chunk starts at ``cursor``."""
-        return self._wanted and cursor == self._taken
+        return cursor == self._taken
 
     def retry(self) -> None:
         """Try again soon, because its node seems to be back."""
-        self.late, self._due = "", 0.0
+        self.late = ""
+        self._due = 0.0
 
     def forget(self) -> None:
         """Stop: nobody wants the log any more."""
-        self._wanted = False
-        self._pieces.clear()
+        self._taken = None
+        self._buffer.clear()
         self.cut()
+        self._stream = None
 
     def delay(self, why: str) -> bool:
-        """Report why no output comes; ``False`` if nobody waits, or it was said already."""
-        waits = self._wanted and not (self._ended or self._opened or self.late)
-        self.late = why if waits else self.late
-        return waits
+        """Report why no output comes; ``False`` if nobody waits, or it was reported already."""
+        is_waiting = self._taken is not None and not self._is_complete
+        if not is_waiting or self.opened or self.late:
+            return False
+        self.late = why
+        return True
 
     def cut(self) -> None:
-        """End the stream. The next one continues from the same place."""
-        self._halted = True
-        if self._response is not None:
-            with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
-                self._response.shutdown()
+        """End the stream. The next one continues from the same position."""
+        if self._stream is not None:
+            self._stream.is_cut = True
+            if self._stream.response is not None:
+                with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
+                    self._stream.response.shutdown()
         self.lock.notify_all()
 
     def serve(self, api: Api, tell: Callable[[], None]) -> None:
         """Read the log until its container ends; ``tell`` that there is new output, or no more.
         ``EngineUnavailable`` if the node did not answer at all."""
+        stream = Stream()
         with self.lock:
-            reader, self._halted, over = self._reader, False, self._over
-            source = LogSource(api, self.pod, self.container, self.log.start < self._restarts)
-        before, is_last = reader.state, over > 0 and time.monotonic() - over > SETTLING
-        asked = None if over else time.time()
+            if self._taken is None:
+                return
+            self._stream = stream
+            reader = self._reader
+            is_over = self.is_over
+            is_settled = is_over and time.monotonic() - self._over > SETTLING
+            source = LogSource(
+                api, self.pod, self.container, self.log.start, is_previous=self._is_previous
+            )
+        before = str(reader.cursor)
         try:
-            with source.open(follows=not over, since=reader.cursor.since) as response:
-                if self._begin(source, reader, response, asked):
-                    tell()  # its node answers
-                    try:
-                        self._bring(reader, response, tell)
-                    finally:
-                        self._put(reader, reader.pause())
-                    is_clear = not reader.was_odd or self._cuts > ODD
-                    if is_last and is_clear and reader.state == before:
-                        reader.verify()
-                        self._finish(reader, was_whole=True)
-        except starts.Superseded:
+            with source.open(follows=not is_over, since=reader.cursor.since) as response:
+                self._begin(stream, source, reader, response)
+                tell()  # its node answers
+                self._receive(stream, reader, response, tell)
+                has_come = not reader.has_message or self._failures > MESSAGES
+                # One more look a while after the end that found nothing new was the last.
+                is_last = is_settled and has_come and not stream.is_cut
+                if is_last and str(reader.cursor) == before:
+                    self._complete(stream, reader.finish())
+        except Superseded:
             with self.lock:
-                self._halted |= self._is_restarted(self.log.start + 1)
+                self._is_previous = True
+                self._end()
+                stream.is_cut = True  # continue with the previous log at once
         except EngineUnavailable:
-            if not self._opened:
+            if not stream.opened:
                 raise
         except Denied as refusal:
             with self.lock:
                 self.late = str(refusal)
         except EngineRefused:  # deleted with its pod or by its node, or not there yet
-            with self.lock:
-                if self._over:
-                    self._finish(reader, is_gone=not self._is_read)
+            if self.is_over:
+                self._complete(stream, reader.give_up(has_all=self._has_all))
         finally:
             with self.lock:
-                self._response, self._opened = None, 0.0
-                self._cuts = 0 if reader.state != before else self._cuts + 1
-                self._due = time.monotonic() + self._pause(was_over=bool(over))
+                is_progress = str(reader.cursor) != before
+                self._failures = 0 if is_progress else self._failures + 1
+                self._due = time.monotonic() + self._pause(stream, was_over=is_over)
+                if self._stream is stream:
+                    self._stream = None
         tell()
 
-    def _pause(self, *, was_over: bool) -> float:
+    def _pause(self, stream: Stream, *, was_over: bool) -> float:
         """Seconds until the next stream."""
-        if self._halted or (self._over and not was_over):
+        if stream.is_cut or (self.is_over and not was_over):
             return 0.0
-        pause = min(PAUSE[0] * 2 ** min(self._cuts, 8), PAUSE[1])
-        return max(SETTLING, pause if self._cuts > 1 else 0.0) if self._over else pause
-
-    def _is_restarted(self, restarts: int = 0) -> bool:
-        """Whether the container was restarted again. The API may lag behind ``restarts``."""
-        restarts = max(restarts, starts.restarts(self.pod, self.container))
-        is_news, self._restarts = restarts > self._restarts, max(restarts, self._restarts)
-        if self.log.start < self._restarts:
-            self._over = self._over or time.monotonic()
-        return is_news
+        pause: float = min(PAUSE[0] * 2 ** min(self._failures, 8), PAUSE[1])
+        if not self.is_over:
+            return pause
+        return max(SETTLING, pause) if self._failures > 1 else SETTLING
 
     def _begin(
-        self, source: LogSource, reader: Reader, response: BaseHTTPResponse, asked: float | None
-    ) -> bool:
-        """Start reading: the node answers, and follows the log if ``asked`` to at a time. ``False``
-        if the log is that of another start."""
-        latest_pod = source.latest_pod()
+        self, stream: Stream, source: LogSource, reader: Reader, response: BaseHTTPResponse
+    ) -> None:
+        """Start reading: the node answers."""
+        source.refresh()
         with self.lock:
-            self.pod = latest_pod or self.pod  # which existed a moment ago
-            source = replace(source, pod=self.pod)
-            self._is_restarted()
-            if self._restarts > self.log.start + 1:
-                raise NotFound("It was restarted twice.")
-            if source.previous != (self.log.start < self._restarts):
-                self._halted = True
-                return False
-            self._response, self._brought, self.late = response, 0, ""
-            self._opened = self._heard = time.monotonic()
-            ended = starts.end(source.pod, self.container, self.log.start)
-            had_all = asked is None and rotation.was_last(self._whole_at, ended)
-            reader.connect(
-                had_all=had_all,
-                beginning=starts.beginning(source, self.log.start),
-                followed=rotation.Followed(source.newest, asked) if asked else None,
-                verify=starts.LogAnswer(source, self.log.start, reader.cursor, self._hold).check,
-            )
-            self._whole_at = 0.0
-            return True
-
-    def _hold(self, seconds: float) -> None:
-        """Leave the answer unread for so long, which is not part of its turn."""
-        with self.lock:
-            if self.lock.wait_for(lambda: self._halted, seconds):
+            self.pod = source.pod
+            stream.response = response
+            stream.opened = time.monotonic()
+            stream.heard = stream.opened
+            self.late = ""
+            if stream.is_cut:
                 raise EngineUnavailable("The stream was cut.")
-            self._opened = time.monotonic()
+        is_first_read = not reader.cursor.stamp
 
-    def _bring(self, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]) -> None:
+        def check(first: bytes) -> bytes:
+            wait = partial(self._wait, stream)
+            source.check(first, is_first_read=is_first_read, wait=wait)
+            return source.head_notice(first)
+
+        reader.connect(check)
+
+    def _wait(self, stream: Stream, seconds: float) -> None:
+        """Leave an answer unread for so long, which does not count as its turn."""
+        with self.lock:
+            self.lock.wait_for(lambda: stream.is_cut or self._gone, seconds)
+            if stream.is_cut:
+                raise EngineUnavailable("The stream was cut.")
+            stream.opened = time.monotonic()
+
+    def _receive(
+        self, stream: Stream, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]
+    ) -> None:
         with answered():
             for block in response.stream(BLOCK_BYTES):
-                self._heard = inf
-                data = reader.feed(block)  # may send a request to the node
-                with self.lock:
-                    while self._pieces.is_full and self._is_current(reader):
-                        self.lock.wait()
-                    if reader is not self._reader:
-                        return
-                    self._brought, self._heard = self._brought + len(block), time.monotonic()
-                    self._is_read &= not data
-                    self._put(reader, data)
-                    if self._halted:
-                        return
-                if data:
+                stream.heard = inf
+                text = reader.feed(block)  # may send a request to the node
+                if text:
+                    self._put(stream, text)
                     tell()
+                    self._wait_for_room(stream)
+                if stream.is_cut:
+                    return
+                stream.received += len(block)
+                stream.heard = time.monotonic()
+        if stream.is_cut:
+            return
+        if rest := reader.end():
+            self._put(stream, rest)
         with self.lock:
-            if self._is_current(reader) and reader.has_all:
-                self._is_read = True  # a node that removed the container adds a message
-                self._whole_at = 0.0 if reader.was_odd else time.time()
+            # A node that removed the container sends a message instead of the log: then what was
+            # read before still was all.
+            self._has_all |= not reader.is_seeking
 
-    def _put(self, reader: Reader, data: bytes) -> None:
+    def _wait_for_room(self, stream: Stream) -> None:
         with self.lock:
-            if data and reader is self._reader and self._wanted:
-                self._pieces.put(data, str(reader.cursor))
+            began = time.monotonic()
+            self.lock.wait_for(lambda: stream.is_cut or not self._buffer.is_full)
+            stream.is_cut |= time.monotonic() - began > RENEW_SECONDS
 
-    def _is_current(self, reader: Reader) -> bool:
-        return reader is self._reader and not self._halted
-
-    def _finish(self, reader: Reader, *, was_whole: bool = False, is_gone: bool = False) -> None:
-        """The log is complete. ``was_whole``: the last answer had all of it."""
-        ended = starts.end(self.pod, self.container, self.log.start) if was_whole else None
+    def _put(self, stream: Stream, text: bytes) -> None:
         with self.lock:
-            if self._is_current(reader):
-                self._put(reader, reader.flush(ended, is_gone=is_gone))
-                self._ended, self.late = True, ""
+            if stream is self._stream:
+                self._has_all = False
+                self._buffer.put(text, str(self._reader.cursor))
+
+    def _complete(self, stream: Stream, text: bytes) -> None:
+        if text:
+            self._put(stream, text)
+        with self.lock:
+            if stream is self._stream:
+                self._is_complete = True
+                self.late = ""

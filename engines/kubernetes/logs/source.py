@@ -1,78 +1,183 @@
-"""Requests for a container's log, and checks that it is still the same container."""
+"""Requests for the log of one start of a container.
 
-from dataclasses import dataclass
+The API returns the logs of the current and the previous start. The node decides which these are,
+and its answer does not name the start; the pod's status follows a moment later. So an answer may be
+of the next start while the pod still shows this one as running, and has to be checked.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
 
 from urllib3.response import BaseHTTPResponse
 
-from engines.base import EngineError, EngineRefused, Manifest
+from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, NotFound
-from engines.kubernetes.logs import rotation
+from engines.kubernetes.logs.cursor import moment_of
+from engines.kubernetes.logs.reader import TIME
+from engines.kubernetes.status.conditions import moment
 
 PATIENCE = 300.0  # seconds without data until the connection is replaced
-FIRST = 64  # bytes: enough for a timestamp
+STAMP_BYTES = 64  # enough for a timestamp
+#: Seconds until a pod counts as up to date with its node. Shorter than a turn of a stream, so that
+#: a log is not cut off while it waits.
+CATCH_UP = 4.0
+#: Seconds after the start of a container. A first line later than that may not be the first.
+PROMPT = 5.0
+BEHEADED = (
+    b"[Trainyard] Output may be missing here: what the node still has begins %d s after the start "
+    b"of the container.\n"
+)
+SECOND = timedelta(seconds=1)  # the times of starts and ends are rounded down to seconds
 
 
-@dataclass(frozen=True)
+class Superseded(Exception):
+    """The log of this start is now the previous log."""
+
+
+@dataclass
 class LogSource:
-    """The log of a container's current start, or of the ``previous`` one."""
+    """The log of a ``start`` of a container, which counts from 0. ``is_previous``: a later start
+    has begun. ``opened``: when the node answered (Unix time)."""
 
     api: Api
     pod: Manifest
     container: str
-    previous: bool
+    start: int
+    is_previous: bool
+    opened: float = field(default_factory=time.time)
 
     def open(self, *, follows: bool, since: str) -> BaseHTTPResponse:
         """Open the log ``since`` a time, and keep it open if it ``follows`` the output."""
-        query = self._query(previous=self.previous)
-        query |= {"follow": "true"} if follows else {}
-        query |= {"sinceTime": since} if since else {}
-        return self.api.follow(f"{self._path}/log", query, silence=PATIENCE)
+        query = self._query(is_previous=self.is_previous)
+        if follows:
+            query["follow"] = "true"
+        if since:
+            query["sinceTime"] = since
+        response = self.api.follow(f"{self._path}/log", query, silence=PATIENCE)
+        self.opened = time.time()
+        return response
 
-    def latest_pod(self) -> Manifest | None:
-        """The pod as it is now, or ``None`` if it is gone. ``NotFound`` if another pod has its
-        name."""
-        now = self.api.find(self._path)
-        if now and now["metadata"]["uid"] != self.pod["metadata"]["uid"]:
+    def refresh(self) -> None:
+        """Read the pod again, unless it is gone. ``Superseded`` if it shows a later start, of which
+        the answer may be; ``NotFound`` if the cluster no longer has this start's log."""
+        pod = self.api.find(self._path)
+        if pod and pod["metadata"]["uid"] != self.pod["metadata"]["uid"]:
             raise NotFound("Another pod has its name.")
-        return now
+        self.pod = pod or self.pod
+        over = starts_over(self.pod, self.container)
+        if over > self.start + 1:
+            raise NotFound("It was restarted twice.")
+        if over > self.start and not self.is_previous:
+            raise Superseded
 
-    def first_stretch(self) -> bytes:
-        """The beginning of the log that the node has; empty if it does not answer."""
-        return self._first(rotation.STRETCH)
-
-    def newest(self) -> bytes:
-        """The timestamp of the first line that the node has; empty if it does not answer. No start
-        time is sent, because the node would read its file up to there."""
-        return self._first(FIRST)
-
-    def last(self) -> bytes:
-        """The timestamp of the last line that the node has; empty if it does not answer."""
-        line = rotation.STAMPS.match(self._first(FIRST, tailLines=1))
-        return line[1] if line else b""
-
-    def first_before(self) -> bytes | None:
-        """The timestamp of the first line of the previous start; ``None`` if there was none.
-        ``EngineUnavailable`` if the node does not answer."""
-        try:
-            return self._text(FIRST, previous=True)
-        except EngineRefused:
-            return None
-
-    def _first(self, limit: int, **query: int) -> bytes:
-        try:
-            return self._text(limit, previous=self.previous, **query)
-        except EngineError:
+    def head_notice(self, first: bytes) -> bytes:
+        """The line to put before a log that was not read before, whose first line has this
+        timestamp; empty unless it was first requested late and begins late."""
+        state = self._state.get("running") or self._state.get("terminated") or {}
+        began = str(state.get("startedAt") or "")
+        if not began or not first:
             return b""
+        age = self.opened - moment(began).timestamp()
+        late = (moment_of(first) - moment(began)).total_seconds()
+        return BEHEADED % late if min(age, late) > PROMPT else b""
 
-    def _text(self, limit: int, *, previous: bool, **query: int) -> bytes:
-        asked = self._query(previous=previous)
-        return self.api.text(f"{self._path}/log", **asked, **query, limitBytes=limit)
+    def check(self, first: bytes, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
+        """Check that an answer without the position is of this start. ``first``: the timestamp of
+        its first line, or empty. ``is_first_read``: nothing of this log was read before. ``wait``
+        lets some seconds pass.
+
+        ``Superseded`` if it may be a later start's. ``NotFound`` if the cluster no longer has this
+        start's log. ``EngineUnavailable`` if the API has to catch up with its node first.
+        """
+        if first and self._ended and moment_of(first) < moment(self._ended):
+            return  # a later start begins after the end of this one
+        if self.is_previous:
+            self._check_previous(first)
+        else:
+            self._check_current(is_first_read=is_first_read, wait=wait)
+
+    def _check_previous(self, first: bytes) -> None:
+        """The node may have gone on once more: then it has the log of the next start here."""
+        if starts_over(self.pod, self.container) <= self.start:
+            raise EngineUnavailable("The API does not show the next start yet.")
+        if first and self._ended and moment_of(first) >= moment(self._ended) + SECOND:
+            raise NotFound("It was restarted twice.")
+
+    def _check_current(self, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
+        """Ask the node, which never goes back, for the previous log. It tells whether a later
+        start has begun. Only if there is none, that is not known: a node keeps one ended container,
+        and removes this one once the next has ended, too, until it waits to start it again."""
+        is_over = (self.pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
+        is_known = is_over or (is_first_read and not self._ended)
+        if self._is_previous_known() or is_known:
+            return
+        wait(CATCH_UP)
+        self.refresh()
+        self._is_previous_known()
+
+    def _is_previous_known(self) -> bool:
+        """Whether the node has the log of the start before this one. ``Superseded`` if it has the
+        log of this one instead."""
+        try:
+            previous = self._read_head(is_previous=True)
+        except EngineRefused:
+            return False
+        if self.start == 0 or self._is_after_start_before(previous):
+            raise Superseded
+        return True
+
+    def _is_after_start_before(self, head: bytes) -> bool:
+        """Whether a log begins after the end of the start before this one."""
+        ended = _finished(_status(self.pod, self.container).get("lastState"))
+        time_match = TIME.match(head)
+        if not time_match or not ended:
+            return False
+        return moment_of(time_match[1]) >= moment(ended) + SECOND
+
+    def _read_head(self, *, is_previous: bool) -> bytes:
+        query = self._query(is_previous=is_previous)
+        return self.api.text(f"{self._path}/log", **query, limitBytes=STAMP_BYTES)
+
+    @property
+    def _ended(self) -> str:
+        """When this start ended; empty if the pod does not show that."""
+        return _finished(self._state)
+
+    @property
+    def _state(self) -> Manifest:
+        """The state of this start: the container's now, or before its last restart."""
+        keys = {0: "state", 1: "lastState"}
+        key = keys.get(starts_over(self.pod, self.container) - self.start, "")
+        return _status(self.pod, self.container).get(key) or {}
 
     @property
     def _path(self) -> str:
         meta = self.pod["metadata"]
         return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
 
-    def _query(self, *, previous: bool) -> dict[str, str]:
+    def _query(self, *, is_previous: bool) -> dict[str, str]:
         query = {"container": self.container, "timestamps": "true"}
-        return query | ({"previous": "true"} if previous else {})
+        return query | ({"previous": "true"} if is_previous else {})
+
+
+def starts_over(pod: Manifest, container: str) -> int:
+    """How many starts are over for good. While the container waits to be started again, its last
+    one is. After a node was restarted, a container may also wait for its current start to be found
+    again: then the IDs differ."""
+    status = _status(pod, container)
+    last = (status.get("lastState") or {}).get("terminated") or {}
+    is_its_own = bool(last) and last.get("containerID") == status.get("containerID")
+    is_waiting = is_its_own and "waiting" in (status.get("state") or {})
+    return int(status.get("restartCount", 0)) + is_waiting
+
+
+def _status(pod: Manifest, container: str) -> Manifest:
+    """The container's status; empty if there is none yet."""
+    statuses = (pod.get("status") or {}).get("containerStatuses") or []
+    return next((status for status in statuses if status["name"] == container), {})
+
+
+def _finished(state: Manifest | None) -> str:
+    return str(((state or {}).get("terminated") or {}).get("finishedAt") or "")

@@ -7,14 +7,15 @@ streams, each keeps its stream for :data:`TURN` seconds; pods that are being del
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from threading import Condition, RLock, Thread, Timer
 from uuid import UUID
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import run_of
-from engines.kubernetes.logs.ahead import Ahead
 from engines.kubernetes.logs.away import Away
+from engines.kubernetes.logs.buffer import SharedBuffer
 from engines.kubernetes.logs.follower import Follower
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
@@ -44,8 +45,11 @@ class LogStreams:
     def __init__(
         self, api: Api, *, streams: int = STREAMS, on_end: Callable[[], None] = lambda: None
     ) -> None:
-        self._api, self._limit, self._on_end = api, streams, on_end
-        self._lock, self._ahead = Condition(RLock()), Ahead()
+        self._api = api
+        self._limit = streams
+        self._on_end = on_end
+        self._lock = Condition(RLock())
+        self._shared = SharedBuffer()
         self._followers: dict[UUID, dict[Key, Follower]] = {}
         self._serving: dict[Key, Follower] = {}
         self._served: dict[Key, float] = {}  # when each last got a stream
@@ -97,7 +101,7 @@ class LogStreams:
             if key not in followers:
                 log = Log(run_of(view.manifest), view.slots.index(slot), start, key[0])
                 followers[key] = Follower(
-                    uid, log, pod.manifest, view.kind.container, self._lock, self._ahead
+                    uid, log, pod.manifest, view.kind.container, self._lock, self._shared
                 )
                 self._news.add(uid)
 
@@ -127,7 +131,8 @@ class LogStreams:
 
     def news(self) -> set[UUID]:
         with self._lock:
-            uids, self._news = self._news, set()
+            uids = self._news
+            self._news = set()
             self._make_room()
             self._start()
         return uids
@@ -135,9 +140,9 @@ class LogStreams:
     def logs(self, uid: UUID, run: int) -> list[Log]:
         with self._lock:
             followers = self._followers.get(uid, {}).values()
-            of_run = [one for one in followers if one.log.run == run]
-            of_run.sort(key=lambda it: (it.pod["metadata"]["creationTimestamp"], it.log.start))
-            return [one.log for one in of_run]
+            of_run = [follower for follower in followers if follower.log.run == run]
+            of_run.sort(key=_age)
+            return [follower.log for follower in of_run]
 
     def read(self, uid: UUID, log: Log, cursor: str, limit: int) -> LogChunk:
         with self._lock:
@@ -183,9 +188,12 @@ class LogStreams:
             if follower.is_gone_for(FORGET):
                 self._drop(follower)
         self._queue = [follower for follower in self._all() if self._is_ready(follower)]
-        self._queue.sort(key=lambda it: (it.is_ending, -self._served.get(it.key, 0.0)))
+        self._queue.sort(key=self._urgency)
         ended = time.monotonic()
         self._again = ended + min((ended - started) / SHARE, LATEST)
+
+    def _urgency(self, follower: Follower) -> tuple[bool, float]:
+        return follower.is_ending, -self._served.get(follower.key, 0.0)
 
     def _is_ready(self, follower: Follower) -> bool:
         return (
@@ -232,7 +240,7 @@ class LogStreams:
             waiting = filter(self._is_ready, reversed(self._queue))
             long_ago = time.monotonic() - TURN
             served = [one for one in self._serving.values() if 0 < one.opened < long_ago]
-            served.sort(key=lambda it: it.opened)
+            served.sort(key=attrgetter("opened"))
             for follower, _ in zip(served, waiting, strict=False):
                 follower.cut()
 
@@ -246,3 +254,7 @@ class LogStreams:
 
     def _all(self) -> Iterator[Follower]:
         return (one for followers in self._followers.values() for one in followers.values())
+
+
+def _age(follower: Follower) -> tuple[str, int]:
+    return str(follower.pod["metadata"]["creationTimestamp"]), follower.log.start

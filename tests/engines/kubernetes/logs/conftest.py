@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.kubernetes.logs import follower, starts
+from engines.kubernetes.logs import follower, source
 from tests.engines.kubernetes.logs.nodes import Nodes
 from tests.engines.kubernetes.logs.reading import Reading
 
@@ -11,6 +11,5 @@ from tests.engines.kubernetes.logs.reading import Reading
 def reading(monkeypatch: pytest.MonkeyPatch) -> Reading:
     monkeypatch.setattr(follower, "SETTLING", 0.05)
     monkeypatch.setattr(follower, "PAUSE", (0.05, 0.1))
-    monkeypatch.setattr(starts, "PAUSE", (0.02, 0.05))
-    monkeypatch.setattr(starts, "LAG", 0.3)
+    monkeypatch.setattr(source, "CATCH_UP", 0.3)
     return Reading(Nodes())

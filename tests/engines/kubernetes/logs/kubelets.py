@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from engines.kubernetes.logs.cursor import LogCursor
+from engines.kubernetes.logs.follower import RENEW_SECONDS
 from engines.kubernetes.logs.reader import Reader
-from engines.kubernetes.logs.rotation import Followed, was_last
 
 STEP = 0.1  # seconds
 LOOK = 10.0
@@ -64,9 +64,6 @@ class Kubelet:
         """End the program."""
         self.ended = self.stamp()[:19] + b"Z"
 
-    def clock(self) -> float:
-        return START.timestamp() + self.now
-
     def step(self) -> None:
         """Let time pass: the program writes, and the kubelet rotates."""
         self.now += STEP
@@ -115,10 +112,6 @@ class Kubelet:
         self.answers.append(Sent(follows, since[:19].encode(), self.path))
         return self.answers[-1]
 
-    def newest(self) -> bytes:
-        """Return the beginning of the newest file."""
-        return next((line[:64] for line in self.path or []), b"")
-
     def send(self, answer: Sent) -> tuple[bytes, bool]:
         """Return what an answer sends now, and whether it has ended."""
         told = b""
@@ -150,14 +143,14 @@ class Kubelet:
 
 
 class Collector:
-    """Reads a kubelet's log as ``Follower`` does, with connections that sometimes end."""
+    """Reads a kubelet's log as ``Follower`` does, with connections that sometimes end. It connects
+    again when nothing comes for some time."""
 
     def __init__(self, kubelet: Kubelet) -> None:
         self.kubelet, self.chance, self.text = kubelet, kubelet.chance, b""
         self.reader = Reader(LogCursor())
         self._answer: Sent | None = None
-        self._whole_at, self._heard, self._again = 0.0, 0.0, 0.0
-        self._renews = True  # whether it reconnects when nothing arrives
+        self._heard, self._again = 0.0, 0.0
 
     def step(self) -> None:
         """Read what has arrived, and sometimes disconnect."""
@@ -169,26 +162,25 @@ class Collector:
             self._heard, self.kubelet.is_read = self.kubelet.now, True
             for at in range(0, len(data), 200):
                 self.text += self.reader.feed(data[at : at + 200])
-        is_silent = self.kubelet.now - self._heard > 2 and self.chance.random() < 0.1
-        is_silent = is_silent and self._renews
         if not self.kubelet.is_read:
             return
+        is_silent = self.kubelet.now - self._heard > RENEW_SECONDS
         if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
-            self._leave(ended=is_over)
+            self._leave()
 
     def end(self) -> bytes:
         """Read the rest once the container has ended, and return everything."""
-        for _ in range(2):
-            while self._answer is None:
-                self.kubelet.step()
-                self._connect(follows=False)
-            is_over = False
-            while not is_over:
-                self.kubelet.step()
-                data, is_over = self.kubelet.send(self._answer)
-                self.text += self.reader.feed(data)
-            self._leave(ended=True)
-        return self.text + self.reader.flush(self.kubelet.ended.decode())
+        if self._answer is not None:
+            self._leave()
+        while self._answer is None:
+            self.kubelet.step()
+            self._connect(follows=False)
+        is_over = False
+        while not is_over:
+            self.kubelet.step()
+            data, is_over = self.kubelet.send(self._answer)
+            self.text += self.reader.feed(data)
+        return self.text + self.reader.finish()
 
     def _connect(self, *, follows: bool) -> None:
         if self.kubelet.now < self._again and follows:
@@ -196,16 +188,10 @@ class Collector:
         self._answer = self.kubelet.answer(self.reader.cursor.since, follows=follows)
         if self._answer is not None:
             self._heard = self.kubelet.now
-            followed = Followed(self.kubelet.newest, self.kubelet.clock(), self.kubelet.clock)
-            had_all = not follows and was_last(self._whole_at, self.kubelet.ended.decode())
-            self.reader.connect(had_all=had_all, followed=followed if follows else None)
-            self._whole_at = 0.0
+            self.reader.connect()
 
-    def _leave(self, *, ended: bool) -> None:
-        self.text += self.reader.pause()
+    def _leave(self) -> None:
         if self._answer is not None:
             self.kubelet.answers.remove(self._answer)
-        is_whole = ended and self.reader.has_all
-        self._answer, self._whole_at = None, self.kubelet.clock() if is_whole else 0.0
-        self._renews = self.chance.random() < 0.3
+        self._answer = None
         self._again = self.kubelet.now + self.chance.choice([0, 0.5, 3, 12])

@@ -59,16 +59,14 @@ class Nodes:
     node.
 
     ``log`` is what each pod's log contains at the moment, and ``answers`` are what was sent of it,
-    in blocks of at most ``block`` bytes. All containers ``started`` at the same time. ``newest`` is
-    the newest file, if an answer that follows has passed others. ``before`` is the log of the start
-    before, as the node knows it; the pods may not mention that start yet. A question is only
-    answered while ``answers_questions`` is set.
+    in blocks of at most ``block`` bytes. All containers ``started`` at the same time. ``before`` is
+    the log of the start before, as the node knows it; the pods may not mention that start yet.
     """
 
     def __init__(self, *, started: str = AT) -> None:
         self.started = started
         self.pods: dict[str, dict[str, Any]] = {}
-        self.log, self.block, self.newest = LINE, 65_536, b""
+        self.log, self.block = LINE, 65_536
         self.before: bytes | None = None
         self.answers: list[Answer] = []
         self.has_ended = False
@@ -77,8 +75,6 @@ class Nodes:
         self.most: dict[str, int] = {}
         self._busy: dict[str, int] = {}
         self._lock = Lock()
-        self.answers_questions = Event()
-        self.answers_questions.set()
         self.questions = 0
         self.slow = Event()  # once set, a node that is away refuses
 
@@ -106,21 +102,9 @@ class Nodes:
         for answer in self.answers:
             answer.shutdown()
 
-    def text(
-        self,
-        path: str,
-        *,
-        limitBytes: int,
-        sinceTime: str = "",
-        tailLines: int = 0,
-        **query: object,
-    ) -> bytes:
-        log = self._log(query) if "previous" in query else self.newest or self.log
+    def text(self, path: str, *, limitBytes: int, **query: object) -> bytes:
         self.questions += 1
-        self.answers_questions.wait(10)
-        lines = log.splitlines(keepends=True)[-tailLines:]
-        text = b"".join(one for one in lines if one[:19] >= sinceTime[:19].encode())
-        return text[:limitBytes]
+        return self._log(query)[:limitBytes]
 
     def _log(self, query: Mapping[str, object]) -> bytes:
         if "previous" not in query:

@@ -6,8 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engines.kubernetes.logs.cursor import LogCursor
-from engines.kubernetes.logs.reader import HELD, LONGEST, Reader
-from engines.kubernetes.logs.rotation import ROTATED
+from engines.kubernetes.logs.reader import ROTATED, UNREAD, Reader
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Record = tuple[bytes, bytes]
@@ -54,7 +53,7 @@ def records(chance: random.Random) -> list[Record]:
 
 def read(node: Node, chance: random.Random, *, cuts: int) -> bytes:
     """In pieces of any size; each answer is cut somewhere, and half of them by a new process."""
-    got, kept, reader = b"", "", Reader(LogCursor())
+    got, reader = b"", Reader(LogCursor())
     for turn in range(cuts + 1):
         reader.connect()
         answer = node.answer(reader.cursor.since)
@@ -63,11 +62,11 @@ def read(node: Node, chance: random.Random, *, cuts: int) -> bytes:
             size = min(chance.choice([1, 5, 40, 1000]), end - at)
             got += reader.feed(answer[at : at + size])
             at += size
-        got += reader.pause()
-        kept = str(reader.cursor)
+        if end == len(answer):
+            got += reader.end()
         if chance.random() < 0.5 and turn < cuts:
-            reader = Reader(LogCursor.of(kept))
-    return got + reader.flush()
+            reader = Reader(LogCursor.parse(str(reader.cursor)))
+    return got + reader.finish()
 
 
 @pytest.mark.parametrize("old", [True, False])
@@ -81,37 +80,27 @@ def test_a_log_read_in_pieces_is_what_was_written(seed: int, old: bool) -> None:
 def test_after_a_rotation_all_of_the_new_file_is_new_and_a_line_says_what_may_lack() -> None:
     reader = Reader(LogCursor())
     assert reader.feed(stamp(1) + b" one\n" + stamp(2) + b" two\n") == b"one\ntwo\n"
-    again = Reader(LogCursor.of(str(reader.cursor)))
+    again = Reader(LogCursor.parse(str(reader.cursor)))
     told = again.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n")
     assert told == ROTATED + b"three\nfour\n"
-    once_more = Reader(LogCursor.of(str(again.cursor)))
+    once_more = Reader(LogCursor.parse(str(again.cursor)))
     assert (
         once_more.feed(stamp(3) + b" three\n" + stamp(3) + b" four\n" + stamp(4) + b" 5\n")
         == b"5\n"
     )
 
 
-def test_a_rotation_that_was_watched_lost_nothing() -> None:
+def test_a_line_that_was_rotated_away_unfinished_is_ended() -> None:
+    long = b"a" * 2000
     reader = Reader(LogCursor())
-    got = reader.feed(stamp(1) + b" one\n" + stamp(2) + b" tw") + reader.pause()
-    reader.connect(had_all=True)
-    assert got + reader.feed(stamp(3) + b" o\n" + stamp(4) + b" 3\n") == b"one\ntwo\n3\n"
-
-
-@pytest.mark.parametrize("is_known", [True, False])
-def test_a_line_that_was_rotated_away_unfinished_is_ended(is_known: bool) -> None:
-    """``is_known``: the same process goes on, which holds the end of it back."""
-    reader, long = Reader(LogCursor()), b"a" * 2000
-    got = reader.feed(stamp(1) + b" " + long) + reader.pause()
-    after = reader if is_known else Reader(LogCursor.of(str(reader.cursor)))
-    after.connect()
+    got = reader.feed(stamp(1) + b" " + long)
+    after = Reader(LogCursor.parse(str(reader.cursor)))
     rest = b"b" * 3000
-    told = after.feed(stamp(3) + b" " + rest) + after.pause()
-    kept = long if is_known else got
-    assert (got + told).startswith(kept + b"\n" + ROTATED + b"b")
-    end = Reader(LogCursor.of(str(after.cursor)))
+    told = after.feed(stamp(3) + b" " + rest)
+    assert (got + told).startswith(got + b"\n" + ROTATED + b"b")
+    end = Reader(LogCursor.parse(str(after.cursor)))
     whole = got + told + end.feed(stamp(3) + b" " + rest + b"\n")
-    assert whole == kept + b"\n" + ROTATED + rest + b"\n"
+    assert whole == got + b"\n" + ROTATED + rest + b"\n"
 
 
 def test_clocks_may_be_set_back() -> None:
@@ -119,7 +108,7 @@ def test_clocks_may_be_set_back() -> None:
     node = Node([(time, b"%d\n" % n) for n, time in enumerate(times)], old=False)
     reader = Reader(LogCursor())
     first = reader.feed(node.answer("")[:70])  # up to the first after the step
-    again = Reader(LogCursor.of(str(reader.cursor)))
+    again = Reader(LogCursor.parse(str(reader.cursor)))
     assert first + again.feed(node.answer(again.cursor.since)) == b"0\n1\n2\n3\n"
 
 
@@ -129,21 +118,30 @@ def test_times_that_the_program_printed_are_its_own() -> None:
 
 
 def test_nothing_of_an_answer_that_is_refused_is_output() -> None:
-    """Where one ends in a line that was read before, a time that this prints may begin what is held
-    of it until more comes."""
+    """Not even the unfinished line at its end."""
 
-    def refuse(first: bytes) -> None:
+    def refuse(first: bytes) -> bytes:
         raise LookupError(first)
 
     reader = Reader(LogCursor())
     assert reader.feed(stamp(2) + b" two\n") == b"two\n"
-    reader.connect(verify=refuse)
-    held = stamp(9) + b" of others!"
-    assert len(held) == LONGEST + 1
-    assert reader.feed(stamp(1) + b" one says" + b" " + held[:-1]) == b""
+    reader.connect(refuse)
+    assert reader.feed(stamp(1) + b" one says" + b"\n" + stamp(9) + b" of others!") == b""
     with pytest.raises(LookupError):
-        reader.feed(held[-1:] + b"\n" + stamp(5) + b" new\n")
-    assert reader.pause() + reader.flush() == b""
+        reader.feed(b"\n" + stamp(10) + b" new\n")
+    reader.connect(refuse)
+    assert reader.feed(stamp(9) + b" of others!") == b""
+    assert reader.give_up(has_all=True) == b""
+
+
+def test_an_answer_that_contains_the_position_needs_no_check() -> None:
+    def refuse(first: bytes) -> bytes:
+        raise LookupError(first)
+
+    reader = Reader(LogCursor())
+    reader.feed(stamp(2) + b" two\n")
+    reader.connect(refuse)
+    assert reader.feed(stamp(2) + b" two\n" + stamp(3) + b" three\n") == b"three\n"
 
 
 @pytest.mark.parametrize("text", [b"", b"no newline", b"whole\n"])
@@ -151,13 +149,13 @@ def test_troubles_of_the_node_are_no_output(text: bytes) -> None:
     reader = Reader(LogCursor())
     got = reader.feed(stamp(1) + b" first\n" + (stamp(2) + b" " + text if text else b""))
     got += reader.feed(b'rpc error: code = NotFound desc = "4c36": not found')
-    assert got + reader.pause() + reader.flush() == b"first\n" + text
+    assert got + reader.finish() == b"first\n" + text
 
 
 def test_a_long_line_without_end_is_told_as_it_comes() -> None:
     reader = Reader(LogCursor())
     told = reader.feed(stamp(1) + b" " + b"." * 16_384)
-    assert 16_384 - HELD - 40 <= len(told) < 16_384
+    assert 16_384 - UNREAD - 40 <= len(told) < 16_384
 
 
 def test_reading_a_log_takes_bounded_memory() -> None:
@@ -165,5 +163,5 @@ def test_reading_a_log_takes_bounded_memory() -> None:
     reader.feed(stamp(1) + b" ")
     for _ in range(100):
         reader.feed(b"." * 65_536)
-    assert len(reader.held) <= HELD
+    assert len(reader._unread) <= UNREAD
     assert len(str(reader.cursor)) < 100

@@ -14,10 +14,11 @@ from tests.waiting import wait_for
 
 pytestmark = pytest.mark.kubernetes
 LINES = 600_000
+#: No file is full in the first 5 seconds: one that a node rotates away so early has no line.
 FLOOD = """
 awk 'BEGIN { for (i = 0; i < 600000; i++) {
   printf "line %07d of a program that writes more than its node keeps\\n", i
-  if (i % 50000 == 49999) { fflush(); system("sleep 1") }
+  if (i % 50000 == 49999) { fflush(); system(i < 50000 ? "sleep 5" : "sleep 1") }
 } }'
 """
 SAID = re.compile(rb"\[Trainyard\] Output may be missing here: ")

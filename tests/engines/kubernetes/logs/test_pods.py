@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from engines.kubernetes.logs import rotation
+from engines.kubernetes.logs.reader import ROTATED
 from engines.kubernetes.names import job_name
 from spec.phases import Phase
 from spec.workload import Architecture
@@ -59,8 +59,9 @@ def test_cut_streams_and_new_processes_go_on_where_they_were(rig: KubernetesRig)
     def disturb() -> bool:
         size = sum(map(len, keeper.texts().values()))
         for follower in keeper.followers():
-            if follower._response and chance.random() < 0.3:
-                follower._response.shutdown()  # as if the connection was reset
+            stream = follower._stream
+            if stream and stream.response and chance.random() < 0.3:
+                stream.response.shutdown()  # as if the connection was reset
         sizes.append(size)
         return len(keeper.ended) == 2 or bool(size and chance.random() < 0.1)
 
@@ -133,6 +134,6 @@ def test_odd_output_comes_as_it_was_written(rig: KubernetesRig) -> None:
     # A file of its own may have come and gone in a pause longer than a look of the node, so that
     # a line of ours may stand there.
     (text,) = keeper.texts().values()
-    got = text.replace(rotation.ROTATED, b"")
+    got = text.replace(ROTATED, b"")
     assert len(got) == len(want)
     assert got == want

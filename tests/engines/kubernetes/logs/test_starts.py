@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engines.base import EngineUnavailable
-from engines.kubernetes.logs import starts
-from engines.kubernetes.logs.rotation import GONE, ROTATED
+from engines.kubernetes.logs.reader import GONE, ROTATED
+from engines.kubernetes.logs.source import starts_over
 from tests.engines.kubernetes.logs.nodes import AT
 from tests.engines.kubernetes.logs.reading import Reading, at, goes_on, line
 from tests.waiting import wait_for
@@ -177,6 +177,23 @@ def test_a_pod_that_was_removed_before_its_log_was_read_to_the_end_leaves_a_line
     assert reading.texts == {0: b"one\n" + (b"" if is_read else GONE)}
 
 
+def test_the_unfinished_end_of_a_log_outlives_its_container(reading: Reading) -> None:
+    nodes = reading.nodes
+    nodes.log = line(1, b"one") + line(2, b"bye")[:-1]
+    reading.hears()
+    reading.until(0, b"one\n")
+    nodes.answers[-1].shutdown()
+    reading.until(0, b"bye")
+    nodes.log = b"rpc error: code = NotFound desc = container: not found"
+    asked = len(nodes.answers)
+    wait_for(lambda: reading.take() and len(nodes.answers) > asked)
+    nodes.pods.clear()
+    with reading.streams._lock:
+        next(iter(reading.streams._all())).on_change(None)
+    reading.until_ended(0)
+    assert reading.texts == {0: b"one\nbye"}
+
+
 def test_nothing_of_an_answer_is_taken_while_its_node_does_not_say_whose_it_is(
     reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,5 +220,4 @@ def test_a_container_that_waits_to_be_started_once_more_has_ended() -> None:
         "lastState": {"terminated": {"startedAt": AT, "finishedAt": at(5)}},
     }
     pod = {"status": {"containerStatuses": [status]}}
-    assert starts.end(pod, "pytorch", 2) == at(5)
-    assert starts.end(pod, "pytorch", 1) == ""
+    assert starts_over(pod, "pytorch") == 3

@@ -6,7 +6,7 @@ import pytest
 
 from engines.kubernetes.logs.streams import OPENING
 from engines.logs import Log
-from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, stamp, streams_of
+from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
 from tests.waiting import wait_for
 
 
@@ -122,22 +122,49 @@ def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.Monk
     wait_for(lambda: not streams.logs(uid, 1))
 
 
-def test_a_stream_is_not_quiet_while_its_node_is_asked_something(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_log_that_was_silent_after_much_output_is_asked_for_again(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.rotation.FILE_BYTES", 0)
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW", (0, 0.0))
-    nodes, uid = Nodes(started=ago(-5)), uuid4()  # nothing is missing at its head
-    lines = [b"%s %d\n" % (stamp(nodes.started, 10 * n), n) for n in range(1, 4)]
-    nodes.log, nodes.block = b"".join(lines), len(lines[0])
-    nodes.answers_questions.clear()
-    streams = streams_of(nodes)
+    """Its node may have begun another file."""
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_BYTES", 10)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", 0.05)
+    streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
-    read(streams, uid, {})
-    wait_for(lambda: nodes.questions)
+    cursors: dict[Log, str] = {}
+    text = b""
+
+    def is_asked_again() -> bool:
+        nonlocal text
+        text += b"".join(piece.data for piece in read(streams, uid, cursors))
+        return len(nodes.asked) > 2
+
+    wait_for(is_asked_again)
+    assert text == b"hello\n"
+    streams._close()
+
+
+def test_a_log_that_waited_long_for_room_is_asked_for_again(
+    nodes: Nodes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", 0.0)
+    monkeypatch.setattr("engines.kubernetes.logs.buffer.OWN_BYTES", 1)
+    monkeypatch.setattr("engines.kubernetes.logs.buffer.SHARED_BYTES", 1)
+    nodes.log = LINE + LINE.replace(b"0Z", b"1Z").replace(b"hello", b"again")
+    nodes.block = len(LINE)
+    streams, uid = streams_of(nodes), uuid4()
+    streams.on_change(uid, nodes.snapshot("up", 1))
+    cursors: dict[Log, str] = {}
+    read(streams, uid, cursors)
     (follower,) = streams._all()
-    assert follower._brought, "the first line"
-    assert not follower.needs_another_stream
-    nodes.answers_questions.set()
-    wait_for(lambda: follower.needs_another_stream)
+    wait_for(lambda: follower._buffer.is_full)
+    text = b""
+
+    def has_all() -> bool:
+        nonlocal text
+        text += b"".join(piece.data for piece in read(streams, uid, cursors))
+        return text.endswith(b"again\n")
+
+    wait_for(has_all)
+    assert text == b"hello\nagain\n"
+    assert len(nodes.asked) > 1
     streams._close()
