@@ -23,13 +23,13 @@ from engines.logs import Log, LogChunk
 BLOCK_BYTES = 64 * 1024
 SETTLING = 1.0  # seconds that a log may still grow after its container has ended
 MESSAGES = 4  # answers in a row with a node's message until they count as complete
-#: A log that brought so many bytes, and then nothing for so many seconds, is requested again. So is
-#: one that had to wait so long for room in the buffer. By default a node looks at its logs every
-#: ten seconds, and begins a new file for each that has grown to 10 MB. Kubelets of 1.20 then stop
-#: following it. Newer ones go on with the file that is the newest when they come to the end of
-#: theirs, and tell nobody that they left out another.
+#: A log that brought so many bytes, and then nothing, is requested again after so many seconds, and
+#: once more. By default a node looks at its logs every ten seconds, and begins a new file for each
+#: that has grown to 10 MB. Kubelets before 1.27 then stop following it. Newer ones go on with the
+#: file that is the newest when they come to the end of theirs, and tell nobody if they left out
+#: another.
 RENEW_BYTES = 1024**2
-RENEW_SECONDS = 2.0
+RENEW_SECONDS = (2.0, 12.0)
 PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first, and at most
 
 
@@ -41,13 +41,7 @@ class Stream:
     response: BaseHTTPResponse | None = None
     opened: float = 0.0  # when the node answered; 0 before
     heard: float = inf  # when data last came; infinite while it is processed
-    received: int = 0  # bytes
     is_cut: bool = False
-
-    @property
-    def is_stuck(self) -> bool:
-        is_quiet = self.heard < time.monotonic() - RENEW_SECONDS
-        return self.received > RENEW_BYTES and is_quiet
 
 
 @dataclass
@@ -76,6 +70,8 @@ class Follower:
     _taken: str | None = None  # the cursor after the last chunk; ``None`` if nobody wants the log
     _due: float = 0.0  # when it needs a stream again
     _failures: int = 0  # streams in a row that brought nothing
+    _received: int = 0  # bytes of output since it was last renewed
+    _renewals: int = 0  # in a row that brought nothing
     _has_all: bool = False  # a stream reached the end, and none brought more since
     _is_complete: bool = False  # all output was read
     _stream: Stream | None = None
@@ -119,8 +115,10 @@ class Follower:
 
     @property
     def needs_another_stream(self) -> bool:
-        """Whether the stream brought much output and then went silent."""
-        return self._stream is not None and self._stream.is_stuck
+        """Whether much output came and then nothing."""
+        if self._stream is None or self._received < RENEW_BYTES:
+            return False
+        return self._stream.heard < time.monotonic() - RENEW_SECONDS[self._renewals]
 
     @property
     def is_done(self) -> bool:
@@ -202,6 +200,14 @@ class Follower:
                 with suppress(ValueError, OSError, RuntimeError):  # it may be over by itself
                     self._stream.response.shutdown()
         self.lock.notify_all()
+
+    def renew(self) -> None:
+        """Request the log again, because its node may have begun another file."""
+        self.cut()
+        self._renewals += 1
+        if self._renewals == len(RENEW_SECONDS):
+            self._received = 0
+            self._renewals = 0
 
     def serve(self, api: Api, tell: Callable[[], None]) -> None:
         """Read the log until its container ends; ``tell`` that there is new output, or no more.
@@ -303,7 +309,6 @@ class Follower:
                     self._wait_for_room(stream)
                 if stream.is_cut:
                     return
-                stream.received += len(block)
                 stream.heard = time.monotonic()
         if stream.is_cut:
             return
@@ -318,12 +323,16 @@ class Follower:
         with self.lock:
             began = time.monotonic()
             self.lock.wait_for(lambda: stream.is_cut or not self._buffer.is_full)
-            stream.is_cut |= time.monotonic() - began > RENEW_SECONDS
+            # So long that the node may be late by more than one file.
+            stream.is_cut |= time.monotonic() - began > RENEW_SECONDS[0]
 
     def _put(self, stream: Stream, text: bytes) -> None:
         with self.lock:
+            # ``take`` may have replaced the reader since: then the output is read once more.
             if stream is self._stream:
                 self._has_all = False
+                self._received += len(text)
+                self._renewals = 0
                 self._buffer.put(text, str(self._reader.cursor))
 
     def _complete(self, stream: Stream, text: bytes) -> None:

@@ -29,7 +29,6 @@ BEHEADED = (
     b"[Trainyard] Output may be missing here: what the node still has begins %d s after the start "
     b"of the container.\n"
 )
-SECOND = timedelta(seconds=1)  # the times of starts and ends are rounded down to seconds
 
 
 class Superseded(Exception):
@@ -99,46 +98,43 @@ class LogSource:
             self._check_current(is_first_read=is_first_read, wait=wait)
 
     def _check_previous(self, first: bytes) -> None:
-        """The node may have gone on once more: then it has the log of the next start here."""
+        """If the node has started the container twice, it returns the log of the next start here,
+        and the log of this one is gone."""
         if starts_over(self.pod, self.container) <= self.start:
             raise EngineUnavailable("The API does not show the next start yet.")
-        if first and self._ended and moment_of(first) >= moment(self._ended) + SECOND:
+        if first and self._ended and _is_after(first, self._ended):
             raise NotFound("It was restarted twice.")
 
     def _check_current(self, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
-        """Ask the node, which never goes back, for the previous log. It tells whether a later
-        start has begun. Only if there is none, that is not known: a node keeps one ended container,
-        and removes this one once the next has ended, too, until it waits to start it again."""
+        """Ask the node for the previous log, which shows whether a later start has begun. A node
+        never goes back, so what it says after its answer also holds for the answer.
+
+        If it has none, that is not known. A node keeps one ended container: it removes the one of
+        this start once the next start has ended, too, and has no previous log until it waits to
+        start the container again. By then the pod shows the next start.
+        """
         is_over = (self.pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
         is_known = is_over or (is_first_read and not self._ended)
-        if self._is_previous_known() or is_known:
+        if self._has_log_of_start_before() or is_known:
             return
         wait(CATCH_UP)
         self.refresh()
-        self._is_previous_known()
+        self._has_log_of_start_before()
 
-    def _is_previous_known(self) -> bool:
-        """Whether the node has the log of the start before this one. ``Superseded`` if it has the
-        log of this one instead."""
+    def _has_log_of_start_before(self) -> bool:
+        """Whether the node's previous log is that of the start before this one; ``False`` if it has
+        none. ``Superseded`` if it is the log of this start."""
+        query = self._query(is_previous=True)
         try:
-            previous = self._read_head(is_previous=True)
+            head = self.api.text(f"{self._path}/log", **query, limitBytes=STAMP_BYTES)
         except EngineRefused:
             return False
-        if self.start == 0 or self._is_after_start_before(previous):
+        first = TIME.match(head)
+        ended_before = _finished(_status(self.pod, self.container).get("lastState"))
+        is_after = first and ended_before and _is_after(first[1], ended_before)
+        if self.start == 0 or is_after:
             raise Superseded
         return True
-
-    def _is_after_start_before(self, head: bytes) -> bool:
-        """Whether a log begins after the end of the start before this one."""
-        ended = _finished(_status(self.pod, self.container).get("lastState"))
-        time_match = TIME.match(head)
-        if not time_match or not ended:
-            return False
-        return moment_of(time_match[1]) >= moment(ended) + SECOND
-
-    def _read_head(self, *, is_previous: bool) -> bytes:
-        query = self._query(is_previous=is_previous)
-        return self.api.text(f"{self._path}/log", **query, limitBytes=STAMP_BYTES)
 
     @property
     def _ended(self) -> str:
@@ -177,6 +173,11 @@ def _status(pod: Manifest, container: str) -> Manifest:
     """The container's status; empty if there is none yet."""
     statuses = (pod.get("status") or {}).get("containerStatuses") or []
     return next((status for status in statuses if status["name"] == container), {})
+
+
+def _is_after(stamp: bytes, ended: str) -> bool:
+    """Whether a record was written after an end. Times of ends are rounded down to seconds."""
+    return moment_of(stamp) >= moment(ended) + timedelta(seconds=1)
 
 
 def _finished(state: Manifest | None) -> str:

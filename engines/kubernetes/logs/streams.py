@@ -235,7 +235,7 @@ class LogStreams:
         self._refill()
         for one in self._serving.values():
             if one.needs_another_stream:
-                one.cut()
+                one.renew()
         if len(self._serving) >= self._limit:
             waiting = filter(self._is_ready, reversed(self._queue))
             long_ago = time.monotonic() - TURN

@@ -164,7 +164,7 @@ class Collector:
                 self.text += self.reader.feed(data[at : at + 200])
         if not self.kubelet.is_read:
             return
-        is_silent = self.kubelet.now - self._heard > RENEW_SECONDS
+        is_silent = self.kubelet.now - self._heard > RENEW_SECONDS[0]
         if is_over or is_silent or self.chance.random() < self.kubelet.busy * STEP / 4:
             self._leave()
 

@@ -77,7 +77,7 @@ def test_a_log_read_in_pieces_is_what_was_written(seed: int, old: bool) -> None:
     assert read(node, chance, cuts=8) == b"".join(text for _, text in node.records)
 
 
-def test_after_a_rotation_all_of_the_new_file_is_new_and_a_line_says_what_may_lack() -> None:
+def test_after_a_rotation_a_line_and_then_the_whole_new_file_come() -> None:
     reader = Reader(LogCursor())
     assert reader.feed(stamp(1) + b" one\n" + stamp(2) + b" two\n") == b"one\ntwo\n"
     again = Reader(LogCursor.parse(str(reader.cursor)))

@@ -69,7 +69,7 @@ def test_an_end_waits_for_no_node_that_gives_no_logs(nodes: Nodes) -> None:
     assert Reading(streams, second).is_here(), "it is known by now that none will come"
 
 
-def test_a_node_that_tells_of_an_end_is_asked_again_if_it_ever_answered(
+def test_a_node_that_reports_an_end_is_asked_again_at_once(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(away, "PAUSE", (600.0, 600.0))

@@ -41,7 +41,7 @@ def test_output_that_a_busy_node_leaves_out_is_told_wherever_it_was(seed: int, o
     assert untold(collected(kubelet), kubelet.written) == []
 
 
-def test_of_a_node_that_keeps_up_everything_comes_and_no_line_says_otherwise() -> None:
+def test_output_of_a_node_that_keeps_up_comes_without_a_notice() -> None:
     kubelet = Kubelet(random.Random(1), old=False, busy=0)  # noqa: S311 -- no secret
     kubelet.longest = 1.0
     text = collected(kubelet)

@@ -28,7 +28,7 @@ def asks(reading: Reading) -> None:
     wait_for(lambda: reading.take() and reading.nodes.questions > asked)
 
 
-def test_output_of_the_next_start_is_left_alone_until_the_pod_tells_of_it(patient: Reading) -> None:
+def test_output_of_the_next_start_waits_until_the_pod_shows_it(patient: Reading) -> None:
     goes_on(patient.nodes, before=None, log=line(4, b"new"))
     asks(patient)
     assert patient.texts == {0: b"one\n"}
@@ -38,7 +38,7 @@ def test_output_of_the_next_start_is_left_alone_until_the_pod_tells_of_it(patien
     assert patient.texts == {0: b"one\n", 1: b"new\n"}
 
 
-def test_the_log_before_the_wait_for_the_next_start_is_not_of_the_one_before(
+def test_while_a_container_waits_its_previous_log_is_not_an_older_one(
     patient: Reading,
 ) -> None:
     """The node waits to start the container for the third time: its current log and the one before

@@ -34,7 +34,7 @@ def collected(
     return told
 
 
-def test_a_log_that_begins_long_after_its_container_says_that_its_head_may_be_missing() -> None:
+def test_a_log_that_begins_late_says_that_its_head_may_be_missing() -> None:
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(31, b"step 900,001")
     streams = streams_of(nodes)
@@ -43,7 +43,7 @@ def test_a_log_that_begins_long_after_its_container_says_that_its_head_may_be_mi
     assert told == BEHEADED % 31 + b"step 900,001\n"
 
 
-def test_a_log_that_begins_with_its_container_says_nothing_however_late_it_is_read() -> None:
+def test_a_log_that_begins_early_says_nothing_when_read_late() -> None:
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(4, b"one") + line(50, b"two")
     streams = streams_of(nodes)
@@ -51,7 +51,7 @@ def test_a_log_that_begins_with_its_container_says_nothing_however_late_it_is_re
     assert collected(streams, uid, {}, until=b"two") == b"one\ntwo\n"
 
 
-def test_a_log_that_was_read_from_the_start_says_nothing_however_late_it_begins() -> None:
+def test_a_log_read_from_the_start_says_nothing_when_it_begins_late() -> None:
     nodes, uid = Nodes(started=ago(1)), uuid4()
     nodes.log = b"%s loaded\n" % stamp(nodes.started, 30)
     streams = streams_of(nodes)
@@ -85,7 +85,7 @@ def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch
     assert collected(streams, uid, {}) == b"one\nthe end"
 
 
-def test_an_empty_file_in_place_of_the_one_that_was_read_proves_nothing() -> None:
+def test_an_empty_file_instead_of_the_one_read_is_a_gap() -> None:
     reader = Reader(LogCursor())
     reader.feed(line(31, b"cut here"))
     reader.connect()
@@ -93,7 +93,7 @@ def test_an_empty_file_in_place_of_the_one_that_was_read_proves_nothing() -> Non
     assert reader.finish() == ROTATED
 
 
-def test_words_of_the_node_instead_of_the_log_are_no_sign_of_a_rotation() -> None:
+def test_a_message_of_the_node_instead_of_the_log_is_no_gap() -> None:
     reader = Reader(LogCursor())
     reader.feed(line(1, b"one"))
     reader.connect()

@@ -15,7 +15,7 @@ from tests.engines.kubernetes.logs.reading import Reading, at, goes_on, line
 from tests.waiting import wait_for
 
 
-def test_output_of_the_next_start_is_not_of_the_last_while_the_api_is_behind(
+def test_while_the_api_is_behind_each_start_keeps_its_own_output(
     reading: Reading,
 ) -> None:
     """And the rest of the last is read where it is now."""
@@ -32,7 +32,7 @@ def test_output_of_the_next_start_is_not_of_the_last_while_the_api_is_behind(
 
 
 @pytest.mark.parametrize("before", [b"", line(1, b"one")], ids=["silent", "not read yet"])
-def test_a_start_that_printed_nothing_yet_does_not_get_what_the_next_one_prints(
+def test_a_silent_start_does_not_get_the_output_of_the_next(
     reading: Reading, before: bytes
 ) -> None:
     nodes = reading.nodes
@@ -86,9 +86,7 @@ def test_the_end_of_a_start_is_not_that_of_the_next_one(reading: Reading) -> Non
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-def test_the_log_before_the_current_one_may_be_of_the_next_start_too(
-    reading: Reading, is_read: bool
-) -> None:
+def test_the_previous_log_may_already_be_of_the_next_start(reading: Reading, is_read: bool) -> None:
     """Of one that failed as well, while the API still says that the first start runs. The first
     log is gone by then, and a line says so unless all of it had been read."""
     nodes = reading.nodes
@@ -110,7 +108,7 @@ def test_the_log_before_the_current_one_may_be_of_the_next_start_too(
     assert reading.texts == {0: b"one\n" + (b"" if is_read else GONE), 1: b"new\n"}
 
 
-def test_output_that_a_node_really_lost_is_told_where_it_did_not_go_on(reading: Reading) -> None:
+def test_output_that_a_node_lost_is_announced_without_a_new_start(reading: Reading) -> None:
     nodes = reading.nodes
     nodes.log = line(1, b"one")
     reading.hears()
@@ -122,7 +120,7 @@ def test_output_that_a_node_really_lost_is_told_where_it_did_not_go_on(reading: 
 
 
 @pytest.mark.parametrize("has_gone_on", [False, True])
-def test_a_later_start_is_told_from_the_next_by_when_the_one_before_printed(
+def test_a_later_start_is_known_by_the_time_of_the_previous_log(
     reading: Reading, has_gone_on: bool
 ) -> None:
     nodes = reading.nodes
@@ -159,7 +157,7 @@ def test_a_start_whose_log_the_cluster_dropped_says_so(reading: Reading) -> None
     [(False, b""), (True, b""), (True, b"rpc error: code = NotFound desc = container: not found")],
     ids=["cut", "to its end", "to its end, and the container removed"],
 )
-def test_a_pod_that_was_removed_before_its_log_was_read_to_the_end_leaves_a_line(
+def test_a_pod_removed_before_its_log_was_read_leaves_a_notice(
     reading: Reading, is_read: bool, word: bytes
 ) -> None:
     nodes = reading.nodes
@@ -194,7 +192,7 @@ def test_the_unfinished_end_of_a_log_outlives_its_container(reading: Reading) ->
     assert reading.texts == {0: b"one\nbye"}
 
 
-def test_nothing_of_an_answer_is_taken_while_its_node_does_not_say_whose_it_is(
+def test_an_answer_waits_while_its_node_does_not_say_whose_it_is(
     reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nodes = reading.nodes

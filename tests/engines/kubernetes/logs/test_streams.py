@@ -122,12 +122,12 @@ def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.Monk
     wait_for(lambda: not streams.logs(uid, 1))
 
 
-def test_a_log_that_was_silent_after_much_output_is_asked_for_again(
+def test_a_log_that_is_silent_after_much_output_is_requested_twice_more(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its node may have begun another file."""
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_BYTES", 10)
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_BYTES", 6)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", (0.05, 0.1))
     streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     cursors: dict[Log, str] = {}
@@ -140,13 +140,15 @@ def test_a_log_that_was_silent_after_much_output_is_asked_for_again(
 
     wait_for(is_asked_again)
     assert text == b"hello\n"
+    (follower,) = streams._all()
+    assert follower._received == 0, "it is left alone until more comes"
     streams._close()
 
 
-def test_a_log_that_waited_long_for_room_is_asked_for_again(
+def test_a_log_that_waited_long_for_room_is_requested_again(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", 0.0)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", (0.0, 0.0))
     monkeypatch.setattr("engines.kubernetes.logs.buffer.OWN_BYTES", 1)
     monkeypatch.setattr("engines.kubernetes.logs.buffer.SHARED_BYTES", 1)
     nodes.log = LINE + LINE.replace(b"0Z", b"1Z").replace(b"hello", b"again")
