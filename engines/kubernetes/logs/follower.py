@@ -250,8 +250,10 @@ class Follower:
                 self._complete(stream, reader.give_up(has_all=self._has_all))
         finally:
             with self.lock:
-                is_progress = str(reader.cursor) != before
-                self._failures = 0 if is_progress else self._failures + 1
+                if str(reader.cursor) != before:
+                    self._failures = 0
+                elif not stream.is_cut:
+                    self._failures += 1
                 self._due = time.monotonic() + self._pause(stream, was_over=is_over)
                 if self._stream is stream:
                     self._stream = None
