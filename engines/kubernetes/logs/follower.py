@@ -34,7 +34,7 @@ PAUSE = (0.5, 30.0)  # seconds until a cut-off log is requested again: at first,
 
 
 @dataclass
-class Stream:
+class LogStream:
     """One answer of the API. Only the thread that reads it changes it, except for ``is_cut``: it
     shall end, and the next one continues from the same position. Times are monotonic."""
 
@@ -74,7 +74,7 @@ class Follower:
     _renewals: int = 0  # in a row that brought nothing
     _has_all: bool = False  # a stream reached the end, and none brought more since
     _is_complete: bool = False  # all output was read
-    _stream: Stream | None = None
+    _stream: LogStream | None = None
     _reader: Reader = field(default_factory=lambda: Reader(LogCursor()))
 
     def __post_init__(self) -> None:
@@ -212,7 +212,7 @@ class Follower:
     def serve(self, api: Api, tell: Callable[[], None]) -> None:
         """Read the log until its container ends; ``tell`` that there is new output, or no more.
         ``EngineUnavailable`` if the node did not answer at all."""
-        stream = Stream()
+        stream = LogStream()
         with self.lock:
             if self._taken is None:
                 return
@@ -259,7 +259,7 @@ class Follower:
                     self._stream = None
         tell()
 
-    def _pause(self, stream: Stream, *, was_over: bool) -> float:
+    def _pause(self, stream: LogStream, *, was_over: bool) -> float:
         """Seconds until the next stream."""
         if stream.is_cut or (self.is_over and not was_over):
             return 0.0
@@ -269,7 +269,7 @@ class Follower:
         return max(SETTLING, pause) if self._failures > 1 else SETTLING
 
     def _begin(
-        self, stream: Stream, source: LogSource, reader: Reader, response: BaseHTTPResponse
+        self, stream: LogStream, source: LogSource, reader: Reader, response: BaseHTTPResponse
     ) -> None:
         """Start reading: the node answers."""
         source.refresh()
@@ -290,7 +290,7 @@ class Follower:
 
         reader.connect(check)
 
-    def _wait(self, stream: Stream, seconds: float) -> None:
+    def _wait(self, stream: LogStream, seconds: float) -> None:
         """Leave an answer unread for so long, which does not count as its turn."""
         with self.lock:
             self.lock.wait_for(lambda: stream.is_cut or self._gone, seconds)
@@ -299,7 +299,11 @@ class Follower:
             stream.opened = time.monotonic()
 
     def _receive(
-        self, stream: Stream, reader: Reader, response: BaseHTTPResponse, tell: Callable[[], None]
+        self,
+        stream: LogStream,
+        reader: Reader,
+        response: BaseHTTPResponse,
+        tell: Callable[[], None],
     ) -> None:
         with answered():
             for block in response.stream(BLOCK_BYTES):
@@ -321,14 +325,14 @@ class Follower:
             # read before still was all.
             self._has_all |= not reader.is_seeking
 
-    def _wait_for_room(self, stream: Stream) -> None:
+    def _wait_for_room(self, stream: LogStream) -> None:
         with self.lock:
             began = time.monotonic()
             self.lock.wait_for(lambda: stream.is_cut or not self._buffer.is_full)
             # So long that the node may be late by more than one file.
             stream.is_cut |= time.monotonic() - began > RENEW_SECONDS[0]
 
-    def _put(self, stream: Stream, text: bytes) -> None:
+    def _put(self, stream: LogStream, text: bytes) -> None:
         with self.lock:
             # ``take`` may have replaced the reader since: then the output is read once more.
             if stream is self._stream:
@@ -337,7 +341,7 @@ class Follower:
                 self._renewals = 0
                 self._buffer.put(text, str(self._reader.cursor))
 
-    def _complete(self, stream: Stream, text: bytes) -> None:
+    def _complete(self, stream: LogStream, text: bytes) -> None:
         if text:
             self._put(stream, text)
         with self.lock:
