@@ -90,6 +90,25 @@ def test_a_stopped_training_goes_on_from_its_last_step(admin_page: Page, rest: R
     expect(page.locator("#workload-head[data-settled]").get_by_text("run 2")).to_be_visible()
 
 
+def test_a_workload_is_copied_with_a_change(admin_page: Page, rest: Rest) -> None:
+    page = admin_page
+    workload = rest.submit("copied", workers=1, command="sh -c 'echo once'")
+    rest.wait(workload, "Completed")
+    page.goto(f"/workloads/{workload}/")
+    page.get_by_role("main").get_by_role("link", name="Copy & edit").click()
+    page.wait_for_url("**/workloads/drafts/**")
+    page.get_by_role("button", name="1 Setup").click()
+    page.get_by_label("Name", exact=True).fill("copied-again")
+    page.get_by_role("button", name="CONTINUE").click()
+    page.wait_for_url("**/2/")
+    page.get_by_label("Number of workers").fill("2")
+    page.get_by_role("button", name="CREATE TRAINING").click()
+    page.wait_for_url("**/workloads/")
+    row = page.locator("tr[data-phase]").filter(has_text="copied-again")
+    expect(row).to_have_attribute("data-phase", "Completed", timeout=TRAINED)
+    expect(row).to_contain_text("3/3 done")
+
+
 def test_a_stranger_finds_nothing_of_it(
     admin_page: Page, rest: Rest, browser: Browser, running_trainyard: Trainyard
 ) -> None:
