@@ -51,19 +51,6 @@ def test_the_chosen_theme_stays(admin_page: Page) -> None:
 
 
 @pytest.mark.extended
-def test_a_phone_shows_the_navigation_on_demand(admin_page: Page) -> None:
-    page = admin_page
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto("/environments/")
-    link = page.get_by_role("link", name="Projects")
-    expect(link).not_to_be_visible()
-    page.get_by_role("button", name="Navigation").click()
-    link.click()
-    expect(page.get_by_role("heading", name="Projects", level=1)).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-@pytest.mark.extended
 def test_escape_closes_a_menu_and_gives_the_focus_back(admin_page: Page) -> None:
     page = admin_page
     page.goto("/workloads/")

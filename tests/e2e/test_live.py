@@ -32,43 +32,6 @@ def test_a_row_changes_and_keeps_selection_and_focus(
     expect(row.get_by_role("checkbox")).to_be_focused()
 
 
-#: A row's status is beside its menu, both are on a page of 400 pixels, and nothing is beyond it.
-FITS = """id => {
-  const row = document.getElementById(id);
-  const status = row?.querySelector(".status-cell .chip")?.getBoundingClientRect();
-  const menu = row?.querySelector(".btn-icon")?.getBoundingClientRect();
-  const table = document.querySelector(".table-wrap");
-  return status && menu && status.width > 0 && status.right <= menu.left && menu.right <= 400
-    && table.scrollWidth <= table.clientWidth;
-}"""
-
-
-@pytest.mark.extended
-def test_a_phone_shows_a_rows_status_whole(admin_page: Page, rest: Rest) -> None:
-    page = admin_page
-    page.set_viewport_size({"width": 400, "height": 800})
-    workload = rest.submit("a-name-that-is-as-long-as-many-are", workers=1, command=HELD)
-    page.goto("/workloads/")
-    page.wait_for_function(FITS, arg=f"w-{workload}")  # a row that changes is another element
-
-
-ALL_SHOWN = """() => {
-  const table = document.querySelector(".table-wrap");
-  return table.scrollWidth <= table.clientWidth;
-}"""
-PRINTS = """sh -c 'echo "{\\"step\\": 900, \\"loss\\": 0.002599}"; sleep 600'"""
-
-
-@pytest.mark.extended
-def test_a_small_screen_shows_all_columns_of_what_trains(admin_page: Page, rest: Rest) -> None:
-    page = admin_page
-    page.set_viewport_size({"width": 1280, "height": 800})
-    rest.submit("trains-and-tells-of-it", workers=1, command=PRINTS)
-    page.goto("/workloads/")
-    expect(page.locator(".metrics-cell")).to_contain_text("0.002599", timeout=SOON)
-    page.wait_for_function(ALL_SHOWN)
-
-
 def test_a_rows_menu_stops_it(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     workload = rest.submit("menu-stops-me", workers=1, command=HELD)
@@ -94,36 +57,6 @@ def test_an_answer_counts_though_the_page_changed_meanwhile(admin_page: Page, re
     )
     page.get_by_role("dialog").get_by_role("button", name="Stop").click()
     rest.wait(workload, "Stopped")
-
-
-@pytest.mark.extended
-def test_a_new_workload_appears_on_top(admin_page: Page, rest: Rest) -> None:
-    page = admin_page
-    page.goto("/workloads/")
-    expect(page.locator("html")).to_have_attribute("data-stream", "open", timeout=SOON)
-    workload = rest.submit("just-made", workers=1, command="sh -c 'echo hello'")
-    expect(page.locator(f"#w-{workload}")).to_have_attribute(
-        "data-phase", "Completed", timeout=SOON
-    )
-
-
-@pytest.mark.extended
-def test_polling_takes_over_where_the_stream_is_cut(
-    admin_page: Page, rest: Rest, running_trainyard: Trainyard, problems: list[str]
-) -> None:
-    page = admin_page
-    page.route(re.compile(r"/stream/"), lambda route: route.abort())
-    workload = rest.submit("polled", workers=1, command=HELD)
-    rest.wait(workload, "Running")
-    page.goto("/workloads/")
-    row = page.locator(f"#w-{workload}")
-    expect(row).to_have_attribute("data-phase", "Running")
-    expect(page.locator("html")).to_have_attribute("data-stream", "cut", timeout=SOON)
-    let_go(running_trainyard, workload)
-    expect(row).to_have_attribute("data-phase", "Completed", timeout=SOON)
-    page.goto("about:blank")  # from here on the console is still
-    assert all("/stream/" in problem for problem in problems), problems
-    problems.clear()
 
 
 def test_a_queued_gang_says_why_and_starts_when_there_is_room(

@@ -159,21 +159,6 @@ def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) 
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("width", [420, 1280])
-def test_the_ways_to_a_place_fit(admin_page: Page, rest: Rest, width: int) -> None:
-    page = admin_page
-    page.set_viewport_size({"width": width, "height": 900})
-    opened(page, rest, f"fits-{width}", "echo short")
-    page.locator("[data-log-places] summary").click()
-    for part in ("[data-log-places] .menu-body", "#log-moment", "[data-log-go=time]"):
-        box = page.locator(part).bounding_box()
-        assert box
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.extended
 def test_ranks_are_shown_alone_all_and_none(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "few", PRINTS)

@@ -122,48 +122,6 @@ def test_an_asset_is_made_changed_and_deleted_without_javascript(plain: Page) ->
     expect(page.get_by_text("by-post")).to_have_count(0)
 
 
-@pytest.mark.extended
-def test_a_workspace_with_a_tool_a_volume_and_labels_is_made_without_javascript(
-    plain: Page, rest: Rest
-) -> None:
-    """What is added is in sight: its section stays open."""
-    page = plain
-    page.goto("/workloads/")
-    page.get_by_role("link", name="Workspace", exact=True).click()
-    for choice in ("local", "team-a"):
-        page.get_by_role("radio", name=choice, exact=True).check()
-    page.get_by_label("Name", exact=True).fill("plain-desk")
-    press(page, "Continue")
-    page.get_by_role("radio", name="jax", exact=True).check()
-    page.get_by_role("radio", name="cpu-only", exact=True).check()
-    command(page).fill("sleep 600")
-    page.locator("#tools > summary").click()
-    press(page, "+TOOL")
-    tool = page.get_by_role("group", name="Tools 1")
-    expect(tool.get_by_label("Tool", exact=True)).to_be_focused()
-    tool.get_by_label("Name", exact=True).fill("board")
-    press(page, "Continue")
-    expect(tool.get_by_text("Container port is required.")).to_be_visible()
-    tool.get_by_label("Container port").fill("6006")
-    page.locator("#storage > summary").click()
-    press(page, "+VOLUME")
-    volume = page.get_by_role("group", name="Volume 1")
-    volume.get_by_label("Claim size", exact=True).fill("1")
-    volume.get_by_label("Container path").fill("/scratch")
-    page.locator("#general > summary").click()
-    press(page, "+LABEL")
-    page.get_by_role("group", name="Labels").get_by_label("Name 1").fill("team")
-    press(page, "Continue")
-    page.wait_for_url("**/3/")
-    for words in ("board", "/scratch", "team="):
-        expect(page.locator("#wizard-review")).to_contain_text(words)
-    press(page, "Create workspace")
-    page.wait_for_url("**/workloads/")
-    (workload,) = rest.send("GET", "/workloads?filterBy=name==plain-desk")["workloads"]
-    assert workload["type"] == "Workspace"
-
-
-@pytest.mark.extended
 def test_a_template_is_made_and_used_without_javascript(plain: Page) -> None:
     page = plain
     page.goto("/templates/")
@@ -190,36 +148,3 @@ def test_a_template_is_made_and_used_without_javascript(plain: Page) -> None:
     press(page, "Delete template")
     page.goto("/templates/")
     expect(page.get_by_text("by-post-alone")).to_have_count(0)
-
-
-@pytest.mark.extended
-def test_data_sources_and_credentials_are_made_without_javascript(plain: Page) -> None:
-    """The fields of the chosen type are shown, those of others are not."""
-    page = plain
-    page.goto("/credentials/new/")
-    page.get_by_label("Type").select_option("Username & password")
-    page.get_by_label("Name", exact=True).first.fill("by-post")
-    values = page.get_by_role("group", name="Username & password")
-    values.get_by_label("Username").fill("ada")
-    values.get_by_label("Password").fill("nobody-reads-this")
-    expect(page.get_by_label("Private key")).to_be_hidden()
-    press(page, "Create credential")
-    page.goto("/data-sources/new/")
-    page.get_by_label("Type").select_option("Git")
-    page.get_by_label("Name", exact=True).first.fill("code-by-post")
-    repository = page.get_by_role("group", name="Git", exact=True)
-    repository.get_by_label("Repository").fill("https://example.com/a.git")
-    repository.get_by_label("Credential", exact=True).select_option(index=1)
-    repository.get_by_label("Container path").fill("/code")
-    expect(page.get_by_label("Bucket")).to_be_hidden()
-    press(page, "Create data source")
-    page.goto("/data-sources/?as=table")
-    expect(page.get_by_role("row").filter(has_text="code-by-post")).to_contain_text("by-post")
-    for gallery, name, noun in (
-        ("data-sources", "code-by-post", "data source"),
-        ("credentials", "by-post", "credential"),
-    ):
-        page.goto(f"/{gallery}/?as=cards")
-        page.get_by_role("link", name=name, exact=True).click()
-        page.get_by_role("link", name="Delete", exact=True).click()
-        press(page, f"Delete {noun}")

@@ -73,25 +73,6 @@ def start(page: Page, name: str, entered: Posted, cluster: str, project: str) ->
     begin(page, name, cluster=cluster, project=project, framework=framework, workers_only=alone)
 
 
-def test_fields_that_slurm_lacks_are_not_offered_and_the_page_says_why(
-    admin_page: Page, far: str
-) -> None:
-    page = admin_page
-    begin(page, "not-there", cluster="hpc", project="speech")
-    unfold(page)
-    for name in ("pvc", "claims", "nfs", "configMapVolume", "secretVolume", "emptyDirVolume"):
-        expect(page.locator(f'button[value="add:worker-storage-{name}"]')).to_be_hidden()
-    for name in ("hostPath", "git", "s3"):
-        expect(page.locator(f'button[value="add:worker-storage-{name}"]')).to_be_visible()
-    storage = page.locator("#storage")
-    expect(storage).to_contain_text("Volume, Existing PVC: not on this cluster. Slurm makes no")
-    expect(storage).to_contain_text("Or existing Secret: not on this cluster. Slurm has no Secrets")
-    expect(page.locator('[name="worker-compute-gpuRequestType"]')).to_be_disabled()
-    page.locator('button[value="add:worker-connections"]').click()
-    ways = page.locator('[name="worker-connections-0-connection_type"] option')
-    expect(ways).to_have_text(["External URL", "Through Trainyard"])
-
-
 def choose(page: Page, environment: str, compute: str) -> None:
     for name in (environment, compute):
         page.get_by_role("radio", name=name, exact=True).check()

@@ -106,9 +106,7 @@ def test_a_cluster_with_a_queue_shows_the_age_and_what_others_hold(
     WorkloadFactory(project=others, name="zanzibar", pending=True)
     workload = WorkloadFactory(project=project, pending=True)
     page = shown(client, workload)
-    assert "Position 2 of 2 by age. The cluster's scheduler decides the order." in page.replace(
-        "&#x27;", "'"
-    )
+    assert "Position 2 of 2 by age." in page
     assert "Pods that Trainyard did not create: 3 GPUs" in page
     cluster.capabilities_json["quotas"] = True
     cluster.save()

@@ -72,10 +72,8 @@ def test_a_submission_counts_with_what_its_projects_hold(
     assert made.submittable is fits
     if not fits:
         (problem,) = made.problems
-        assert problem.message == (
-            "asks, with the department's other workloads, for 6 GPUs, the quota is 5 (3 held) "
-            "and the department research may not go over it"
-        )
+        for fact in ("6 GPUs", "the quota is 5 (3 held)", "the department research"):
+            assert fact in problem.message
 
 
 def test_a_department_that_may_go_over_its_quota_caps_nothing(
@@ -131,10 +129,8 @@ def test_the_wizard_says_what_waits_for_a_department_where_queues_know_quotas(
     found = summary.of(plan(draft(queued, gpus), by=member))
     assert found.headline == headline
     if headline == "Will wait":
-        assert found.detail == (
-            "It waits until other workloads end: together they ask for 6 GPUs, the quota is 5 "
-            "(4 held), and the department research may not go over it."
-        )
+        for fact in ("6 GPUs", "the quota is 5 (4 held)", "the department research"):
+            assert fact in found.detail
 
 
 def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_machine(

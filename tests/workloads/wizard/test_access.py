@@ -118,10 +118,7 @@ def test_another_projects_assets_are_neither_shown_nor_taken(wizard: Wizard) -> 
     assert "secret-image" not in wizard.open(wizard.at(2)).page
     page = wizard.save(2, **{"worker-environment": str(foreign.pk)})
     assert "secret-image" not in page
-    assert (
-        "This environment no longer exists, or is not available in this project; choose another."
-        in page
-    )
+    assert "This environment no longer exists" in page
 
 
 def test_a_project_of_others_cannot_be_chosen(wizard: Wizard, project: Project) -> None:
@@ -129,5 +126,5 @@ def test_a_project_of_others_cannot_be_chosen(wizard: Wizard, project: Project) 
     wizard.open()
     assert "theirs" not in wizard.page
     page = wizard.save(1, project=foreign.pk)
-    assert "This project does not exist, or you are not a member of it." in page
+    assert "This project does not exist" in page
     assert "theirs" not in page

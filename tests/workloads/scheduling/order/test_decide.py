@@ -56,7 +56,7 @@ def test_the_newest_over_quota_work_is_taken_back_for_the_owner_and_no_more_than
     running = [runs(gang(f"g{n}", 1), n, started=n) for n in range(4)]
     decisions = decided([gang("claim", 2, OWNER)], running)
     assert kinds(decisions) == {"g3": TAKE_BACK, "g2": TAKE_BACK, "claim": WAIT}
-    assert decisions["g3"].why == "Taken back by a workload of another project, within its quota."
+    assert "by a workload of another project" in decisions["g3"].why
     assert decisions["g3"].reason is Reason.PREEMPTED
 
 
@@ -65,7 +65,7 @@ def test_room_that_is_taken_back_is_given_to_nobody_else() -> None:
     ending = replace(runs(gang("g", 3), 0, 1, 2), leaves_by=30.0)
     decisions = decided([claim, other], [ending])
     assert kinds(decisions) == {"claim": WAIT, "other": WAIT}
-    assert "It waits for the end of a workload of another project." in decisions["claim"].why
+    assert "a workload of another project" in decisions["claim"].why
 
 
 @pytest.mark.parametrize("limits", ["within quota", "non-preemptible", "beyond the quota"])
@@ -110,12 +110,11 @@ def test_only_workloads_of_the_same_project_are_named() -> None:
     firm = replace(gang("firm", 2, OWNER), preemptible=False)
     own = runs(gang("own", 3, OWNER), 0, 1, 2)
     taken = decided([firm], [own, runs(gang("g", 1), 3)], quota=2)
-    assert taken["own"].why == "Taken back by firm, within its quota."
-    assert taken["firm"].why.endswith("It waits for the end of own.")
+    assert "by firm" in taken["own"].why
+    assert taken["firm"].why.endswith("of own.")
     taken = decided([firm], [runs(gang("g", 2), 0, 1), runs(gang("h", 2), 2, 3)])
-    assert taken["g"].why == "Taken back by a workload of another project, within its quota."
-    end = "It waits for the end of a workload of another project."
-    assert taken["firm"].why.endswith(end)
+    assert "by a workload of another project" in taken["g"].why
+    assert taken["firm"].why.endswith("of a workload of another project.")
 
 
 @pytest.mark.parametrize(("limit", "kind"), [(100.0, START), (101.0, WAIT), (None, WAIT)])
