@@ -77,8 +77,8 @@ def run_chosen(only: str) -> list[Part]:
 def run_rest() -> list[Part]:
     """Run what ``make test-all`` runs.
 
-    PostgreSQL's part has the lowest priority and takes the time in which the others wait.
-    Kubernetes and Slurm follow the browsers: beside them, pages take longer than a test allows.
+    Two parts have the lowest priority and take the time in which the others wait. Kubernetes and
+    Slurm follow the browsers: beside them, pages take longer than a test allows.
     """
     os.environ.setdefault("API_SECONDS", "75")
     # The same if it runs once more, or luck would hide what was found.
@@ -97,6 +97,7 @@ def run_rest() -> list[Part]:
         "matrices and random rounds",
         f"extended and not ({PRODUCT} or {CLUSTER})",
         *marked("extended"),
+        is_patient=True,
     )
     product = pytest_part(
         "more in a browser, and faults",
@@ -118,11 +119,10 @@ def run_rest() -> list[Part]:
         missing="" if has_cluster else NO_CLUSTER,
     )
     with beside(postgres):
-        extended.run()
         product.run()
-        with beside(slurm):
+        with beside(extended), beside(slurm):
             kubernetes.run()
-    return [extended, product, postgres, slurm, kubernetes]
+    return [product, postgres, extended, slurm, kubernetes]
 
 
 def pytest_part(name: str, marks: str, *arguments: str, **options: Any) -> Part:

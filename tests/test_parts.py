@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import parts
+from tests.__main__ import HERE, ON_POSTGRES
 from tests.parts import Part, beside, exit_code, report
 
 #: Fails, and leaves a trace of each run.
@@ -63,3 +64,7 @@ def test_output_of_a_part_beside_another_is_shown_at_the_end(
 )
 def test_parts_together_fail_where_one_failed(codes: list[int], code: int) -> None:
     assert exit_code(codes) == code
+
+
+def test_what_runs_on_postgresql_is_there() -> None:
+    assert [path for path in ON_POSTGRES if not (HERE / path).exists()] == []
