@@ -48,6 +48,7 @@ def test_the_document_counts_them() -> None:
     ]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda it: it.name)
 def test_operations_that_are_missing_are_answered_with_the_reason_in_the_document(
     db: None, operation: ClientOperation
