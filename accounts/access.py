@@ -89,7 +89,7 @@ RESEARCHER = AccessRole(
 ROLES = (ADMINISTRATOR, RESEARCHER)
 
 
-def key(kind: str, pk: Any) -> str:
+def scope_key(kind: str, pk: Any) -> str:
     """The key of a scope, such as ``project:3``."""
     return f"{kind}:{pk}"
 
@@ -112,7 +112,7 @@ def may(user: User | AnonymousUser, action: str, *scopes: str) -> bool:
     return not grants(user, action).isdisjoint({ACCOUNT, *scopes})
 
 
-def anywhere(user: User | AnonymousUser, action: str) -> bool:
+def may_anywhere(user: User | AnonymousUser, action: str) -> bool:
     """Whether there is any scope in which someone may do it."""
     return bool(grants(user, action))
 
@@ -120,7 +120,7 @@ def anywhere(user: User | AnonymousUser, action: str) -> bool:
 def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
     """``PermissionDenied`` unless someone may do it to what these scopes hold."""
     if not may(user, action, *scopes):
-        raise PermissionDenied(missing(action, user))
+        raise PermissionDenied(missing_permission_text(action, user))
 
 
 def may_own(user: User | AnonymousUser, action: str) -> bool:
@@ -129,7 +129,7 @@ def may_own(user: User | AnonymousUser, action: str) -> bool:
     return user.is_active and not _beyond_key(user, action)
 
 
-def missing(action: str, user: User | AnonymousUser) -> str:
+def missing_permission_text(action: str, user: User | AnonymousUser) -> str:
     if _beyond_key(user, action):
         return f"This access key does not have the permission {action}. Use one that has it."
     return f"You need the permission {action} for this. Ask an administrator for it."
@@ -155,12 +155,12 @@ def who_may(action: str) -> QuerySet[User]:
     return get_user_model().objects.filter(role__in=names, is_active=True).order_by("pk")
 
 
-def held_by(user: User) -> list[tuple[AccessRole, str]]:
+def roles_of(user: User) -> list[tuple[AccessRole, str]]:
     """The roles of a person, each with the key of the scope in which they have it."""
     return [(role, scope) for role in ROLES for scope in sorted(_scopes_of(user, role))]
 
 
-def roles() -> Choices:
+def role_choices() -> Choices:
     """The choices of a person's role."""
     return [(role.name, role.label) for role in ROLES]
 
@@ -178,7 +178,7 @@ def _beyond_key(user: Any, action: str) -> bool:
     return key is not None and not key.covers(action)
 
 
-def forget(user: User) -> None:
+def forget_memberships(user: User) -> None:
     """Forget the projects in which a user is a member, so that they are read again."""
     user.__dict__.pop("_memberships", None)
 
@@ -189,5 +189,7 @@ def _memberships(user: Any) -> frozenset[str]:
     kept: frozenset[str] | None = user.__dict__.get("_memberships")
     if kept is None:
         projects = user.projects.order_by().values_list("pk", flat=True)
-        kept = user.__dict__["_memberships"] = frozenset(key("project", pk) for pk in projects)
+        kept = user.__dict__["_memberships"] = frozenset(
+            scope_key("project", pk) for pk in projects
+        )
     return kept

@@ -26,7 +26,7 @@ USER = (
         "Role",
         Input.SELECT,
         "Administrators can see and change everything.",
-        options=tuple(access.roles()),
+        options=tuple(access.role_choices()),
     ),
 )
 SIGN_IN = (Field("username", "Username", required=True), new_password("Initial password"))

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from accounts import access
 from accounts.models import GroupMembership, User, UserGroup
 from audit import services as audit
-from core.text import fault_of
+from core.text import text_fault
 
 MOST_NAMES = 200  # groups of one person that are accepted from the identity provider
 LONGEST_NAME = 150
@@ -72,7 +72,7 @@ def _names(claim: Any) -> Iterable[str]:
     """The names in a claim, which is a list or one name. Anything else is ignored."""
     names = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
     texts = [name.strip() for name in names if isinstance(name, str)]
-    return [t for t in texts if 0 < len(t) <= LONGEST_NAME and not fault_of(t)][:MOST_NAMES]
+    return [t for t in texts if 0 < len(t) <= LONGEST_NAME and not text_fault(t)][:MOST_NAMES]
 
 
 def _set_people(group: UserGroup, people: Collection[User]) -> None:

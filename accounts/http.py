@@ -30,8 +30,8 @@ def permission_required(action: str) -> Callable[[View], View]:
     def guard(view: View) -> View:
         @wraps(view)
         def checked(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-            if not access.anywhere(request.user, action):
-                raise PermissionDenied(access.missing(action, request.user))
+            if not access.may_anywhere(request.user, action):
+                raise PermissionDenied(access.missing_permission_text(action, request.user))
             return view(request, *args, **kwargs)
 
         return cast(View, login_required(checked))

@@ -17,7 +17,9 @@ class User(AbstractUser):
     """Someone who can sign in. ``accounts.access`` decides what they may do; nothing else reads
     ``role``."""
 
-    role = models.CharField(max_length=20, choices=access.roles, default=access.RESEARCHER.name)
+    role = models.CharField(
+        max_length=20, choices=access.role_choices, default=access.RESEARCHER.name
+    )
     #: Sessions and tokens from before this time are no longer valid.
     signed_out_at = models.DateTimeField(null=True, blank=True, editable=False)
     #: The access key with which a program acts for them, only set on the object of this request.

@@ -21,7 +21,7 @@ from projects.scopes import ScopedQuerySet
 from spec.draft import Values
 from spec.formats import documents
 from spec.formats.documents import Document
-from spec.formats.stored import fault_of
+from spec.formats.stored import document_fault
 from spec.kind import KindTraits
 from spec.problems.errors import Problem
 
@@ -126,7 +126,7 @@ class AssetKind(ABC, Generic[A]):
 
     def dump_part(self, part: Any) -> Document:
         """Return a validated ``part`` as its column stores it."""
-        return documents.dump(part)
+        return documents.dump_spec(part)
 
     def problems_when_saved(self, asset: A) -> Iterator[Problem]:
         """Yield what is wrong with an asset outside its document."""
@@ -207,11 +207,13 @@ class AssetKind(ABC, Generic[A]):
 
     def fault_of(self, asset: A) -> str:
         """Why current rules no longer accept an asset; empty if they do."""
-        return fault_of(self.part, getattr(asset, self.column))
+        return document_fault(self.part, getattr(asset, self.column))
 
     def as_yaml(self, asset: A) -> str:
         """An asset's document as YAML, without defaults and secrets."""
         document = getattr(asset, self.column)
         if not self.fault_of(asset):
-            document = documents.brief(documents.ordered(document, self.part), self.part)
-        return documents.to_yaml(documents.masked(document))
+            document = documents.without_defaults(
+                documents.order_keys(document, self.part), self.part
+            )
+        return documents.to_yaml(documents.mask_secret_values(document))

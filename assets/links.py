@@ -13,7 +13,7 @@ from django.db import models
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 
-from core.words import counted
+from core.words import count_nouns
 
 Reference = tuple[str, str, UUID]  # role, kind, id
 
@@ -94,7 +94,7 @@ def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[st
 def used_by(asset: Any) -> str:
     """Usage in words, such as ``3 workloads and 1 template``, of an asset from
     :func:`with_counts`."""
-    return counted((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables())
+    return count_nouns((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables())
 
 
 def with_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:

@@ -10,7 +10,7 @@ from core.web.query import uuid_of
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.draft_yaml import Names
-from spec.formats.stored import readable
+from spec.formats.stored import drop_invalid_parts
 
 
 def names_for(user: User) -> Names:
@@ -35,5 +35,5 @@ def as_yaml(kind: AssetKind[Any], asset: Any, user: User) -> str:
     """An asset's document as YAML; a draft in the wizard's format."""
     if kind.part is not WorkloadDraft or kind.fault_of(asset):
         return kind.as_yaml(asset)
-    draft = readable(WorkloadDraft, getattr(asset, kind.column))
-    return draft_yaml.write(draft, names_for(user))
+    draft = drop_invalid_parts(WorkloadDraft, getattr(asset, kind.column))
+    return draft_yaml.write_draft_yaml(draft, names_for(user))

@@ -17,10 +17,10 @@ from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
 from core.deletion import Dependents, deleting, hidden_in
-from core.words import counted, first_names
+from core.words import count_nouns, first_names
 from projects.scopes import Place
 from spec.formats.documents import Document
-from spec.problems.errors import TAKEN, Problem, SpecError, problems
+from spec.problems.errors import TAKEN, Problem, SpecError, problems_in
 
 LONGEST_NAME = 63
 
@@ -119,7 +119,7 @@ def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
     """The first of each kind: ``workload train``, ``template base``."""
     uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
     names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
-    return Dependents(names, counted((hidden_in(rows, by), noun) for noun, rows in uses))
+    return Dependents(names, count_nouns((hidden_in(rows, by), noun) for noun, rows in uses))
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:
@@ -133,7 +133,7 @@ def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets
     """``PermissionDenied`` if ``by`` may not change the asset, for example because it is only
     shared."""
     if not kind.rows.editable_by(by, action).filter(pk=asset.pk).exists():
-        raise PermissionDenied(access.missing(action, by))
+        raise PermissionDenied(access.missing_permission_text(action, by))
 
 
 def _facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
@@ -154,7 +154,7 @@ def _put(
     document: Document | None,
 ) -> None:
     if not place.is_open_to(by, "assets.create"):
-        raise PermissionDenied(access.missing("assets.create", by))
+        raise PermissionDenied(access.missing_permission_text("assets.create", by))
     asset.put(place)
     asset.name, asset.description = name.strip(), description.strip()
     asset.created_by = asset.updated_by = by
@@ -190,7 +190,7 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
                 kind.dump_part(kind.part.model_validate(document, by_alias=True, by_name=False)),
             )
         except ValidationError as error:
-            wrong += problems(error)
+            wrong += problems_in(error)
         else:
             wrong += kind.problems_when_saved(asset)
     if wrong:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.formats.documents import Document
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
 
 NOT_HERE = "is not supported; leave it out"
@@ -74,7 +74,7 @@ class AssetWire:
     read_only: bool = False
 
 
-def without(
+def without_unsupported_fields(
     document: Document, lacks: Mapping[str, str], at: Path = ()
 ) -> tuple[Document, list[Problem]]:
     """Remove Run:ai's fields that have no counterpart here. Null and false are ignored; for any
@@ -99,7 +99,7 @@ def without_in_items(
             continue
         left = []
         for number, item in enumerate(items):
-            rest, problems = without(mapping(item), lacks, (name, number))
+            rest, problems = without_unsupported_fields(as_mapping(item), lacks, (name, number))
             left.append(rest if isinstance(item, dict) else item)
             wrong += problems
         whole[name] = left

@@ -19,7 +19,7 @@ LOOKED_THROUGH = 100_000  # entries in one answer
 OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
 
 
-def matches(text: str) -> Q:
+def matching_entries(text: str) -> Q:
     """Entries with ``text`` in who did it, what was done, or to what."""
     by_whom = Q(by_name__icontains=text)
     what = Q(verb__icontains=text)
@@ -80,7 +80,7 @@ class AuditFilter:
 
     def conditions(self) -> Iterator[Q]:
         if self.text:
-            yield matches(self.text)
+            yield matching_entries(self.text)
         if self.verb:
             yield Q(verb=self.verb)
         if self.kind:

@@ -16,8 +16,8 @@ from workloads.models import Workload
 
 BATCH = 2_000
 PHASES = [Phase.COMPLETED] * 7 + [Phase.FAILED] * 2 + [Phase.STOPPED]
-SPEC = documents.dump(
-    documents.load(
+SPEC = documents.dump_spec(
+    documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "numWorkers": 2,

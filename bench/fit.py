@@ -87,7 +87,7 @@ def gang(random: Random) -> "WorkloadSpec":
     if random.random() < 0.4:
         worker["nodeType"] = random.choice(list(TYPES))
     whole = {"nodePools": ["reserved"]} if random.random() < 0.2 else {}
-    return documents.load(
+    return documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": random.choice(("workers_only", "workers_and_master")),

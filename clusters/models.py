@@ -19,7 +19,7 @@ from core.database.fields import EncryptedTextField, SaidJSON, SaidText
 from engines.base import Capabilities
 from engines.findings import Finding, refusal_of
 from engines.nodes import Gpu
-from spec.formats.stored import fault_of
+from spec.formats.stored import document_fault
 
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
@@ -106,7 +106,7 @@ class Cluster(models.Model):
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
-        return (access.key("cluster", self.pk),)
+        return (access.scope_key("cluster", self.pk),)
 
     @property
     def definition(self) -> ClusterKind:
@@ -141,7 +141,7 @@ class Cluster(models.Model):
     @property
     def settings_fault(self) -> str:
         """Why its settings are no longer valid; empty if they are."""
-        return fault_of(self.definition.settings, self.settings_json)
+        return document_fault(self.definition.settings, self.settings_json)
 
     @property
     def silence(self) -> str:

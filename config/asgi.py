@@ -19,7 +19,7 @@ from core.sqlite import checkpoints  # noqa: E402
 from core.web.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
 from workloads.terminal.urls import program_routes, routes  # noqa: E402
 from workloads.tools.addresses import is_a_tools  # noqa: E402
-from workloads.tools.app import tools  # noqa: E402
+from workloads.tools.app import serve_tool  # noqa: E402
 from workloads.tools.headers import value_of  # noqa: E402
 
 pages = own_pages_only(CookieMiddleware(URLRouter(routes)))
@@ -32,7 +32,7 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route by host name: a tool that a workload serves has a host of its own, so that its pages
     never share an origin, and thus cookies, with ours."""
     host = value_of(scope["headers"], b"host").decode("latin-1")
-    await (tools if is_a_tools(host) else own)(scope, receive, send)
+    await (serve_tool if is_a_tools(host) else own)(scope, receive, send)
 
 
 checkpoints.start(settings.DATABASES["default"])

@@ -8,7 +8,7 @@ from typing import Any, Self
 from django.db import transaction
 from django.db.models import Model, ProtectedError, QuerySet
 
-from core.words import first_names, some
+from core.words import first_names, name_first_three
 
 ASK = "For what you cannot open, ask an administrator."
 
@@ -42,7 +42,7 @@ class Dependents:
         if not (self.names or self.hidden):
             return ""
         unseen = [f"{self.hidden} that you cannot open"] if self.hidden else []
-        both = ", and ".join([*([some(self.names)] if self.names else []), *unseen])
+        both = ", and ".join([*([name_first_three(self.names)] if self.names else []), *unseen])
         what_to_do = [*([advice] if self.names else []), *([ASK] if self.hidden else [])]
         return f"{lead} {both}. {' '.join(what_to_do)}"
 

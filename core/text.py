@@ -28,7 +28,7 @@ class UnfitJson(ValueError):
         super().__init__("; ".join(text for _, text in self.faults))
 
 
-def fault_of(text: str) -> str:
+def text_fault(text: str) -> str:
     """What is wrong with a text from outside, as the end of a sentence; empty if nothing is."""
     if len(text) > LONGEST:
         return f"is longer than {LONGEST:,} characters"
@@ -42,7 +42,7 @@ def fault_of(text: str) -> str:
     )
 
 
-def cleaned(text: str) -> str:
+def replace_unfit_characters(text: str) -> str:
     """The text with unfit characters replaced, for sources that cannot be asked to correct it."""
     return UNFIT.sub("\ufffd", text)
 
@@ -56,7 +56,7 @@ def in_utc(moment: datetime) -> datetime:
         raise ValueError("is before the year 1 or after the year 9999 in UTC") from error
 
 
-def loads(data: str | bytes) -> Any:
+def parse_json(data: str | bytes) -> Any:
     """Parse JSON from outside. ``UnfitJson`` if it is invalid or exceeds a limit."""
     try:
         value = json.loads(data, parse_constant=_no_number)
@@ -78,7 +78,7 @@ def _faults(value: Any) -> Iterator[tuple[Path, str]]:
     left: list[tuple[Path, Any]] = [((), value)]
     while left:
         path, one = left.pop()
-        if isinstance(one, str) and (text := fault_of(one)):
+        if isinstance(one, str) and (text := text_fault(one)):
             yield path, text
         elif isinstance(one, int | float) and not abs(one) <= LARGEST:
             yield path, "is too large a number"
@@ -87,8 +87,8 @@ def _faults(value: Any) -> Iterator[tuple[Path, str]]:
         elif isinstance(one, dict | list) and len(one) > MOST_ITEMS:
             yield path, f"has more than {MOST_ITEMS:,} items"
         elif isinstance(one, dict):
-            for key in filter(fault_of, one):
-                yield path, f"has a name that {fault_of(key)}"
-            left += [((*path, key), inner) for key, inner in one.items() if not fault_of(key)]
+            for key in filter(text_fault, one):
+                yield path, f"has a name that {text_fault(key)}"
+            left += [((*path, key), inner) for key, inner in one.items() if not text_fault(key)]
         elif isinstance(one, list):
             left += [((*path, number), inner) for number, inner in enumerate(one)]

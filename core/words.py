@@ -8,12 +8,12 @@ from django.db.models import QuerySet
 MOST = 3
 
 
-def some(names: Sequence[str]) -> str:
+def name_first_three(names: Sequence[str]) -> str:
     """The first three names, with "and others" if there are more; empty for no names."""
     return ", ".join(names[:MOST]) + (" and others" if len(names) > MOST else "")
 
 
-def counted(counts: Iterable[tuple[int, str]]) -> str:
+def count_nouns(counts: Iterable[tuple[int, str]]) -> str:
     """Numbers and their nouns, such as ``3 workloads and 1 template``; zeros are left out."""
     words = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

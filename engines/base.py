@@ -26,7 +26,7 @@ from engines.session import Session
 from spec.framework import Framework
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import Cause
-from spec.problems.errors import Problem, place_of
+from spec.problems.errors import Problem, path_text
 from spec.tools import Tool
 from spec.values.variable import EnvironmentVariable, NamedCredential
 from spec.workload import Role, WorkloadSpec
@@ -146,11 +146,11 @@ class EngineRefused(EngineError):
         super().__init__(message)
 
 
-def refuse(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) -> None:
+def raise_complaints(complaints: Iterable[Problem], *, reason: Reason = Reason.REFUSED) -> None:
     """Raise ``EngineRefused`` with all complaints, if there are any."""
     if problems := list(complaints):
-        said = " ".join(f"{place_of(it.path)}: {it.message}." for it in problems)
-        raise EngineRefused(said, reason=reason, field=place_of(problems[0].path))
+        said = " ".join(f"{path_text(it.path)}: {it.message}." for it in problems)
+        raise EngineRefused(said, reason=reason, field=path_text(problems[0].path))
 
 
 class EngineUnavailable(EngineError):

@@ -22,7 +22,7 @@ from engines.base import (
     Observation,
     RankState,
     UsageSample,
-    refuse,
+    raise_complaints,
 )
 from engines.findings import EXCLUDED, Finding, refusal_of
 from engines.logs import Log, LogChunk
@@ -180,7 +180,7 @@ class FakeEngine:
 
     def submit(self, launch: Launch) -> None:
         self._check()
-        refuse(self.complaints(launch))
+        raise_complaints(self.complaints(launch))
         before = self._shown.get(launch.handle.workload_id)
         if before and before.run >= launch.run:
             return

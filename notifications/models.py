@@ -119,7 +119,7 @@ class Webhook(Scoped):
         holder = self.project or self.department
         if holder is not None:
             return holder.scope_keys
-        return (access.key("cluster", self.cluster_id),) if self.cluster_id else ()
+        return (access.scope_key("cluster", self.cluster_id),) if self.cluster_id else ()
 
 
 class DeliveryState(models.TextChoices):

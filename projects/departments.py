@@ -15,7 +15,7 @@ from core.deletion import Dependents, deleting
 from core.rest.verdicts import unless_taken
 from projects import queues
 from projects.models import Department, Project
-from projects.quotas import Demand, Quota, overbooked, quota_of_department, usage_of
+from projects.quotas import Demand, Quota, overbooked_warning, quota_of_department, usage_of
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class DepartmentShare:
 
     @cached_property
     def warning(self) -> str:
-        return overbooked(self.department, self.projects)
+        return overbooked_warning(self.department, self.projects)
 
 
 def shares_of(departments: Collection[Department]) -> list[DepartmentShare]:

@@ -16,7 +16,7 @@ from projects.models import Department, Project
 from projects.ranks import RANKS
 from spec.part import Flag, Number
 from spec.parts.scheduling import PriorityClass
-from spec.problems.errors import problems
+from spec.problems.errors import problems_in
 
 GB = 1_000_000_000
 LARGEST_QUOTA = 1e9  # in GB; more bytes would not fit into a column
@@ -101,7 +101,7 @@ class DepartmentForm(Form):
         try:
             self.typed = self.VALUES.model_validate(self.document(without=("cluster",)))
         except ValidationError as error:
-            self.add_problems((problem.path, problem.message) for problem in problems(error))
+            self.add_problems((problem.path, problem.message) for problem in problems_in(error))
 
     def given(self) -> dict[str, Any]:
         """The values for the verbs that create and change it, without the cluster."""

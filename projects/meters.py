@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from projects.quotas import Demand, Quota
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ def meters(quota: Quota, held: Demand) -> list[Meter]:
     return [
         _meter("GPUs", held.gpus, quota.gpus, _number),
         _meter("CPU cores", held.cpu, quota.cpu, _number),
-        _meter("CPU memory", held.memory, quota.memory, readable),
+        _meter("CPU memory", held.memory, quota.memory, format_bytes),
     ]
 
 

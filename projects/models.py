@@ -10,7 +10,7 @@ from django.urls import reverse
 from accounts import access
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster
-from core.words import some
+from core.words import name_first_three
 from projects.ranks import ranks
 from spec.parts.scheduling import MAX_POOLS, PriorityClass
 
@@ -59,7 +59,7 @@ class Department(models.Model):
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
-        return access.key("department", self.pk), access.key("cluster", self.cluster_id)
+        return access.scope_key("department", self.pk), access.scope_key("cluster", self.cluster_id)
 
     @property
     def has_quota(self) -> bool:
@@ -151,15 +151,15 @@ class Project(models.Model):
         if len(names) > MAX_POOLS:
             return f"The list can have at most {MAX_POOLS} node pools."
         there = {*home.pools.values_list("name", flat=True), DEFAULT_POOL} if names else set()
-        missing = some([name for name in names if name not in there])
+        missing = name_first_three([name for name in names if name not in there])
         return f"{home} has no node pool {missing}. Choose among its own." if missing else ""
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
         return (
-            access.key("project", self.pk),
-            access.key("department", self.department_id),
-            access.key("cluster", self.cluster_id),
+            access.scope_key("project", self.pk),
+            access.scope_key("department", self.department_id),
+            access.scope_key("cluster", self.cluster_id),
         )
 
 

@@ -9,7 +9,7 @@ from django.db.models import Count, Sum
 
 from projects.models import Department, Project
 from spec.phases import HOLDING, Phase
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 from spec.workload import WorkloadSpec
 
 SLACK = 1e-6  # tolerance for sums of fractions
@@ -99,13 +99,13 @@ def quota_of_department(department: Department, projects: Collection[Project]) -
     return Quota(gpus, cpu, memory)
 
 
-def overbooked(department: Department, projects: Collection[Project]) -> str:
+def overbooked_warning(department: Department, projects: Collection[Project]) -> str:
     """A warning if the quotas of its projects together exceed its own; else empty. Projects without
     a limit are limited by the department."""
     rows = (
         ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _number),
         ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _number),
-        ("of memory", department.memory_quota, [it.memory_quota for it in projects], readable),
+        ("of memory", department.memory_quota, [it.memory_quota for it in projects], format_bytes),
     )
     lines = []
     for unit, quota, quotas, write in rows:
@@ -146,7 +146,7 @@ class Account:
         rows = (
             ("GPUs", total.gpus, quota.gpus, held.gpus, _number),
             ("CPU cores", total.cpu, quota.cpu, held.cpu, _number),
-            ("of memory", total.memory, quota.memory, held.memory, readable),
+            ("of memory", total.memory, quota.memory, held.memory, format_bytes),
         )
         return "; ".join(_beyond(*row) for row in rows if _passes(row[1], row[2]))
 

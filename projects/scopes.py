@@ -23,7 +23,7 @@ class Scope(models.TextChoices):
     PROJECT = "project", "Project"
 
 
-def scopes() -> Choices:
+def scope_choices() -> Choices:
     return Scope.choices
 
 
@@ -87,7 +87,7 @@ class Place:
         return f"{self.scope.label} {self.holder}" if self.holder else self.scope.label
 
 
-def places_of(user: User, action: str) -> dict[str, Place]:
+def scopes_open_to(user: User, action: str) -> dict[str, Place]:
     """Where this user may perform ``action``, by the value of the scope field."""
     projects = Project.objects.open_to(user, action).for_list()
     everywhere = access.may(user, action)
@@ -99,7 +99,7 @@ def places_of(user: User, action: str) -> dict[str, Place]:
     return {place.key: place for place in map(Place, holders)}
 
 
-def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
+def scope_options(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
     """Options of the scope field by kind of scope, limited to a cluster if it is known."""
     groups: dict[str, list[Option]] = {}
     clusters = {place.cluster.pk for place in places.values() if place.cluster}
@@ -113,7 +113,7 @@ def grouped(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Opti
     return list(groups.items())
 
 
-def seen_by(user: User) -> Q:
+def visible_scopes(user: User) -> Q:
     """The filter of :meth:`ScopedQuerySet.visible_to`."""
     if access.may(user, "assets.read"):
         return Q()
@@ -122,18 +122,18 @@ def seen_by(user: User) -> Q:
         Q(scope=Scope.PROJECT, project__in=projects)
         | Q(scope=Scope.DEPARTMENT, department__in=projects.values("department"))
         | Q(scope=Scope.CLUSTER, cluster__in=projects.values("cluster"))
-        | (Q(scope=Scope.ACCOUNT) if access.anywhere(user, "assets.read") else Q(pk__in=[]))
+        | (Q(scope=Scope.ACCOUNT) if access.may_anywhere(user, "assets.read") else Q(pk__in=[]))
     )
 
 
-def changed_by(user: User, action: str) -> Q:
+def editable_scopes(user: User, action: str) -> Q:
     """The filter of :meth:`ScopedQuerySet.editable_by`."""
     if access.may(user, action):
         return Q()
     return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
 
 
-def holding(project: int, department: int, cluster: UUID) -> Q:
+def scopes_including(project: int, department: int, cluster: UUID) -> Q:
     """A filter for scopes that include a project of this department and cluster."""
     return (
         Q(scope=Scope.PROJECT, project=project)
@@ -148,11 +148,11 @@ class ScopedQuerySet(models.QuerySet[M]):
 
     def visible_to(self, user: User) -> Self:
         """Assets whose scope includes a project in which the user may see assets."""
-        return self.filter(seen_by(user))
+        return self.filter(visible_scopes(user))
 
     def usable_in(self, project: Project) -> Self:
         """Assets whose scope includes this project."""
-        return self.filter(holding(project.pk, project.department_id, project.cluster_id))
+        return self.filter(scopes_including(project.pk, project.department_id, project.cluster_id))
 
     def usable_at(self, place: Place) -> Self:
         """Assets whose scope includes this place, for use by another asset there."""
@@ -169,7 +169,7 @@ class ScopedQuerySet(models.QuerySet[M]):
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
         """Assets in places where the user may perform ``action``; not those that are only shared
         there."""
-        return self.filter(changed_by(user, action))
+        return self.filter(editable_scopes(user, action))
 
     def named(self, name: str, place: Place) -> Self:
         """The asset with this name in a place, at most one. Kinds whose assets may belong to a
@@ -201,7 +201,7 @@ class Scoped(models.Model):
     """Columns of a scope. ``cluster`` is set unless the scope is the account; ``department`` or
     ``project`` is set if the scope is one."""
 
-    scope = models.CharField(max_length=20, choices=scopes, default=Scope.PROJECT)
+    scope = models.CharField(max_length=20, choices=scope_choices, default=Scope.PROJECT)
     cluster = models.ForeignKey(
         Cluster, on_delete=models.CASCADE, null=True, blank=True, related_name="%(class)ss"
     )

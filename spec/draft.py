@@ -53,7 +53,7 @@ class ReplicaDraft(DraftPart):
     @property
     def given(self) -> Values:
         """``values`` without empty ones and without blank list items."""
-        return given(self.values)
+        return without_empty_values(self.values)
 
     @property
     def of_the_pod(self) -> Values:
@@ -125,7 +125,7 @@ class WorkloadDraft(DraftPart):
     @property
     def given(self) -> Values:
         """The values that count, without empty ones."""
-        return given(self.counted)
+        return without_empty_values(self.counted)
 
     @property
     def counted(self) -> Values:
@@ -133,7 +133,7 @@ class WorkloadDraft(DraftPart):
         return {key: value for key, value in self.values.items() if self.traits.may_have(key)}
 
 
-def given(values: Values) -> Values:
+def without_empty_values(values: Values) -> Values:
     filled = {key: _filled(value) for key, value in values.items()}
     return {key: value for key, value in filled.items() if value not in (None, "", [])}
 

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from spec.parts.environment import TOOLS, ConnectionType, ToolConnection
-from spec.values.variable import fill_in, filled_in, looks_secret
+from spec.values.variable import fill_in, fill_references, looks_secret
 from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
 #: Whoever reaches these ports is in, without being asked who they are.
@@ -58,7 +58,7 @@ def _link(replica: Replica, tool: ToolConnection) -> Link | None:
     variables = replica.environment_variables
     values = {it.name: it.value for it in variables if it.value and not looks_secret(it.name)}
     url = fill_in(tool.external_url or "", values)
-    return Link(tool.name, TOOLS[tool.tool_type], url, tuple(sorted(filled_in(url))))
+    return Link(tool.name, TOOLS[tool.tool_type], url, tuple(sorted(fill_references(url))))
 
 
 def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:

@@ -179,7 +179,7 @@ class TemplateFactory(_AssetFactory):
 
 def workload_spec(workers: int = 2) -> WorkloadSpec:
     worker = {"image": IMAGE, "compute": TENTH}
-    return documents.load(
+    return documents.load_spec(
         {"distributedFramework": "PyTorch", "numWorkers": workers, "worker": worker}
     )
 
@@ -217,7 +217,7 @@ class WorkloadFactory(DjangoModelFactory[Workload]):
     project = SubFactory(ProjectFactory)
     cluster = SelfAttribute("project.cluster")
     created_by = SubFactory(UserFactory)
-    spec_json = LazyFunction(lambda: documents.dump(workload_spec()))
+    spec_json = LazyFunction(lambda: documents.dump_spec(workload_spec()))
     phase = Phase.CREATING
     framework = "PyTorch"
     architecture = "workers_and_master"

@@ -14,7 +14,7 @@ def of_one_pod(kind: str) -> dict[str, Any]:
         "kind": kind,
         "framework": "",
         "architecture": "standard",
-        "spec_json": LazyFunction(lambda: documents.dump(documents.load(spec))),
+        "spec_json": LazyFunction(lambda: documents.dump_spec(documents.load_spec(spec))),
     }
 
 

@@ -13,7 +13,7 @@ import typer
 
 from trainyard_cli import __version__, everywhere, notes
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import Invocation, of
+from trainyard_cli.invocation import Invocation, current_invocation
 
 PROGRAM = "trainyard"
 #: Module in ``commands`` → the first words that it adds.
@@ -50,7 +50,7 @@ HELP = "Submit, follow and control distributed training on Trainyard. Start with
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line, by default that of this process, and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
-    notes.want(notes.LogLevel.INFO)
+    notes.set_wanted_notes(notes.LogLevel.INFO)
     try:
         head, words = split(arguments)
         with closing(Invocation(words)) as invocation:
@@ -144,7 +144,7 @@ def _options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    invocation = of(context)
+    invocation = current_invocation(context)
     if config_path:
         invocation.config = config_path.expanduser() / "config.json"
     if config_file:

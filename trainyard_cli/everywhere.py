@@ -19,17 +19,17 @@ DEBUG = "Print each request on standard error."
 
 def _quiet(asked: bool) -> None:
     if asked:
-        notes.want(LogLevel.ERROR)
+        notes.set_wanted_notes(LogLevel.ERROR)
 
 
 def _debug(asked: bool) -> None:
     if asked:
-        notes.want(LogLevel.DEBUG)
+        notes.set_wanted_notes(LogLevel.DEBUG)
 
 
 def _level(level: LogLevel | None) -> None:
     if level:
-        notes.want(level)
+        notes.set_wanted_notes(level)
 
 
 def _option(*names: str, text: str, hidden: bool, callback: Any) -> Any:

@@ -122,7 +122,7 @@ class Invocation:
         return {key: named[0][key] for key in ("id", "name", "clusterId")}
 
 
-def of(context: typer.Context) -> Invocation:
+def current_invocation(context: typer.Context) -> Invocation:
     """Return the invocation that a command belongs to."""
     invocation: Invocation = context.obj
     return invocation

@@ -17,7 +17,7 @@ LEVELS = tuple(LogLevel)
 _wanted = LogLevel.INFO
 
 
-def want(level: LogLevel) -> None:
+def set_wanted_notes(level: LogLevel) -> None:
     """Print notes of this level and above from now on."""
     global _wanted
     _wanted = level
@@ -28,7 +28,7 @@ def is_wanted(level: LogLevel) -> bool:
     return LEVELS.index(level) >= LEVELS.index(_wanted)
 
 
-def note(text: str, level: LogLevel = LogLevel.INFO) -> None:
+def print_note(text: str, level: LogLevel = LogLevel.INFO) -> None:
     """Print a line for people, such as what was done or what they can do next."""
     if is_wanted(level):
         print(text, file=sys.stderr, flush=True)

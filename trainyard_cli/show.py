@@ -8,7 +8,7 @@ from datetime import datetime, timezone
 from enum import Enum
 from typing import Any, TextIO
 
-from trainyard_cli.notes import note
+from trainyard_cli.notes import print_note
 
 Item = dict[str, Any]
 GAP = "  "
@@ -43,7 +43,7 @@ class TextColumn:
     wide: bool = False
 
 
-def listing(
+def print_list(
     items: Sequence[Item],
     columns: Sequence[TextColumn],
     output: Format | None,
@@ -57,21 +57,21 @@ def listing(
     ``name`` is what ``-o name`` prints of each item. ``empty`` is printed on standard error instead
     of a table without rows.
     """
-    if document(list(items), output):
+    if print_document(list(items), output):
         return
     if output is Format.NAME:
         for item in items:
             print(name(item))
         return
     if not items and empty:
-        note(empty)
+        print_note(empty)
         return
     shown = [it for it in columns if output is Format.WIDE or not it.wide]
     rows = [[column.text(item) for column in shown] for item in items]
-    grid([[column.head for column in shown], *rows] if headers else rows)
+    print_columns([[column.head for column in shown], *rows] if headers else rows)
 
 
-def document(value: Any, output: Format | None) -> bool:
+def print_document(value: Any, output: Format | None) -> bool:
     """Print ``value`` if ``output`` is JSON or YAML, and return whether it is."""
     if output is Format.JSON:
         print(json.dumps(value, indent=2, ensure_ascii=False))
@@ -82,7 +82,7 @@ def document(value: Any, output: Format | None) -> bool:
     return output in {Format.JSON, Format.YAML}
 
 
-def grid(rows: Sequence[Sequence[str]], indent: str = "") -> None:
+def print_columns(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Print rows in columns that are as wide as their widest cell: nothing is cut, so that other
     programs can read it."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -105,7 +105,7 @@ def is_colored(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> None:
+def print_facts(pairs: Iterable[tuple[str, str]]) -> None:
     """Print a name and its value on each line, without those that have no value."""
     given = [(name, value) for name, value in pairs if value]
     width = max((len(name) for name, _ in given), default=0) + 1
@@ -113,16 +113,16 @@ def facts(pairs: Iterable[tuple[str, str]]) -> None:
         print(f"{name + ':':<{width}} {phase(value, value)}")
 
 
-def age(moment: str | None, now: datetime | None = None) -> str:
+def format_age(moment: str | None, now: datetime | None = None) -> str:
     """Return how long ago a moment in ISO 8601 was, as ``3d``, ``2h``, ``5m`` or ``12s``. A dash if
     there is none."""
     if not moment:
         return "–"
     then = datetime.fromisoformat(moment.replace("Z", "+00:00"))
-    return duration(((now or datetime.now(timezone.utc)) - then).total_seconds())
+    return format_duration(((now or datetime.now(timezone.utc)) - then).total_seconds())
 
 
-def duration(seconds: float | None) -> str:
+def format_duration(seconds: float | None) -> str:
     """Return a number of seconds as people write it: ``12s``, ``2h30m``, ``12d``. A dash for
     ``None``."""
     if seconds is None:
@@ -135,17 +135,17 @@ def duration(seconds: float | None) -> str:
     return f"{head}{more}{rest[1]}" if rest and more else head
 
 
-def sentences(*texts: str) -> str:
+def join_sentences(*texts: str) -> str:
     """Join titles and sentences, and end each with a full stop."""
     return " ".join(text if text[-1] in ".!?" else f"{text}." for text in texts if text)
 
 
-def number(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Return a number with at most three decimals. A dash for ``None``."""
     return "–" if value is None else f"{round(value, 3):g}"
 
 
-def memory(size: float | None) -> str:
+def format_memory(size: float | None) -> str:
     """Return a number of bytes in decimal units, as the pages show it. A dash for ``None``."""
     if size is None:
         return "–"

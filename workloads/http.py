@@ -8,7 +8,7 @@ from accounts.http import Request
 from workloads.models import Workload
 
 
-def find(request: Request, pk: UUID) -> Workload:
+def find_workload(request: Request, pk: UUID) -> Workload:
     """The workload, or 404 if the user may not see it."""
     rows = Workload.objects.visible_to(request.user).for_list()
     return get_object_or_404(rows, pk=pk)

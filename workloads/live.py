@@ -30,7 +30,7 @@ in_thread = sync_to_async(thread_sensitive=False)
 
 
 @require_safe
-async def stream(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+async def stream_changes(request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
     """Stream the names of what changed, several in a message. ``output=all`` adds ``o-<id>`` for
     new output of every workload; ``only=<id>`` limits the stream to one workload, output included.
     """

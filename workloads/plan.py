@@ -14,7 +14,7 @@ from accounts.models import User
 from assets import resolve
 from assets.asset import Asset
 from assets.credential import own_keys, own_values
-from assets.credential.injection.binding import bind
+from assets.credential.injection.binding import bind_credentials
 from assets.links import Reference
 from assets.models import Template
 from assets.template import rulings
@@ -129,11 +129,11 @@ def plan(
         _weigh(result, result.spec, cluster)
     if not submits:
         _foresee(result)
-        contest(result)
+        add_contested_problems(result)
     return result
 
 
-def contest(plan: Plan) -> None:
+def add_contested_problems(plan: Plan) -> None:
     """Add the problems that depend on who is first: a taken name, a full quota."""
     if plan.project and plan.cluster:
         named = [] if plan.draft.is_template else _taken(plan.draft.name, plan.project)
@@ -194,7 +194,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
     plan.origins = _origins(layers, plan.template)
     try:
-        plan.spec = documents.load(_bound(plan, project, by))
+        plan.spec = documents.load_spec(_bound(plan, project, by))
     except SpecError as error:
         plan.problems += [it for it in error.problems if it not in plan.problems]
     if plan.template and not draft.is_template:
@@ -206,7 +206,7 @@ def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
     """The document with the credentials that its variables refer to."""
     document = plan.document
     for role, _ in _replicas(plan.draft):
-        bound = bind(document[role], project=project, user=by, at=(role,))
+        bound = bind_credentials(document[role], project=project, user=by, at=(role,))
         document = document | {role: bound.document}
         plan.problems += bound.problems
         plan.linked += [(role, *each) for each in bound.linked]

@@ -23,13 +23,13 @@ from audit.words import Verb
 from projects.quotas import Demand
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.phases import Phase, Reason
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
-from workloads.plan import Plan, contest, plan
+from workloads.plan import Plan, add_contested_problems, plan
 from workloads.scheduling.quota import hold_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
@@ -93,9 +93,9 @@ def _say_all(planned: Plan, error: Exception, by: User) -> None:
     """Raise ``SpecError`` with every problem. After a lost race, such as for the name, more may
     have changed, so the draft is planned again."""
     if isinstance(error, IntegrityError):
-        access.forget(by)
+        access.forget_memberships(by)
         planned = plan(planned.draft, by=by)
-    contest(planned)
+    add_contested_problems(planned)
     planned.ready()
 
 
@@ -280,14 +280,14 @@ def _own(replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workl
         for path, origin in workload.origins_json.items()
         if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
     }
-    whole = mapping(mapping(workload.spec_json).get(role))
+    whole = as_mapping(as_mapping(workload.spec_json).get(role))
     values = dict(replica.values)
     for name in sorted(of_the_asset & {*whole}):
         value = whole[name]
         given = values.get(name)
         if isinstance(value, list) and isinstance(given, list):
-            names = {mapping(item).get("name") for item in given}
-            value = [item for item in value if mapping(item).get("name") not in names] + given
+            names = {as_mapping(item).get("name") for item in given}
+            value = [item for item in value if as_mapping(item).get("name") not in names] + given
         values[name] = value
     replica.values = values
 

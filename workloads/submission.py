@@ -27,7 +27,7 @@ from workloads.history import events
 from workloads.launch import pulled_with
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
-from workloads.plan import UNSAVED, Plan, Ready, contest, plan
+from workloads.plan import UNSAVED, Plan, Ready, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import time_limits
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
@@ -78,7 +78,7 @@ def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
         project=ready.project,
         cluster=ready.project.cluster,
         draft_json=planned.draft.model_dump(mode="json", by_alias=True),
-        spec_json=documents.dump(spec),
+        spec_json=documents.dump_spec(spec),
         origins_json=planned.origins,
         template=planned.template,
         kind=spec.kind,
@@ -152,10 +152,10 @@ def submit_all(
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):
-            access.forget(by)
+            access.forget_memberships(by)
             plans = _plans(drafts, by)
         for planned in plans:
-            contest(planned)
+            add_contested_problems(planned)
         _refuse(plans)
         raise
 

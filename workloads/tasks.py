@@ -54,7 +54,7 @@ def delete(workload_id: str) -> None:
 
 @shared_task(name="workloads.admit")
 def admit(cluster_id: str) -> None:
-    admission.admit(Cluster.objects.get(pk=cluster_id))
+    admission.admit_waiting(Cluster.objects.get(pk=cluster_id))
 
 
 @shared_task(name="workloads.monitor_cluster")

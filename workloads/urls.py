@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path
 
 from workloads.detail import urls as detail
-from workloads.live import stream
+from workloads.live import stream_changes
 from workloads.logs import urls as logs
 from workloads.metrics import urls as metrics
 from workloads.queue import urls as queue
@@ -21,5 +21,5 @@ urlpatterns: list[URLPattern] = [
     *metrics.urlpatterns,
     *tools.urlpatterns,
     *queue.urlpatterns,
-    path("stream/", stream, name="stream"),
+    path("stream/", stream_changes, name="stream"),
 ]

@@ -12,9 +12,9 @@ from ninja.responses import NinjaJSONEncoder
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from audit.models import AuditEntry
-from audit.search import matches
+from audit.search import matching_entries
 from audit.words import ACTIONS, COMMAND_LINE, KINDS, UPDATE, VERBS
-from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, NextOffset, unreadable
+from core.rest.api import LAST_OFFSET, PAGE_LIMIT, TENANT, Issue, NextOffset, unreadable_request
 from core.rest.filters import (
     DATE,
     TEXT,
@@ -23,9 +23,9 @@ from core.rest.filters import (
     SortBy,
     Sorted,
     SortOrder,
-    narrow,
+    filter_queryset,
     one_of,
-    order,
+    sort_queryset,
 )
 from core.rest.measures import Moment
 from core.web.sheets import line_writer
@@ -110,10 +110,10 @@ class AuditTime(Filtered):
 
     def rows(self) -> QuerySet[AuditEntry]:
         if self.end <= self.start:
-            raise unreadable([Issue(field="end", details="must be later than start")])
+            raise unreadable_request([Issue(field="end", details="must be later than start")])
         between = AuditEntry.objects.filter(at__gte=self.start, at__lt=self.end)
-        rows = narrow(between.annotate(action=ACTION), self.filter_by, FIELDS)
-        return rows.filter(matches(self.search)) if self.search else rows
+        rows = filter_queryset(between.annotate(action=ACTION), self.filter_by, FIELDS)
+        return rows.filter(matching_entries(self.search)) if self.search else rows
 
 
 class AuditListing(AuditTime, Sorted):
@@ -146,7 +146,7 @@ def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLo
     return AuditLogList(
         total=total,
         next=end if end < total else None,
-        audit_logs=[AuditLogOut.of(it) for it in order(rows, listing, FIELDS)[start:end]],
+        audit_logs=[AuditLogOut.of(it) for it in sort_queryset(rows, listing, FIELDS)[start:end]],
     )
 
 

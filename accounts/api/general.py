@@ -8,7 +8,7 @@ from ninja import Field, Query, Router
 from accounts import access, general
 from accounts.api.tokens import ApiRequest
 from accounts.forms import SETTINGS
-from core.rest.api import Closed, Wire, not_found, words
+from core.rest.api import Closed, Wire, enum_schema, not_found
 from core.rest.filters import TEXT, Fields
 from core.rest.rows import WholeListing
 
@@ -22,8 +22,10 @@ FIELDS: Fields = {"key": ("key", TEXT), "label": ("label", TEXT), "value": ("val
 class SettingOut(Wire):
     """``value`` is a text: ``true`` or ``false``."""
 
-    key: Annotated[str, words(*SWITCHES)] = Field(description="The key of the setting, for PUT")
-    value: Annotated[str, words("true", "false")] = Field(
+    key: Annotated[str, enum_schema(*SWITCHES)] = Field(
+        description="The key of the setting, for PUT"
+    )
+    value: Annotated[str, enum_schema("true", "false")] = Field(
         description="true if it is on, else false"
     )
     type: Literal["Boolean"] = Field(default="Boolean", description="Its type")

@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from accounts.models import AccessKey, KeptAnswer, User
 from core.database.fields import Unreadable
-from core.rest.api import DRY_RUN, ApiError, Issue, is_write, operation_of, unreadable
+from core.rest.api import DRY_RUN, ApiError, Issue, is_write, operation_of, unreadable_request
 
 HEADER = "Idempotency-Key"
 REPLAYED = "Idempotent-Replayed"
@@ -33,7 +33,7 @@ LOST = ApiError(
 Run = Callable[..., HttpResponse]
 
 
-def once(run: Run) -> Run:
+def run_once_per_key(run: Run) -> Run:
     """Wrap a ninja call so that it runs only once for each key of a user. Later requests get the
     stored answer."""
     operation = operation_of(run)
@@ -47,7 +47,7 @@ def once(run: Run) -> Run:
             return run(request, *args, **values)
         if not (0 < len(key) <= LONGEST and key.isascii() and key.isprintable()):
             issue = Issue(field=HEADER, details=f"has 1 to {LONGEST} printable ASCII characters")
-            return _error(unreadable([issue]))
+            return _error(unreadable_request([issue]))
         user = next((it for call in operation.auth_callbacks if (it := call(request))), None)
         if user is None:
             return run(request, *args, **values)

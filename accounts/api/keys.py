@@ -10,8 +10,8 @@ from pydantic import AfterValidator, AwareDatetime
 from accounts import access, tokens
 from accounts.api.tokens import ApiRequest
 from accounts.models import AccessKey
-from core.rest.api import ApiError, Closed, Wire, judged, not_found
-from core.rest.filters import DATE, TEXT, Fields, Filtered, narrow, order
+from core.rest.api import ApiError, Closed, Wire, not_found, translate_errors
+from core.rest.filters import DATE, TEXT, Fields, Filtered, filter_queryset, sort_queryset
 from core.rest.rows import PagesIfAsked, SortedIfAsked
 from core.text import in_utc
 
@@ -76,9 +76,9 @@ class KeyList(Wire):
 class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
     def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
         """The keys that match, newest first unless another order is asked for."""
-        rows = narrow(rows, self.filter_by, FIELDS)
+        rows = filter_queryset(rows, self.filter_by, FIELDS)
         rows = rows.filter(name__icontains=self.search) if self.search else rows
-        return self.cut(order(rows, self, FIELDS))
+        return self.cut(sort_queryset(rows, self, FIELDS))
 
 
 @router.get("/access-keys", response=KeyList, by_alias=True)
@@ -92,7 +92,7 @@ def list_access_keys(request: ApiRequest, listing: Query[KeyListing]) -> KeyList
 def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
     """Create an access key. Its secret is in this answer and never shown again."""
     _by_the_person(request)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         key, secret = tokens.make_key(
             request.user, body.name, expires_at=body.expires_at, scopes=body.scopes
         )

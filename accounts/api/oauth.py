@@ -6,8 +6,8 @@ from django.views.decorators.http import require_POST
 from pydantic.alias_generators import to_camel
 
 from accounts.api.tokens import GRANTS, TokenRequest, grant_for
-from core.rest.api import LONGEST, ApiError, Issue, unreadable
-from core.text import fault_of
+from core.rest.api import LONGEST, ApiError, Issue, unreadable_request
+from core.text import text_fault
 
 FIELDS = ("username", "password", "client_id", "client_secret", "refresh_token")
 REQUIRED = {
@@ -44,20 +44,20 @@ def _read(request: HttpRequest) -> TokenRequest:
     grant = request.POST.get("grant_type", "")
     if grant not in GRANTS:
         details = f"must be one of {', '.join(GRANTS)}"
-        raise unreadable([Issue(field="grant_type", details=details, rule="options")])
+        raise unreadable_request([Issue(field="grant_type", details=details, rule="options")])
     given = {name: request.POST.get(name, "") for name in FIELDS}
     issues = [
         Issue(field=name, details="is required", rule="required")
         for name in REQUIRED[grant]
         if not given[name]
     ]
-    issues += [Issue(field=it, details=fault) for it in FIELDS if (fault := fault_of(given[it]))]
+    issues += [Issue(field=it, details=fault) for it in FIELDS if (fault := text_fault(given[it]))]
     issues += [
         Issue(field=name, details=f"has at most {LONGEST} characters", rule="max")
         for name in FIELDS
         if len(given[name]) > LONGEST
     ]
     if issues:
-        raise unreadable(issues)
+        raise unreadable_request(issues)
     wire = {to_camel(name): text for name, text in {**given, "grant_type": grant}.items()}
     return TokenRequest.model_validate(wire)

@@ -13,7 +13,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import TENANT, Closed, Count, Pages, Wire, not_found
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import SortedIfAsked, WholeListing, matching, ordered
+from core.rest.rows import SortedIfAsked, WholeListing, filter_objects, sort_objects
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -136,7 +136,7 @@ class OwnRulesAnswer(Wire):
 
 class OwnRulesNarrowing(Filtered):
     def rules(self, user: User) -> list[OwnRule]:
-        return matching(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
+        return filter_objects(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
 
 
 class OwnRulesListing(Pages, SortedIfAsked, OwnRulesNarrowing):
@@ -188,7 +188,7 @@ def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAc
 def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
     """Your roles, and where you have each."""
     rules = listing.rules(request.user)
-    page, _ = listing.cut(ordered(rules, listing, OF_A_RULE))
+    page, _ = listing.cut(sort_objects(rules, listing, OF_A_RULE))
     shown = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
     return OwnRulesAnswer(access_rules=shown)
 
@@ -241,7 +241,7 @@ def _scopes(keys: frozenset[str]) -> PermittedScopesOut:
 
 def _rules(user: User) -> Iterator[OwnRule]:
     projects = {str(pk): (name, str(cluster)) for pk, name, cluster in _projects(user)}
-    for role, scope in access.held_by(user):
+    for role, scope in access.roles_of(user):
         kind, _, pk = scope.partition(":")
         name, cluster = projects.get(pk, ("Account", None))
         yield OwnRule(

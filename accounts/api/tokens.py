@@ -200,7 +200,7 @@ def get_me(request: ApiRequest) -> MeOut:
             ProjectRef(id=str(it["pk"]), name=it["name"], cluster_id=it["cluster_id"])
             for it in projects
         ],
-        permissions=sorted(it for it in access.PERMISSIONS if access.anywhere(user, it)),
+        permissions=sorted(it for it in access.PERMISSIONS if access.may_anywhere(user, it)),
         access_key=KeyRef(
             id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes
         )

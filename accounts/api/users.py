@@ -24,11 +24,21 @@ from core.rest.api import (
     Issue,
     Pages,
     Wire,
-    judged,
     not_found,
-    refused_for,
+    refusal_error,
+    translate_errors,
 )
-from core.rest.filters import DATE, TEXT, Fields, Filtered, SortBy, Sorted, narrow, one_of, order
+from core.rest.filters import (
+    DATE,
+    TEXT,
+    Fields,
+    Filtered,
+    SortBy,
+    Sorted,
+    filter_queryset,
+    one_of,
+    sort_queryset,
+)
 
 router = Router(tags=["Access"])
 
@@ -64,7 +74,7 @@ class UserOut(Wire):
 
 class UserNarrowing(Filtered):
     def rows(self) -> QuerySet[User]:
-        rows = narrow(User.objects.all(), self.filter_by, FIELDS)
+        rows = filter_queryset(User.objects.all(), self.filter_by, FIELDS)
         text = self.search
         names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
         among = Q(username__icontains=text) | Q(email__icontains=text) | names
@@ -105,7 +115,9 @@ class NewPassword(Wire):
 def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut]:
     """All users, page by page."""
     access.require(request.user, "users.read")
-    page, _ = listing.cut(order(listing.rows(), listing, FIELDS).prefetch_related("user_groups"))
+    page, _ = listing.cut(
+        sort_queryset(listing.rows(), listing, FIELDS).prefetch_related("user_groups")
+    )
     return _shown(page)
 
 
@@ -128,7 +140,7 @@ def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
     """Create a user with a password that only this answer contains."""
     password = secrets.token_urlsafe(16)
     role = {} if body.role is None else {"role": body.role}
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         user = services.create_user(
             by=request.user, username=body.email, email=body.email, password=password, **role
         )
@@ -146,7 +158,7 @@ def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
     user."""
     user = _user(request, user_id, "users.update")
     password = secrets.token_urlsafe(16)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.reset_password(user, password, by=request.user)
     return NewPassword(temp_password=password)
 
@@ -180,8 +192,8 @@ def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
         raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
     if signed_in != user:
         wrong = Issue(field="currentPassword", details="is not your password")
-        raise refused_for(NOT_CHANGED, [wrong])
-    with judged(NOT_CHANGED), _of_the("newPassword"):
+        raise refusal_error(NOT_CHANGED, [wrong])
+    with translate_errors(NOT_CHANGED), _of_the("newPassword"):
         validate_password(body.new_password, user)
     adapter.set_password(user, body.new_password)
     return Status(204, None)

@@ -11,7 +11,7 @@ from ninja import Field, Router, Status
 from accounts.api.keys import NewKey, new_key
 from accounts.devices import sign_ins
 from accounts.models import DeviceAnswer
-from core.rest.api import ApiError, Closed, ErrorBody, Wire, judged
+from core.rest.api import ApiError, Closed, ErrorBody, Wire, translate_errors
 
 router = Router(tags=["Access"])
 
@@ -67,7 +67,7 @@ def create_device_sign_in(request: HttpRequest, body: DeviceSignInIn) -> Status[
     if not consume(request, action="device_sign_in"):
         message = "Too many sign-ins were started from this address."
         raise ApiError(429, message, retry_after=RETRY_SECONDS)
-    with judged("The sign-in cannot be started."):
+    with translate_errors("The sign-in cannot be started."):
         sign_in, secret = sign_ins.begin(body.name)
     page = request.build_absolute_uri(reverse("device"))
     return Status(

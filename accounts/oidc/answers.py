@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import requests
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from core.text import fault_of
+from core.text import text_fault
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def claims_of(
     if (groups := found.get(groups_claim)) is not None:
         names = groups if isinstance(groups, list) else [groups]
         # A name that cannot be stored keeps nobody out.
-        claims[groups_claim] = [it for it in names if isinstance(it, str) and not fault_of(it)]
+        claims[groups_claim] = [it for it in names if isinstance(it, str) and not text_fault(it)]
     return claims | Claims.model_validate(found).model_dump(exclude_none=True)
 
 

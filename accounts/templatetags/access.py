@@ -18,4 +18,6 @@ class HasScopes(Protocol):
 def may(context: template.Context, action: str, thing: HasScopes | None = None) -> bool:
     """Whether the reader may do it to ``thing``; without one, whether they may do it anywhere."""
     user = context["user"]
-    return access.may(user, action, *thing.scope_keys) if thing else access.anywhere(user, action)
+    return (
+        access.may(user, action, *thing.scope_keys) if thing else access.may_anywhere(user, action)
+    )

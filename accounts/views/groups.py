@@ -12,9 +12,9 @@ from accounts import groups
 from accounts.forms import GroupForm
 from accounts.http import Request, permission_required
 from accounts.models import UserGroup
-from core.forms.form import Form, judged
+from core.forms.form import Form, collect_errors
 from core.web.http import render_partial
-from core.web.pages import deletion_page, done, form_page
+from core.web.pages import deletion_page, form_page, respond_after_change
 from core.web.query import search_text
 
 GROUPS_A_PAGE = 50
@@ -37,11 +37,11 @@ def listing(request: Request) -> HttpResponse:
 def create(request: Request) -> HttpResponse:
     form = GroupForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             name = str(form.values.get("name", ""))
             group = groups.create_group(by=request.user, name=name, people=form.chosen())
             messages.success(request, f"The group {group} was created.")
-            return done(request, reverse("group-list"))
+            return respond_after_change(request, reverse("group-list"))
     return _form(request, form, "New group", "Create group")
 
 
@@ -51,10 +51,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
     group = get_object_or_404(UserGroup, pk=pk)
     form = GroupForm(request.POST if request.method == "POST" else None, group=group)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             groups.update_group(group, by=request.user, people=form.chosen())
             messages.success(request, f"{group} was saved.")
-            return done(request, reverse("group-list"))
+            return respond_after_change(request, reverse("group-list"))
     return _form(request, form, f"Edit {group}", "Save changes")
 
 

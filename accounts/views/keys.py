@@ -12,7 +12,7 @@ from accounts import tokens
 from accounts.forms import KeyForm
 from accounts.http import Request
 from accounts.models import AccessKey
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.rest import curl
 from core.web.http import render_partial
 from core.web.pages import deletion_page, form_page
@@ -33,7 +33,7 @@ def create(request: Request) -> HttpResponse:
     """The answer shows the secret, once; so it is a page of its own and never a redirect."""
     form = KeyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             key, secret = tokens.make_key(
                 request.user,
                 form.values.get("name", ""),

@@ -13,9 +13,9 @@ from accounts import services
 from accounts.forms import password_form
 from accounts.http import Request, permission_required
 from accounts.models import User
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.web.http import render_partial
-from core.web.pages import done, form_page
+from core.web.pages import form_page, respond_after_change
 from core.web.query import search_text
 
 USERS_A_PAGE = 50
@@ -40,10 +40,10 @@ def password(request: Request, pk: int) -> HttpResponse:
     user = get_object_or_404(User, pk=pk)
     form = password_form(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             services.reset_password(user, form.values.get("password", ""), by=request.user)
             messages.success(request, f"{user} has a new password and must sign in again.")
-            return done(request, reverse("user-list"))
+            return respond_after_change(request, reverse("user-list"))
     return form_page(
         request,
         form,
@@ -66,4 +66,4 @@ def activity(request: Request, pk: int) -> HttpResponse:
         messages.error(request, " ".join(error.messages))
     else:
         messages.success(request, f"{user} {'can sign in again' if active else 'is signed out'}.")
-    return done(request, reverse("user-list"))
+    return respond_after_change(request, reverse("user-list"))

@@ -24,11 +24,11 @@ from assets.api.schemas import (
 )
 from assets.base import AssetKind
 from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
-from core.rest.api import ApiError, Issue, judged, not_found, refused_for
-from core.rest.filters import narrow, order
+from core.rest.api import ApiError, Issue, not_found, refusal_error, translate_errors
+from core.rest.filters import filter_queryset, sort_queryset
 from projects.scopes import Place, ScopedQuerySet
-from spec.formats.merge import filled
-from spec.formats.stored import mapping
+from spec.formats.merge import without_nothing
+from spec.formats.stored import as_mapping
 from spec.problems.errors import Path, Problem, SpecError
 
 NAMED = ("created_by", "updated_by", "cluster")
@@ -58,9 +58,9 @@ class Calls:
         if listing.include_descendants and listing.scope is not None:
             raise ApiError(400, BOTH)
         rows = self.rows(user).filter(listing.condition)
-        rows = narrow(rows, listing.filter_by, FIELDS)
+        rows = filter_queryset(rows, listing.filter_by, FIELDS)
         rows = rows.search(listing.search) if listing.search else rows
-        page, following = listing.cut(order(rows, listing, FIELDS))
+        page, following = listing.cut(sort_queryset(rows, listing, FIELDS))
         entries = self.shown(page, user, listing)
         for asset, entry in zip(page if self.its is None else (), entries, strict=False):
             if below := type_of(self.kind, self.wire, asset).below:
@@ -111,7 +111,7 @@ class Calls:
 
     def delete(self, pk: UUID, user: User) -> None:
         asset = self.find(pk, user)
-        with judged(""):
+        with translate_errors(""):
             services.delete(self.kind, asset, by=user)
 
     def find(self, pk: UUID, user: User) -> Any:
@@ -130,7 +130,7 @@ class Calls:
         ]
 
     def _given(self, spec: dict[str, Any], asset: Any) -> Given:
-        return self.type.read(filled(spec), asset)
+        return self.type.read(without_nothing(spec), asset)
 
     def _supported(self, meta: AssetMetaChange, wrong: list[Issue]) -> dict[str, Any]:
         """The columns for ``meta.workloadSupportedTypes``. Adds problems with it to ``wrong``."""
@@ -154,7 +154,7 @@ class Calls:
         """Report the problems of a change together with ``wrong``, which were found before. If
         there are any, the change is rolled back."""
         try:
-            with judged(""), transaction.atomic():
+            with translate_errors(""), transaction.atomic():
                 yield
                 if wrong:
                     raise SpecError(())
@@ -165,12 +165,12 @@ class Calls:
             raise self._refused([*wrong, *more]) from error
 
     def _refused(self, issues: list[Issue]) -> ApiError:
-        return refused_for(f"The {self.kind.noun} cannot be saved.", issues)
+        return refusal_error(f"The {self.kind.noun} cannot be saved.", issues)
 
 
 def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
     """The type of an asset, according to its document."""
-    word = mapping(getattr(asset, kind.column)).get("kind")
+    word = as_mapping(getattr(asset, kind.column)).get("kind")
     return next((its for its in wire.types if word in its.of), wire.types[0])
 
 

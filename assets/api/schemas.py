@@ -215,7 +215,7 @@ class AssetOut(Wire):
             updated_at=asset.updated_at,
         )
         asked: dict[str, Any] = {"status": None, "compliance": None, **usage}
-        return cls(meta=meta, spec=documents.masked(its.write(asset)), **asked)
+        return cls(meta=meta, spec=documents.mask_secret_values(its.write(asset)), **asked)
 
 
 class AssetList(Wire):

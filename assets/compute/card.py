@@ -9,7 +9,7 @@ from assets.compute.model import ComputeResource
 from clusters.models import Cluster
 from spec.draft import Values
 from spec.parts.compute import Compute, GpuRequestType
-from spec.values.quantities import readable, to_bytes
+from spec.values.quantities import format_bytes, to_bytes
 
 GPU = "GPU per pod"
 CPU = "CPU per pod"
@@ -84,4 +84,4 @@ def memory_words(spec: Compute) -> str:
 
 
 def _size(quantity: str | None) -> str:
-    return readable(to_bytes(quantity)) if quantity else "–"
+    return format_bytes(to_bytes(quantity)) if quantity else "–"

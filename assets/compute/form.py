@@ -7,7 +7,7 @@ from assets.compute.model import ComputeResource
 from assets.forms.base import AssetForm
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Option, Values
-from spec.formats.stored import mapping, readable
+from spec.formats.stored import as_mapping, drop_invalid_parts
 from spec.parts.compute import DEFAULT_CPU, Compute, GpuRequestType
 from spec.values.quantities import PATTERN, to_bytes
 
@@ -170,7 +170,7 @@ def blank() -> Values:
 
 def initial(resource: ComputeResource) -> Values:
     """Return the fields of an existing compute resource. Both memory amounts share one unit."""
-    spec = readable(Compute, resource.spec_json)
+    spec = drop_invalid_parts(Compute, resource.spec_json)
     memory, unit = parted(spec.cpu_memory_request)
     most, most_unit = parted(spec.cpu_memory_limit)
     if most is not None and most_unit != unit:
@@ -188,7 +188,7 @@ def initial(resource: ComputeResource) -> Values:
         "memory.unit": unit,
         "memory.limit": plain(most),
         "largeShmRequest": spec.large_shm_request,
-        "extendedResources": mapping(resource.spec_json).get("extendedResources", []),
+        "extendedResources": as_mapping(resource.spec_json).get("extendedResources", []),
     }
     if spec.gpu_request_type is GpuRequestType.PORTION:
         values["gpu.request"] = plain(scaled(spec.gpu_portion_request, 100))

@@ -5,8 +5,8 @@ from typing import Any
 
 from assets.wire import AssetWire, Given, WireType, without_in_items
 from spec.formats.described import schema_of
-from spec.formats.documents import Document, ordered
-from spec.formats.stored import mapping
+from spec.formats.documents import Document, order_keys
+from spec.formats.stored import as_mapping
 from spec.parts.compute import Compute
 
 
@@ -16,7 +16,7 @@ def _read(spec: Document, asset: Any) -> Given:
 
 
 def _write(asset: Any) -> Document:
-    return ordered(mapping(asset.spec_json), Compute)
+    return order_keys(as_mapping(asset.spec_json), Compute)
 
 
 WIRE = AssetWire(

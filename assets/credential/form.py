@@ -11,7 +11,7 @@ from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import Shown
 from projects.scopes import ME, Place
 from spec.data.credential import KEYS, CredentialKind
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 
 KINDS: tuple[Option, ...] = (
     (CredentialKind.GENERIC, "Generic secret"),
@@ -141,7 +141,7 @@ class CredentialForm(AssetForm):
     @property
     def entered(self) -> dict[str, str]:
         """By key, those that are."""
-        given = mapping(self.values.get(VALUES))
+        given = as_mapping(self.values.get(VALUES))
         if self.kind is CredentialKind.GENERIC:
             return dict(self._pairs)
         of_kind = KEYS[self.kind] if self.kind else ()
@@ -154,7 +154,7 @@ class CredentialForm(AssetForm):
 
     @property
     def _given(self) -> list[tuple[str, str]]:
-        rows = (mapping(row) for row in read.items_of(self.values, self[PAIRS].field))
+        rows = (as_mapping(row) for row in read.items_of(self.values, self[PAIRS].field))
         return [(str(row.get("name") or ""), str(row.get("value") or "")) for row in rows]
 
     def document(self, *, without: Collection[str] = ()) -> Values:
@@ -179,4 +179,4 @@ def blank() -> Values:
 
 def initial(credential: Credential) -> dict[str, Any]:
     """A copy begins without values: they are of the credential that has them."""
-    return {key: value for key, value in mapping(credential.spec_json).items() if value}
+    return {key: value for key, value in as_mapping(credential.spec_json).items() if value}

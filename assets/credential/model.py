@@ -12,7 +12,14 @@ from assets.asset import Asset
 from assets.fields import DocumentField
 from clusters.models import Cluster
 from core.database.fields import EncryptedTextField
-from projects.scopes import Place, Scope, ScopedQuerySet, changed_by, scope_constraints, seen_by
+from projects.scopes import (
+    Place,
+    Scope,
+    ScopedQuerySet,
+    editable_scopes,
+    scope_constraints,
+    visible_scopes,
+)
 from spec.data.credential import CredentialSpec
 
 SHARED = Q(owner=None)
@@ -30,10 +37,10 @@ class CredentialQuerySet(ScopedQuerySet["Credential"]):
 
     def visible_to(self, user: User) -> Self:
         own = _own(user, "assets.read")
-        return self.filter(seen_by(user) & SHARED | own).select_related("owner")
+        return self.filter(visible_scopes(user) & SHARED | own).select_related("owner")
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        return self.filter(changed_by(user, action) & SHARED | _own(user, action))
+        return self.filter(editable_scopes(user, action) & SHARED | _own(user, action))
 
     def named(self, name: str, place: Place) -> Self:
         return super().named(name, place).filter(owner=place.owner)

@@ -13,7 +13,7 @@ from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import SHARED, Credential
 from assets.links import Reference
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.tools import UNGUARDED, tools_of
 from spec.workload import WorkloadSpec
 
@@ -37,7 +37,7 @@ def why_kept_out(workload: Entered, user: User) -> str:
     if (is_author and access.may_own(user, READ)) or not is_private(workload):
         return ""
     if is_author:
-        return access.missing(READ, user)
+        return access.missing_permission_text(READ, user)
     author: User | None = workload.created_by
     whose = f"belong to {author} alone" if author else "belonged to a user who no longer exists"
     ask = f"Ask {author}, or copy" if author else "Copy"
@@ -68,7 +68,7 @@ def warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Proble
     if not tools or not _has_own({pk for _, kind, pk in assets if kind == CREDENTIAL.slug}):
         return
     for tool, is_unguarded in tools:
-        place = path_of(tool.field)
+        place = parse_path(tool.field)
         name = tool.connection.name
         if is_unguarded:
             text = f"{name} is open to whoever reaches its port, and the workload uses {OWN}"

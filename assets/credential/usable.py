@@ -10,10 +10,10 @@ from accounts.models import User
 from assets.credential.form import KINDS
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from core.web.query import uuids
+from core.web.query import parse_uuids
 from projects.models import Project
 from projects.scopes import Place, Scope, ScopedQuerySet
-from spec.data.credential import CredentialKind, opens
+from spec.data.credential import CredentialKind, credential_kind_for
 
 #: The nearest first, after personal ones: of two with the same name, the project's is meant.
 NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
@@ -27,7 +27,7 @@ ADDRESSES = {
 Named = Mapping[str, Any]  # an ``assetId`` or a ``name``; with ``own``, a personal one
 
 
-def usable(project: Project | None, user: User) -> ScopedQuerySet[Credential]:
+def usable_credentials(project: Project | None, user: User) -> ScopedQuerySet[Credential]:
     """Return the credentials that the user can use in a project, or without one those that they
     see."""
     rows = CREDENTIAL.rows.visible_to(user)
@@ -49,9 +49,9 @@ def type_of(credential: Credential) -> str:
     return dict(KINDS)[credential.spec.kind.value]
 
 
-def unfit(credential: Credential, fetched: str, address: str) -> str:
+def reason_unfit(credential: Credential, fetched: str, address: str) -> str:
     """Why it cannot open the address that data is fetched from; empty if it can."""
-    needed = opens(fetched, address)
+    needed = credential_kind_for(fetched, address)
     if credential.spec.kind is needed:
         return ""
     return (
@@ -86,14 +86,16 @@ def visible_at(place: Place | None, user: User) -> ScopedQuerySet[Credential]:
     return rows.usable_at(place) if place else rows
 
 
-def at(place: Place, pk: object) -> Credential | None:
+def find_usable_credential(place: Place, pk: object) -> Credential | None:
     """Return the credential with this id, if assets at the place can use it."""
-    return Credential.objects.shared().usable_at(place).filter(pk__in=uuids([str(pk)])).first()
+    return (
+        Credential.objects.shared().usable_at(place).filter(pk__in=parse_uuids([str(pk)])).first()
+    )
 
 
 def is_anothers(pk: object, user: User) -> bool:
     """Whether the credential with this id is another person's own."""
-    rows = Credential.objects.filter(pk__in=uuids([str(pk)])).exclude(owner=None)
+    rows = Credential.objects.filter(pk__in=parse_uuids([str(pk)])).exclude(owner=None)
     return rows.exclude(owner=user).exists()
 
 
@@ -107,11 +109,11 @@ class Usable:
     @classmethod
     def among(cls, named: Iterable[Named], project: Project | None, user: User) -> Self:
         named = list(named)
-        ids = uuids([str(it.get("assetId")) for it in named if it.get("assetId")])
+        ids = parse_uuids([str(it.get("assetId")) for it in named if it.get("assetId")])
         names = {str(it.get("name") or "") for it in named} - {""}
         if not (ids or names):
             return cls([], user)
-        rows = usable(project, user).select_related("cluster", "department", "project")
+        rows = usable_credentials(project, user).select_related("cluster", "department", "project")
         them = rows.filter(Q(pk__in=ids) | Q(name__in=names))
         return cls(sorted(them, key=distance), user)
 

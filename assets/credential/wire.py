@@ -8,7 +8,7 @@ from assets.credential.form import VALUES
 from assets.wire import AssetWire, Given, WireType
 from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind
 from spec.formats.documents import Document
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
 
 EXISTING = "existingSecretName"
@@ -62,7 +62,7 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
         return wire.get("".join(map(str, step)), at)
 
     def write(asset: Any) -> Document:
-        document = mapping(asset.spec_json)
+        document = as_mapping(asset.spec_json)
         return {word: document.get(field) for word, field in plain.items()} | _numbered(asset)
 
     def schema() -> Document:
@@ -112,7 +112,7 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
         wrong = [*wrong, Problem((PAIRS,), "must be a list")]
     for number, pair in enumerate(given):
         at = (PAIRS, number)
-        item = mapping(pair)
+        item = as_mapping(pair)
         wrong += _strays(item, {"key", "value"}, at)
         key = item.get("key")
         value = item.get("value")
@@ -127,7 +127,9 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
     if kind is CredentialKind.GENERIC:
         document["keys"] = keys
     else:
-        kept = mapping(asset.spec_json).get("knownHosts") if asset and KNOWN_HOSTS in keys else None
+        kept = (
+            as_mapping(asset.spec_json).get("knownHosts") if asset and KNOWN_HOSTS in keys else None
+        )
         document["knownHosts"] = values.pop(KNOWN_HOSTS, kept)
         values = {key: f"{value.rstrip()}\n" for key, value in values.items()}
     if EXISTING in spec:
@@ -153,7 +155,7 @@ def _place(keys: list[Any], at: Path) -> Path:
 def _kind(keys: list[Any], asset: Any) -> CredentialKind:
     """Return the kind that the keys mean. A generic secret that has ``known_hosts`` among its own
     keys stays generic."""
-    now = asset and CredentialKind(mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
+    now = asset and CredentialKind(as_mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
     if now and not keys:
         return now
     by_ssh = ["ssh"] if now is CredentialKind.GENERIC else ["ssh", KNOWN_HOSTS]
@@ -185,7 +187,7 @@ def _strays(document: Document, words: set[str], at: Path = ()) -> list[Problem]
 
 def _write_pairs(asset: Any) -> Document:
     """Return the keys without values."""
-    document = mapping(asset.spec_json)
+    document = as_mapping(asset.spec_json)
     existing = document.get("existingSecret")
     kind = CredentialKind(document.get("kind", CredentialKind.GENERIC))
     keys = () if existing else KEYS.get(kind, document.get("keys", ()))

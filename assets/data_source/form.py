@@ -15,7 +15,7 @@ from projects.scopes import Place
 from spec.data.credential import PULLING, CredentialKind
 from spec.data.data_source import SourceKind
 from spec.data.storage import NO_CLASS
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 
 KINDS: tuple[Option, ...] = (
     (SourceKind.PVC, "PVC"),
@@ -230,9 +230,9 @@ class DataSourceForm(AssetForm):
 
     def check(self) -> None:
         super().check()
-        text = mapping(self.values.get(SourceKind.CONFIG_MAP)).get("files")
-        claim = mapping(self.values.get(SourceKind.PVC))
-        if claim.get("claimName") and mapping(claim.get("claimInfo")).get("size"):
+        text = as_mapping(self.values.get(SourceKind.CONFIG_MAP)).get("files")
+        claim = as_mapping(self.values.get(SourceKind.PVC))
+        if claim.get("claimName") and as_mapping(claim.get("claimInfo")).get("size"):
             text = "Enter either the size of a new PVC or the name of an existing one, not both."
             self.add_error("pvc_claimName", text)
         if self.values.get("kind") == SourceKind.CONFIG_MAP and files.texts_of(text) is None:
@@ -258,7 +258,7 @@ class DataSourceForm(AssetForm):
 
 def _claim(item: Values) -> Values:
     """Return an existing claim if it is named, else a new one."""
-    info = {key: value for key, value in mapping(item.get("claimInfo")).items() if value != ""}
+    info = {key: value for key, value in as_mapping(item.get("claimInfo")).items() if value != ""}
     if item.get("claimName"):
         return {key: value for key, value in item.items() if key != "claimInfo"} | {
             "existingPvc": True
@@ -271,9 +271,9 @@ def blank() -> Values:
 
 
 def initial(source: DataSource) -> dict[str, Any]:
-    document = mapping(source.spec_json)
+    document = as_mapping(source.spec_json)
     values = {key: value for key, value in document.items() if value is not None}
-    conf = mapping(values.get(SourceKind.CONFIG_MAP))
+    conf = as_mapping(values.get(SourceKind.CONFIG_MAP))
     if conf:
         values[SourceKind.CONFIG_MAP.value] = files.unpack(conf)
     return values

@@ -7,7 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from assets.base import AssetCard, AssetKind
 from assets.credential.model import Credential
-from assets.credential.usable import at, fault_of, unfit
+from assets.credential.usable import fault_of, find_usable_credential, reason_unfit
 from assets.data_source import card
 from assets.data_source.form import KINDS, DataSourceForm, blank, initial
 from assets.data_source.model import DataSource, DataSourceAsset
@@ -18,7 +18,7 @@ from projects.scopes import Place
 from spec.data import data_source, places
 from spec.data.credential import FETCHED
 from spec.draft import Values
-from spec.problems.errors import Problem, problems
+from spec.problems.errors import Problem, problems_in
 
 CREDENTIAL = "credential"  # the slug of that kind
 PATH: TypeAdapter[str] = TypeAdapter(places.Place)  # where something can be mounted
@@ -62,7 +62,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
             return
         place = Place.of(asset)
         path = (spec.kind.value, CREDENTIAL)
-        credential = at(place, spec.credential.asset_id)
+        credential = find_usable_credential(place, spec.credential.asset_id)
         if credential is None:
             name = spec.credential.name or spec.credential.asset_id
             yield Problem(
@@ -73,7 +73,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
         elif spec.kind not in FETCHED:
             if credential.spec.is_registry:
                 yield Problem(path, f"{credential.name} is only for image pulls; choose another")
-        elif problem := unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
+        elif problem := reason_unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
             yield Problem(path, problem)
 
     def issues(self, assets: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
@@ -101,7 +101,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
         try:
             PATH.validate_python(item.get("path") or asset.spec.path)
         except ValidationError as error:
-            yield Problem(("path",), problems(error)[0].message)
+            yield Problem(("path",), problems_in(error)[0].message)
 
     def option_label(self, asset: DataSource) -> str:
         """Return the option as people read it: ``imagenet (NFS at /data)``."""

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from assets.wire import NOT_HERE, AssetWire, Given, WireType, without
+from assets.wire import NOT_HERE, AssetWire, Given, WireType, without_unsupported_fields
 from spec.data.data_source import PART_OF, SourceKind
 from spec.formats.described import schema_of
-from spec.formats.documents import Document, ordered
-from spec.formats.stored import mapping
+from spec.formats.documents import Document, order_keys
+from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
 
 NAME = {"name": WORDS["extra_forbidden"]}  # an item's name; an asset has its own
@@ -36,12 +36,12 @@ ORIGIN = {SourceKind.PVC: frozenset({"existingPvc", "claimName", "claimInfo"})}
 
 def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -> WireType:
     def read(spec: Document, asset: Any) -> Given:
-        item, wrong = without(spec, {**NAME, **LACKS.get(source, {})})
+        item, wrong = without_unsupported_fields(spec, {**NAME, **LACKS.get(source, {})})
         item = _kept(source, asset, item) | item
         by = [word for word in WORDS_OF.get(source, ()) if word in item]
         for word in by:
             given = item.pop(word)
-            named = mapping(item.get("credential")).get("assetId")
+            named = as_mapping(item.get("credential")).get("assetId")
             if given and item.get("credential") and given != named:
                 wrong.append(Problem((word,), TWICE))
             elif given and not named:
@@ -55,10 +55,10 @@ def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -
         return Given(document, problems=tuple(wrong), place=place)
 
     def write(asset: Any) -> Document:
-        item = ordered(mapping(mapping(asset.spec_json).get(source)), PART_OF[source])
+        item = order_keys(as_mapping(as_mapping(asset.spec_json).get(source)), PART_OF[source])
         shown = {key: value for key, value in item.items() if key != "name"}
         for word in WORDS_OF.get(source, ())[:1]:
-            shown[word] = mapping(item.get("credential")).get("assetId")
+            shown[word] = as_mapping(item.get("credential")).get("assetId")
         return shown
 
     schema = partial(_schema, source)
@@ -79,7 +79,7 @@ def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
     names = ORIGIN.get(source, frozenset())
     if asset is None or names & item.keys():
         return {}
-    stored = mapping(mapping(asset.spec_json).get(source))
+    stored = as_mapping(as_mapping(asset.spec_json).get(source))
     return {name: value for name, value in stored.items() if name in names}
 
 

@@ -16,7 +16,7 @@ from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
 from core.forms.shown import Shown
 from projects.scopes import Place
-from spec.formats.stored import mapping, without_strays
+from spec.formats.stored import as_mapping, drop_unknown_fields
 from spec.framework import Framework
 from spec.parts import environment as spec
 from spec.parts.environment import CAPABILITIES, ConnectionType, PullPolicy, Seccomp, UidGidSource
@@ -245,7 +245,7 @@ class EnvironmentForm(AssetForm):
 
 def initial(environment: Environment) -> Values:
     """The fields of an environment that exists."""
-    return mapping(without_strays(spec.Environment, environment.spec_json)) | {
+    return as_mapping(drop_unknown_fields(spec.Environment, environment.spec_json)) | {
         "architecture": DISTRIBUTED if environment.distributed else "standard",
         "framework": environment.framework,
         "overrideUidGid": environment.override_uid_gid,

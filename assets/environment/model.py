@@ -7,7 +7,7 @@ from assets.asset import Asset
 from assets.fields import DocumentField
 from core.database.choices import Choices
 from projects.scopes import ScopedQuerySet, scope_constraints
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.framework import Framework
 from spec.kind import KindTraits
 from spec.parts import environment
@@ -38,7 +38,7 @@ class Environment(Asset):
     @property
     def leaves_ids(self) -> bool:
         """Whether a workload may have another UID, GID and groups than this environment."""
-        security = mapping(mapping(self.spec_json).get("security"))
+        security = as_mapping(as_mapping(self.spec_json).get("security"))
         custom = security.get("uidGidSource") == UidGidSource.CUSTOM
         return custom and self.override_uid_gid
 
@@ -60,7 +60,7 @@ class Environment(Asset):
         distributed, and gangs prefer their framework."""
         if kind.is_gang:
             return int(self.framework != framework)
-        has_tools = bool(mapping(self.spec_json).get("connections"))
+        has_tools = bool(as_mapping(self.spec_json).get("connections"))
         return 2 * (has_tools == kind.completes) + int(self.distributed)
 
     @property

@@ -4,10 +4,18 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from assets.wire import NOT_HERE, AssetWire, Given, Supported, WireType, without, without_in_items
+from assets.wire import (
+    NOT_HERE,
+    AssetWire,
+    Given,
+    Supported,
+    WireType,
+    without_in_items,
+    without_unsupported_fields,
+)
 from spec.formats.described import schema_of
-from spec.formats.documents import Document, ordered
-from spec.formats.stored import mapping
+from spec.formats.documents import Document, order_keys
+from spec.formats.stored import as_mapping
 from spec.framework import Framework
 from spec.parts.environment import EXTERNAL_TOOLS, Environment, Security, ToolConnection
 from spec.problems.errors import WORDS, Path, Problem
@@ -38,7 +46,7 @@ EVERYWHERE = "cannot be false: standard workloads can use every environment; lea
 
 
 def _read(spec: Document, asset: Any) -> Given:
-    document, wrong = without(spec, LACKS)
+    document, wrong = without_unsupported_fields(spec, LACKS)
     document, excluded = without_in_items(document, ["environmentVariables"])
     override = document.pop(OVERRIDE, False)
     if not isinstance(override, bool):
@@ -60,10 +68,10 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
         return item
     if item.get(IS_EXTERNAL) is True:
         return _external(item, at, wrong)
-    outer, problems = without(item, TOOL_LACKS, at)
+    outer, problems = without_unsupported_fields(item, TOOL_LACKS, at)
     name = outer.pop("name", None)
-    inner = mapping(outer.pop(INSIDE, None))
-    inner, missing = without(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
+    inner = as_mapping(outer.pop(INSIDE, None))
+    inner, missing = without_unsupported_fields(inner, {"servingPortInfo": NOT_HERE}, (*at, INSIDE))
     strays = [(*at, key) for key in outer]
     strays += [(*at, INSIDE, key) for key in inner if key not in {*PLAIN, *_parts()}]
     wrong += [
@@ -73,7 +81,7 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
     ]
     tool = {key: inner[key] for key in PLAIN if inner.get(key) is not None}
     for ours, (part, flag) in NESTED.items():
-        given = dict(mapping(inner.get(part)))
+        given = dict(as_mapping(inner.get(part)))
         value = given.pop(ours, None)
         says = given.pop(flag, None)
         within = (*at, INSIDE, part)
@@ -86,9 +94,9 @@ def _tool(item: Any, at: Path, wrong: list[Problem]) -> Any:
 
 def _external(item: Document, at: Path, wrong: list[Problem]) -> Document:
     """Return an external tool as a connection."""
-    outer, problems = without(item, EXTERNAL_LACKS, at)
+    outer, problems = without_unsupported_fields(item, EXTERNAL_LACKS, at)
     name = outer.pop("name", None)
-    info = dict(mapping(outer.pop(OUTSIDE, None)))
+    info = dict(as_mapping(outer.pop(OUTSIDE, None)))
     strays = [(*at, key) for key in outer if key != IS_EXTERNAL]
     strays += [(*at, OUTSIDE, key) for key in info if key not in ELSEWHERE]
     wrong += [*problems, *(Problem(path, WORDS["extra_forbidden"], "unknown") for path in strays)]
@@ -105,9 +113,9 @@ def _parts() -> Iterator[str]:
 
 
 def _write(asset: Any) -> Document:
-    document = ordered(mapping(asset.spec_json), Environment)
-    security = mapping(document.pop("security", None))
-    tools = [_tool_out(mapping(item)) for item in document.pop(TOOLS, ())]
+    document = order_keys(as_mapping(asset.spec_json), Environment)
+    security = as_mapping(document.pop("security", None))
+    tools = [_tool_out(as_mapping(item)) for item in document.pop(TOOLS, ())]
     return document | security | {TOOLS: tools, OVERRIDE: asset.override_uid_gid}
 
 
@@ -164,7 +172,7 @@ def _place(document: Document, path: Path) -> Path:
     head = path[:2]
     field = path[2]
     rest = path[3:]
-    if mapping(document[TOOLS][head[1]]).get("toolType") in EXTERNAL_TOOLS:
+    if as_mapping(document[TOOLS][head[1]]).get("toolType") in EXTERNAL_TOOLS:
         return (*head, OUTSIDE, field, *rest)
     if field in NESTED:
         return (*head, INSIDE, NESTED[str(field)][0], field, *rest)

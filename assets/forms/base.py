@@ -10,7 +10,7 @@ from clusters.models import Cluster
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 from core.forms.items import Offered
-from projects.scopes import EVERY_CLUSTER, Place, grouped, places_of
+from projects.scopes import EVERY_CLUSTER, Place, scope_options, scopes_open_to
 from spec.problems.errors import SpecError
 
 WHERE = (
@@ -47,7 +47,7 @@ class AssetForm(Form):
         shared = [it for it in self.places.values() if not it.owner] or self.places.values()
         clusters = {it.cluster_key: str(it.cluster or EVERY_CLUSTER) for it in shared}
         asked = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
-        groups = grouped(self.places, asked)
+        groups = scope_options(self.places, asked)
         offered = {
             "clusters": list(clusters.items()),
             "scopes": [option for _, options in groups for option in options],
@@ -63,7 +63,7 @@ class AssetForm(Form):
 
     def places_for(self, user: User) -> dict[str, Place]:
         """Places where the user may create one, by the value of the scope field."""
-        return places_of(user, "assets.create")
+        return scopes_open_to(user, "assets.create")
 
     def offers(self, user: User, place: Place | None) -> Offered:
         """Options of the form's own fields; ``place`` is the asset's, once that is decided."""

@@ -9,7 +9,7 @@ from uuid import UUID
 from assets.base import A, AssetCard, AssetKind, Fact
 from assets.kinds import KINDS
 from clusters.models import Cluster
-from core.forms.words import sentence
+from core.forms.words import field_sentence
 
 UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
@@ -17,7 +17,7 @@ NOT_VALID = ("No longer valid", "danger")
 AGAINST = {UNUSABLE, NOT_VALID}
 
 
-def cards(
+def asset_cards(
     kind: AssetKind[A], assets: Sequence[A], cluster: Cluster | None = None
 ) -> list[AssetCard]:
     """Cards of assets of one kind, judged for ``cluster`` or for each asset where it belongs, with
@@ -32,14 +32,14 @@ def cards(
 def _with(card: AssetCard, issue: str) -> AssetCard:
     if card.why_not or not issue:
         return card
-    why_not = sentence(issue)
+    why_not = field_sentence(issue)
     facts = [*card.facts, ("alert-triangle", "Issue", why_not)]
     return AssetCard(facts, [*card.chips, UNUSABLE], why_not)
 
 
 def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
     if fault := kind.fault_of(asset):
-        why_not = sentence(fault)
+        why_not = field_sentence(fault)
         return AssetCard([("alert-triangle", NOT_VALID[0], why_not)], [NOT_VALID], why_not)
     return kind.draw_card(asset, cluster)
 

@@ -13,7 +13,7 @@ from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.forms.base import AssetForm
-from core.web.pages import came_from, chosen, done, form_page
+from core.web.pages import came_from, form_page, respond_after_change, respond_with_created
 from core.web.query import whole_number
 from projects.models import Project
 from projects.scopes import ME, Place
@@ -69,7 +69,7 @@ def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
             form.add_verdict(error)
         else:
             messages.success(request, f"{asset.name} was saved.")
-            return done(request, kind.address("detail", pk))
+            return respond_after_change(request, kind.address("detail", pk))
     return _page(request, kind, form, f"Edit {asset.name}", "Save changes")
 
 
@@ -155,4 +155,4 @@ def _page(
 def _created(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
     """Tell the page that asked which asset it got, with htmx and without."""
     messages.success(request, f"The {kind.noun} {asset.name} was created.")
-    return chosen(request, kind.slug, asset.pk, kind.address("detail", asset.pk))
+    return respond_with_created(request, kind.slug, asset.pk, kind.address("detail", asset.pk))

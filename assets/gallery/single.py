@@ -10,7 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
-from assets.gallery.cards import NOT_VALID, cards
+from assets.gallery.cards import NOT_VALID, asset_cards
 from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
@@ -26,7 +26,7 @@ MOST_USERS = 20
 def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """One asset: in the drawer from the gallery, a page by its address."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    (card,) = cards(kind, [asset])
+    (card,) = asset_cards(kind, [asset])
     editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
     context = {
         "kind": kind,

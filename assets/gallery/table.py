@@ -12,7 +12,7 @@ from django.utils.timezone import localtime
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
-from assets.gallery.cards import AGAINST, cards
+from assets.gallery.cards import AGAINST, asset_cards
 from assets.links import tables, used_by
 from core.forms.field import Option
 from core.web.query import search_text
@@ -124,7 +124,7 @@ class GalleryState:
         rows = list(self.rows())
         start = 0
         while some := rows[start : start + AT_ONCE]:
-            for asset, card in zip(some, cards(self.kind, some), strict=True):
+            for asset, card in zip(some, asset_cards(self.kind, some), strict=True):
                 yield [column.text(asset, card) for column in self.columns]
             start += AT_ONCE
 

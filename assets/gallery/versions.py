@@ -13,7 +13,7 @@ from assets import services
 from assets.base import A, AssetKind
 from assets.versions import history
 from core.web.http import render_partial
-from core.web.pages import done, in_drawer
+from core.web.pages import in_drawer, respond_after_change
 from spec.problems.errors import SpecError
 
 
@@ -35,7 +35,7 @@ def restore(request: Request, kind: AssetKind[A], pk: UUID, number: int) -> Http
         said = " ".join(f"{it.message[:1].upper()}{it.message[1:]}." for it in error.problems)
         return _page(request, kind, asset, f"Version {number} cannot be restored. {said}")
     messages.success(request, f"{asset.name} is as it was in version {number}.")
-    return done(request, kind.address("detail", pk))
+    return respond_after_change(request, kind.address("detail", pk))
 
 
 def _page(request: Request, kind: AssetKind[A], asset: A, refusal: str = "") -> HttpResponse:

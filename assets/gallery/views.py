@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from assets.base import A, AssetCard, AssetKind
-from assets.gallery.cards import cards
+from assets.gallery.cards import asset_cards
 from assets.gallery.table import GalleryState
 from assets.links import used_by
 from core.web.http import render_partial
@@ -34,7 +34,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     look = _look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
     page = Paginator(state.rows(), size).get_page(request.GET.get("page"))
-    drawn = list(zip(page, cards(kind, list(page)), strict=True))
+    drawn = list(zip(page, asset_cards(kind, list(page)), strict=True))
     context = {
         "kind": kind,
         "state": state,

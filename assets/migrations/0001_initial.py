@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Credential',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('description', models.CharField(blank=True, max_length=250)),
@@ -45,7 +45,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='DataSource',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('description', models.CharField(blank=True, max_length=250)),
@@ -75,7 +75,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Environment',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('description', models.CharField(blank=True, max_length=250)),
@@ -107,7 +107,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Template',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('description', models.CharField(blank=True, max_length=250)),
@@ -153,7 +153,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='ComputeResource',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('description', models.CharField(blank=True, max_length=250)),

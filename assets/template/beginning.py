@@ -6,11 +6,13 @@ from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats.merge import USER, Merged
 
 
-def over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
-    return ReplicaDraft(assets=base.assets | own.assets, values=laid(base.values, own.values))
+def lay_replica_over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
+    return ReplicaDraft(
+        assets=base.assets | own.assets, values=merge_user_values(base.values, own.values)
+    )
 
 
-def laid(base: Values, own: Values) -> Values:
+def merge_user_values(base: Values, own: Values) -> Values:
     """Merge values as a user's are merged over an asset's."""
     merged = Merged()
     merged.lay(base, "template")
@@ -18,7 +20,7 @@ def laid(base: Values, own: Values) -> Values:
     return merged.document
 
 
-def keeps(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
+def keeps_draft(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
     """Whether a request that names the template and sends the ``document`` would mean exactly this
     draft. A request cannot say that a value was removed or reset to its default."""
     if base.kind != draft.kind or not _says(base.values, draft.values, document):
@@ -31,7 +33,7 @@ def keeps(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
 
 
 def _says(base: Values, own: Values, document: Values) -> bool:
-    return laid(base, own) == own and _sends(base, own, document)
+    return merge_user_values(base, own) == own and _sends(base, own, document)
 
 
 def _sends(base: Values, own: Values, document: Values) -> bool:

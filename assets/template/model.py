@@ -8,8 +8,8 @@ from assets.fields import DocumentField
 from assets.links import AssetLink
 from projects.scopes import ScopedQuerySet, scope_constraints
 from spec.draft import WorkloadDraft
-from spec.formats.documents import ordered_draft
-from spec.formats.stored import readable
+from spec.formats.documents import order_draft_keys
+from spec.formats.stored import drop_invalid_parts
 
 
 class Template(Asset):
@@ -30,7 +30,7 @@ class Template(Asset):
     @property
     def draft(self) -> WorkloadDraft:
         """The draft, without the parts that can no longer be read."""
-        return readable(WorkloadDraft, ordered_draft(self.draft_json))
+        return drop_invalid_parts(WorkloadDraft, order_draft_keys(self.draft_json))
 
 
 class TemplateAsset(AssetLink):

@@ -5,7 +5,7 @@ from typing import Any
 
 from assets.wire import AssetWire, Given, WireType
 from spec.formats.documents import Document
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 
 
 def _read(spec: Document, asset: Any) -> Given:
@@ -13,7 +13,7 @@ def _read(spec: Document, asset: Any) -> Given:
 
 
 def _write(asset: Any) -> Document:
-    return mapping(asset.draft_json)
+    return as_mapping(asset.draft_json)
 
 
 WIRE = AssetWire(

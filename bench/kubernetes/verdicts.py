@@ -203,7 +203,7 @@ def gang(random: Random, types: list[str]) -> "WorkloadSpec":
     worker: dict[str, object] = {"image": IMAGE, "compute": compute, "annotations": FOREVER}
     if random.random() < 0.6:
         worker["nodeType"] = random.choice(types)
-    return documents.load(
+    return documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": random.choice(("workers_only", "workers_and_master")),

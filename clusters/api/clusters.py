@@ -20,8 +20,17 @@ from clusters.api.schemas import (
 )
 from clusters.kinds import KINDS
 from clusters.models import Cluster, ConnectionTest, State
-from core.rest.api import judged, not_found
-from core.rest.filters import DATE, ID, TEXT, Fields, Filtered, narrow, one_of, order
+from core.rest.api import not_found, translate_errors
+from core.rest.filters import (
+    DATE,
+    ID,
+    TEXT,
+    Fields,
+    Filtered,
+    filter_queryset,
+    one_of,
+    sort_queryset,
+)
 from core.rest.rows import PagesIfAsked, SortedIfAsked
 
 router = Router(tags=["Clusters"])
@@ -42,9 +51,9 @@ class ClusterListing(PagesIfAsked, SortedIfAsked, Filtered):
 @router.get("/clusters", response=list[ClusterOut], by_alias=True)
 def list_clusters(request: ApiRequest, listing: Query[ClusterListing]) -> list[ClusterOut]:
     """The clusters with one of the caller's projects; administrators see all of them."""
-    rows = narrow(Cluster.objects.visible_to(request.user), listing.filter_by, FIELDS)
+    rows = filter_queryset(Cluster.objects.visible_to(request.user), listing.filter_by, FIELDS)
     rows = rows.filter(name__icontains=listing.search) if listing.search else rows
-    page = listing.cut(order(rows, listing, FIELDS))
+    page = listing.cut(sort_queryset(rows, listing, FIELDS))
     return [ClusterOut.of(cluster, request.user) for cluster in page]
 
 
@@ -56,7 +65,7 @@ def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
     The kubeconfig is stored encrypted and never returned. If it names programs or files of
     Trainyard's machine, 400 lists them until ``trusted`` is true.
     """
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "clusters.create")
         kind = kind_in(body)
         given = wire_of(body, kind)
@@ -82,7 +91,7 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
     """Change the given fields: the name, the settings, the namespace prefix while there are no
     projects, or the connection. A worker checks the cluster again if its connection changes."""
     cluster = cluster_of(request, cluster_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "clusters.update", *cluster.scope_keys)
         kind = kind_in(body, cluster)
         given = wire_of(body, kind)
@@ -101,7 +110,7 @@ def delete_cluster(request: ApiRequest, cluster_id: UUID) -> Status[None]:
     """Remove a cluster from Trainyard with its node pools, departments, assets and webhooks;
     nothing is deleted on it. 409 while it has projects."""
     cluster = cluster_of(request, cluster_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.delete_cluster(cluster, by=request.user)
     return Status(204, None)
 
@@ -113,7 +122,7 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
     Pass ``clusterId`` to test a saved cluster, or a connection to try before you save it. It is
     stored encrypted for an hour.
     """
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "clusters.update")
     cluster = cluster_of(request, body.cluster_id) if body.cluster_id else None
     kind = kind_in(body, cluster)
@@ -121,7 +130,7 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
         return Status(202, TestOut.of(connection_tests.ask(by=request.user, cluster=cluster)))
     given = wire_of(body, kind)
     kept = services.settings_of(cluster or Cluster(kind=kind.slug))
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         test = connection_tests.ask(
             by=request.user,
             cluster=cluster,
@@ -136,7 +145,7 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
 def get_test(request: ApiRequest, test_id: UUID) -> TestOut:
     """The result of one of the caller's own tests: which permissions and parts are in place or
     missing."""
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "clusters.update")
     own = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
     test = own.filter(pk=test_id).first()

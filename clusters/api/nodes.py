@@ -18,8 +18,18 @@ from clusters.nodes.rows import (
     NodeRow,
     rows_of,
 )
-from core.rest.api import Count, NextOffset, Pages, Wire, words
-from core.rest.filters import ID, NUMBER, TEXT, Fields, Filtered, SortBy, Sorted, narrow, order
+from core.rest.api import Count, NextOffset, Pages, Wire, enum_schema
+from core.rest.filters import (
+    ID,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    SortBy,
+    Sorted,
+    filter_queryset,
+    sort_queryset,
+)
 
 router = Router(tags=["Nodes"])
 
@@ -49,7 +59,7 @@ class NodeOut(Wire):
 
     id: str = Field(description="Its ID")
     name: str = Field(description="The name")
-    status: Annotated[str, words(READY, CORDONED, NOT_READY, UNKNOWN)] = Field(
+    status: Annotated[str, enum_schema(READY, CORDONED, NOT_READY, UNKNOWN)] = Field(
         description="Its status"
     )
     conditions: list[dict[str, str]] = Field(
@@ -111,7 +121,7 @@ class NodeNarrowing(Filtered):
             nodes = nodes.in_pool(self.node_pool)
         for text in filter(None, (self.name, self.search)):
             nodes = nodes.filter(name__icontains=text)
-        return narrow(nodes, self.filter_by, FIELDS)
+        return filter_queryset(nodes, self.filter_by, FIELDS)
 
 
 class NodeListing(Pages, Sorted, NodeNarrowing):
@@ -122,7 +132,9 @@ class NodeListing(Pages, Sorted, NodeNarrowing):
 def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
     """Nodes of the clusters that you can see, with what is allocatable and allocated. ``filterBy``
     and ``sortBy`` take ``name``, ``clusterUuid`` and ``gpuCount``."""
-    nodes = order(listing.rows(request.user).select_related("pool", "cluster"), listing, FIELDS)
+    nodes = sort_queryset(
+        listing.rows(request.user).select_related("pool", "cluster"), listing, FIELDS
+    )
     page, following = listing.cut(nodes)
     by_cluster: dict[UUID, list[Node]] = defaultdict(list)
     for node in page:

@@ -13,9 +13,9 @@ from clusters.api.nodes import Amounts
 from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
-from core.rest.api import TENANT, Closed, Count, Wire, judged, not_found, words
+from core.rest.api import TENANT, Closed, Count, Wire, enum_schema, not_found, translate_errors
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import PagesIfAsked, SortedIfAsked, matching, ordered
+from core.rest.rows import PagesIfAsked, SortedIfAsked, filter_objects, sort_objects
 
 router = Router(tags=["Nodes"])
 
@@ -52,7 +52,7 @@ class PoolOut(Wire):
     updated_by: str = Field(
         default="", description="The username of the person who last changed it"
     )
-    phase: Annotated[str, words(*PHASES)] = Field(description="Ready, or why not")
+    phase: Annotated[str, enum_schema(*PHASES)] = Field(description="Ready, or why not")
     nodes: int = Field(description="How many nodes it has")
     allocatable: Amounts = Field(description="What workloads can use altogether")
     allocated: Amounts = Field(description="What workloads use now")
@@ -134,7 +134,7 @@ class PoolNarrowing(Filtered):
             clusters = clusters.filter(pk=self.cluster_id)
         rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
         named = [it for it in rows if self.name in {"", it.name}]
-        return matching(named, self, FIELDS, "name")
+        return filter_objects(named, self, FIELDS, "name")
 
 
 class PoolListing(PagesIfAsked, SortedIfAsked, PoolNarrowing):
@@ -144,7 +144,9 @@ class PoolListing(PagesIfAsked, SortedIfAsked, PoolNarrowing):
 @router.get("/node-pools", response=PoolList, by_alias=True)
 def list_pools(request: ApiRequest, listing: Query[PoolListing]) -> PoolList:
     """Node pools of the clusters that you can see, including the pools ``default``."""
-    return PoolList(nodepools=listing.cut(ordered(listing.rows(request.user), listing, FIELDS)))
+    return PoolList(
+        nodepools=listing.cut(sort_objects(listing.rows(request.user), listing, FIELDS))
+    )
 
 
 @router.get("/node-pools/count", response=Count, by_alias=True)
@@ -163,7 +165,7 @@ def get_pool(request: ApiRequest, pool_id: int) -> PoolOut:
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
     """Create a pool of the nodes with a label."""
     cluster = cluster_of(request, body.cluster_id)
-    with judged(CANNOT):
+    with translate_errors(CANNOT):
         pool = pools.create_pool(cluster, by=request.user, name=body.name, **body.label)
     return Status(201, _out(pool))
 
@@ -172,7 +174,7 @@ def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
     """Change the pool's label, and so its nodes. The name stays."""
     pool = _pool(request, pool_id)
-    with judged(CANNOT):
+    with translate_errors(CANNOT):
         pools.update_pool(pool, by=request.user, **body.label)
     return _out(pool)
 
@@ -182,7 +184,7 @@ def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> Poo
     """Change the key or the value of the pool's label, whichever is given."""
     pool = _pool(request, pool_id)
     label = {"label_key": pool.label_key, "label_value": pool.label_value} | body.label
-    with judged(CANNOT):
+    with translate_errors(CANNOT):
         pools.update_pool(pool, by=request.user, **label)
     return _out(pool)
 
@@ -192,7 +194,7 @@ def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
     """Delete a pool. Its nodes move to the pool ``default``. 409 while workloads or projects use
     it."""
     pool = _pool(request, pool_id)
-    with judged(CANNOT):
+    with translate_errors(CANNOT):
         pools.delete_pool(pool, by=request.user)
     return Status(204, None)
 

@@ -17,10 +17,10 @@ from clusters.kinds import KINDS, addable, addable_kind
 from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
-from core.rest.api import TENANT, ApiError, Issue, Wire, words
+from core.rest.api import TENANT, ApiError, Issue, Wire, enum_schema
 from core.rest.verdicts import judge_all
 from engines.findings import Level
-from spec.problems.errors import problems
+from spec.problems.errors import problems_in
 
 REFUSED = "The cluster cannot be saved."
 
@@ -37,7 +37,7 @@ SETTINGS = {"anyOf": [*map(_settings_of, KINDS.values()), {"type": "null"}]}
 
 
 class ClusterState(Wire):
-    state: Annotated[str, words(*State)] = Field(description="The state of the connection")
+    state: Annotated[str, enum_schema(*State)] = Field(description="The state of the connection")
     message: str = Field(
         description="What happened, in one sentence; empty if there is nothing to say"
     )
@@ -128,7 +128,7 @@ class FindingOut(Wire):
 
     area: str = Field(description="The part of the cluster that was tested, such as Permissions")
     name: str = Field(description="What was looked at")
-    level: Annotated[str, words(*Level)] = Field(
+    level: Annotated[str, enum_schema(*Level)] = Field(
         description=(
             "ok, warning (optional), issue (does not work well), missing (nothing runs without it) "
             "or refused (nothing can be submitted)"
@@ -187,7 +187,7 @@ def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
     except SchemaError as error:
         issues = [
             Issue(field=problem.field, details=problem.message, rule=problem.rule)
-            for problem in problems(error)
+            for problem in problems_in(error)
         ]
         raise ApiError(400, "The request could not be read.", issues=issues) from error
 

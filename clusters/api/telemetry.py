@@ -12,7 +12,7 @@ from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, rows_of
 from core.rest.api import Count, Pages, Parameters
 from core.rest.filters import Filtered, SortBy, Sorted
-from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, sum_telemetry
 
 router = Router(tags=["Nodes"])
 
@@ -65,7 +65,7 @@ def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Te
         for cluster in clusters
         for row in _rows(cluster, asked.nodepool_name)
     )
-    return telemetry(asked.telemetry_type, rows)
+    return sum_telemetry(asked.telemetry_type, rows)
 
 
 def _rows(cluster: Cluster, pool: str) -> Iterator[NodeRow]:

@@ -9,7 +9,7 @@ from django.db.models import Q, Sum
 
 from clusters.models import Cluster
 from spec.phases import HOLDING
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Occupancy:
         """label, used, total, text"""
         gpus = f"{self.held_gpus:g} of {self.gpus}"
         cpu = f"{self.held_cpu:g} of {self.cpu:g}"
-        memory = f"{readable(self.held_memory)} of {readable(self.memory)}"
+        memory = f"{format_bytes(self.held_memory)} of {format_bytes(self.memory)}"
         return [
             ("GPUs", self.held_gpus, self.gpus, gpus),
             ("CPU cores", self.held_cpu, self.cpu, cpu),

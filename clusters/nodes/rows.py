@@ -12,7 +12,7 @@ from django.utils import timezone
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodePool
 from clusters.nodes.occupancy import occupancies
 from engines.nodes import Allocation
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 READY = "Ready"
 NOT_READY = "NotReady"
@@ -54,7 +54,7 @@ class NodeRow:
     def gpus(self) -> str:
         """GPUs in words, such as ``4 × Virtual GPU, 16 GB``; Slurm does not report their memory."""
         kinds = Counter(
-            f"{gpu.model}, {readable(gpu.memory)}" if gpu.memory else gpu.model
+            f"{gpu.model}, {format_bytes(gpu.memory)}" if gpu.memory else gpu.model
             for gpu in self.node.gpus
         )
         return "; ".join(f"{count} × {words}" for words, count in kinds.items())
@@ -67,7 +67,7 @@ class NodeRow:
         held_gpus, held_cpu, held_memory = (
             (held.gpus, held.cpu, held.memory) if held else (None, None, None)
         )
-        free_memory = readable(max(node.memory - (held_memory or 0), 0))
+        free_memory = format_bytes(max(node.memory - (held_memory or 0), 0))
         return [
             _meter("GPUs", held_gpus, len(node.gpus)),
             _meter("CPU cores", held_cpu, node.cpu),
@@ -75,7 +75,7 @@ class NodeRow:
                 "CPU memory",
                 held_memory or 0,
                 node.memory,
-                readable(node.memory) if held is None else f"{free_memory} free",
+                format_bytes(node.memory) if held is None else f"{free_memory} free",
             ),
         ]
 
@@ -148,7 +148,7 @@ class PoolRow:
 
     @property
     def meters(self) -> list[Meter]:
-        free = f"{readable(max(self.memory - self.held_memory, 0))} free"
+        free = f"{format_bytes(max(self.memory - self.held_memory, 0))} free"
         return [
             _meter("GPUs", self.held_gpus, self.gpus),
             _meter("CPU cores", self.held_cpu, self.cpu),

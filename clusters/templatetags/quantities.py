@@ -10,7 +10,7 @@ register = template.Library()
 @register.filter
 def memory(size: float | None) -> str:
     """Bytes as ``1.5 GB``."""
-    return "–" if size is None else quantities.readable(size)
+    return "–" if size is None else quantities.format_bytes(size)
 
 
 @register.filter

@@ -16,7 +16,7 @@ from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm
 from clusters.models import Cluster, ConnectionTest
 from clusters.views.findings import shown_test
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.web.http import render_partial
 from core.web.pages import deletion_page
 from core.web.query import uuid_of
@@ -36,7 +36,7 @@ def create(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, None)
-        with judged(form):
+        with collect_errors(form):
             cluster = services.create(
                 kind,
                 by=request.user,
@@ -62,7 +62,7 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
             return _test(request, form, cluster)
-        with judged(form):
+        with collect_errors(form):
             services.update(
                 cluster,
                 by=request.user,
@@ -148,7 +148,7 @@ def _test(request: Request, form: ConnectionForm, cluster: Cluster | None) -> Ht
 def _judge_the_rest(request: Request, form: ConnectionForm, cluster: Cluster) -> None:
     """A secret that is wrong does not hide what is wrong with the name and the settings."""
     if request.POST.get("action") != "test":
-        with judged(form):
+        with collect_errors(form):
             services.judge(cluster, name=form.text("name"), settings=form.settings())
 
 

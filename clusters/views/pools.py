@@ -14,8 +14,8 @@ from accounts.http import Request, permission_required
 from clusters.models import Cluster, NodePool
 from clusters.nodes.pools import create_pool, delete_pool, obstacle_to_delete, update_pool
 from core.forms.field import Field, Values
-from core.forms.form import Form, judged
-from core.web.pages import deletion_page, done, form_page
+from core.forms.form import Form, collect_errors
+from core.web.pages import deletion_page, form_page, respond_after_change
 
 FIELDS = (
     Field("name", "Node pool name", required=True),
@@ -50,10 +50,10 @@ def create(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
     form = NodePoolForm(request.POST if request.method == "POST" else None, initial={})
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             pool = create_pool(cluster, by=request.user, **form.given())
             messages.success(request, f"The node pool {pool} was created.")
-            return done(request, address_of(cluster))
+            return respond_after_change(request, address_of(cluster))
     return _page(request, form, cluster, "New node pool", "Create node pool")
 
 
@@ -67,10 +67,10 @@ def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = NodePoolForm(posted, initial=first, fixed=("name",))  # workloads know the pool by it
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             update_pool(row, by=request.user, **form.given())
             messages.success(request, f"{row} was saved.")
-            return done(request, address_of(row.cluster))
+            return respond_after_change(request, address_of(row.cluster))
     return _page(request, form, row.cluster, f"Edit {first['name']}", "Save changes")
 
 

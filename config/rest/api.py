@@ -11,7 +11,7 @@ from ninja.parser import Parser
 
 from accounts.api.audit_log import router as audit_log
 from accounts.api.general import router as general_settings
-from accounts.api.idempotency import once
+from accounts.api.idempotency import run_once_per_key
 from accounts.api.keys import router as access_keys
 from accounts.api.roles import router as roles
 from accounts.api.tokens import Bearer
@@ -33,13 +33,13 @@ from config.rest.unsupported import why_not
 from core.rest.api import (
     ApiError,
     Issue,
-    note_strays,
-    refuse_strays,
-    strays_of,
-    unreadable,
+    note_unknown_parameters,
+    refuse_unknown_parameters,
+    unknown_parameters_of,
+    unreadable_request,
 )
-from core.rest.edits import carefully
-from core.text import UnfitJson, loads
+from core.rest.edits import with_preconditions
+from core.text import UnfitJson, parse_json
 from notifications.webhooks.api import router as webhooks
 from projects.api.access_rules import router as access_rules
 from projects.api.departments import router as departments
@@ -47,7 +47,7 @@ from projects.api.priorities import router as priorities
 from projects.api.projects import router as projects
 from projects.api.telemetry import router as org_telemetry
 from spec.kind import WorkloadKind
-from spec.problems.errors import problem_of
+from spec.problems.errors import problem_from_pydantic
 from workloads.api.allocation import router as allocation
 from workloads.api.reads.expanded import router as expanded
 from workloads.api.reads.listing import router as workloads
@@ -72,7 +72,7 @@ class Json(Parser):
     """Parses request bodies, and refuses JSON that no field of ours can hold."""
 
     def parse_body(self, request: HttpRequest) -> Any:
-        return loads(request.body)
+        return parse_json(request.body)
 
 
 api = DescribedApi(
@@ -86,10 +86,10 @@ api = DescribedApi(
     parser=Json(),
 )
 # The last one is outermost, so the token is checked before the idempotency key.
-api.add_decorator(note_strays, mode="view")
-api.add_decorator(carefully, mode="view")
-api.add_decorator(once, mode="view")
-api.add_decorator(refuse_strays)
+api.add_decorator(note_unknown_parameters, mode="view")
+api.add_decorator(with_preconditions, mode="view")
+api.add_decorator(run_once_per_key, mode="view")
+api.add_decorator(refuse_unknown_parameters)
 # Addresses are tried in this order, and most calls are about workloads.
 api.add_router("/workloads", batches)
 api.add_router("/workloads", batch_scripts)
@@ -155,14 +155,14 @@ def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpRespo
 @api.exception_handler(ValidationError)
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     issues = [_issue(item) for item in error.errors]
-    return _answer(request, unreadable([*strays_of(request), *issues]))
+    return _answer(request, unreadable_request([*unknown_parameters_of(request), *issues]))
 
 
 def _issue(item: dict[str, Any]) -> Issue:
     # ninja puts where the value stood (body, query, path) and mostly the argument's name first
     steps = [str(step) for step in item["loc"][1:]]
     field = ".".join(steps[1:] or steps)
-    problem = problem_of(item["type"], (), item["msg"], item.get("ctx") or {})
+    problem = problem_from_pydantic(item["type"], (), item["msg"], item.get("ctx") or {})
     inner = ".".join(filter(None, (field, problem.field)))
     return Issue(field=inner, details=problem.message, rule=problem.rule)
 
@@ -182,7 +182,7 @@ def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
     if isinstance(unfit := error.__cause__, UnfitJson):  # ninja wraps it in an error of its own
         places = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
         issues = [Issue(field=field, details=text) for field, text in places]
-        return _answer(request, unreadable([*strays_of(request), *issues]))
+        return _answer(request, unreadable_request([*unknown_parameters_of(request), *issues]))
     message = str(error) or HTTPStatus(error.status_code).phrase
     return _answer(request, ApiError(error.status_code, message))
 

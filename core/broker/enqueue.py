@@ -8,7 +8,7 @@ from celery.exceptions import OperationalError
 from django.db import transaction
 from redis.exceptions import RedisError
 
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ def send_once(task: str, about: UUID | None, queue: str) -> None:
             # The mark is set first. If this process ends before it sends the message, the mark
             # expires and the next sweep sends one. In the other order, two processes could each
             # send a message.
-            is_first = connection().set(_asked(task, about), 1, nx=True, ex=ASKED_SECONDS)
+            is_first = valkey_connection().set(_asked(task, about), 1, nx=True, ex=ASKED_SECONDS)
         except RedisError as error:
             log.warning("%s of %s waits for the next sweep: %s", task, about, error)
             return
@@ -56,12 +56,12 @@ def send_once(task: str, about: UUID | None, queue: str) -> None:
 
 def looked(task: str, about: UUID | None) -> None:
     """Called by the task before it reads: whatever is committed from now on needs a new message."""
-    connection().delete(_asked(task, about))
+    valkey_connection().delete(_asked(task, about))
 
 
 def hush(task: str, about: UUID | None, seconds: int) -> None:
     """Send no such message for ``seconds``, because the task could not do anything."""
-    connection().set(_asked(task, about), 1, ex=seconds)
+    valkey_connection().set(_asked(task, about), 1, ex=seconds)
 
 
 def _asked(task: str, about: UUID | None) -> str:

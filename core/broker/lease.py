@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 
 from redis.exceptions import LockError, LockNotOwnedError
 
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 
 # Set when this process is shutting down. Leases are not extended from then on, so holders return
 # them and the next process need not wait for them to expire.
@@ -14,7 +14,7 @@ ending = threading.Event()
 
 
 @contextmanager
-def lease(
+def hold_lease(
     name: str, *, seconds: float, first: float | None = None
 ) -> Iterator[Callable[[], bool] | None]:
     """Yields a function that extends the lease, or ``None`` when someone else holds it.
@@ -22,7 +22,7 @@ def lease(
     Until the holder extends it for the first time it lasts ``first`` seconds. The function answers
     whether the lease is still ours; a holder that hears no must stop.
     """
-    lock = connection().lock(f"lease:{name}", timeout=first or seconds, thread_local=False)
+    lock = valkey_connection().lock(f"lease:{name}", timeout=first or seconds, thread_local=False)
     if not lock.acquire(blocking=False):
         yield None
         return

@@ -3,14 +3,14 @@ expire."""
 
 import time
 
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 
 
 def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
     """Hold a place for ``seconds``, or longer by taking it again; ``False`` when all are taken."""
     key = f"slots:{name}"
     now = time.time()
-    with connection().pipeline() as pipe:
+    with valkey_connection().pipeline() as pipe:
         pipe.zremrangebyscore(key, "-inf", now)
         pipe.zadd(key, {holder: now + seconds})
         pipe.expire(key, int(seconds) + 1)
@@ -23,4 +23,4 @@ def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
 
 
 def give_back(name: str, holder: str) -> None:
-    connection().zrem(f"slots:{name}", holder)
+    valkey_connection().zrem(f"slots:{name}", holder)

@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from core.broker import fanout
 from core.broker.fanout import PREFIX, CutOffError
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def publish(channel: str, *names: str) -> None:
     """Tell listeners of ``channel`` that these changed. Losing it is harmless: pages poll."""
     try:
         for name in names:
-            connection().publish(PREFIX + channel, name)
+            valkey_connection().publish(PREFIX + channel, name)
     except RedisError as error:
         log.warning("No live update for %s: %s", ", ".join(names), error)
 

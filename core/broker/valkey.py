@@ -10,7 +10,7 @@ SOCKET_TIMEOUT = 5.0  # seconds; a dead broker must not hold a page or a task
 
 
 @cache
-def connection() -> redis.Redis:
+def valkey_connection() -> redis.Redis:
     return redis.Redis.from_url(
         settings.REDIS_URL, socket_timeout=SOCKET_TIMEOUT, socket_connect_timeout=SOCKET_TIMEOUT
     )

@@ -8,7 +8,7 @@ from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from django.conf import settings
 from django.db import models
 
-from core.text import cleaned
+from core.text import replace_unfit_characters
 
 LONGEST_MESSAGE = 20_000  # characters; nobody reads more of a cluster's message
 
@@ -34,7 +34,9 @@ class SaidText(TextField):
 
     def get_prep_value(self, value: Any) -> Any:
         text = super().get_prep_value(value)
-        return cleaned(text)[: self.max_length or LONGEST_MESSAGE] if text else text
+        return (
+            replace_unfit_characters(text)[: self.max_length or LONGEST_MESSAGE] if text else text
+        )
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
@@ -46,7 +48,7 @@ class SaidLine(CharField):
 
     def get_prep_value(self, value: Any) -> Any:
         text = super().get_prep_value(value)
-        return cleaned(text)[: self.max_length] if text else text
+        return replace_unfit_characters(text)[: self.max_length] if text else text
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
@@ -66,10 +68,10 @@ class SaidJSON(JSONField):
 
 def _cleaned(value: Any) -> Any:
     if isinstance(value, dict):
-        return {cleaned(str(key)): _cleaned(inner) for key, inner in value.items()}
+        return {replace_unfit_characters(str(key)): _cleaned(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_cleaned(inner) for inner in value]
-    return cleaned(value) if isinstance(value, str) else value
+    return replace_unfit_characters(value) if isinstance(value, str) else value
 
 
 class EncryptedTextField(TextField):

@@ -17,7 +17,7 @@ def to_seconds(number: str, unit: str) -> int | str:
     return f"{number} {unit}"
 
 
-def split(value: Any, *, unit: str = "sec") -> tuple[str, str]:
+def split_duration(value: Any, *, unit: str = "sec") -> tuple[str, str]:
     """The inverse of :func:`to_seconds`: number and unit to show, in the largest unit that fits.
     ``unit`` is preselected for an empty value."""
     if value in (None, ""):

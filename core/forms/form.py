@@ -13,8 +13,8 @@ from django.http import QueryDict
 from core.forms import items, nested, read
 from core.forms.field import Cell, Field, Input, Path, Values
 from core.forms.items import SPARE, Offered, ShownItem
-from core.forms.shown import Shown, show
-from core.forms.words import sentence
+from core.forms.shown import Shown, show_field
+from core.forms.words import field_sentence
 from core.rest.verdicts import REQUIRED, texts_of
 
 CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
@@ -50,7 +50,7 @@ class Form:
             if posted is not None and field.name not in fixed:
                 read.put(self.values, field, posted)
         self.fields: dict[str, Shown] = {
-            field.name: show(field, self.values, self.offered) for field in its
+            field.name: show_field(field, self.values, self.offered) for field in its
         }
         for shown in self:
             shown.disabled = shown.name in fixed
@@ -102,7 +102,7 @@ class Form:
                 continue
             at = next(iter(path[len(shown.field.path) :]), None) if shown.field.is_list else None
             item = self._filled(shown)[at][0] if isinstance(at, int) else None
-            shown.add_error(sentence(message, shown.label_of(path)), path, item=item)
+            shown.add_error(field_sentence(message, shown.label_of(path)), path, item=item)
 
     def locate(self, path: Path) -> Shown | None:
         """The field that shows problems at ``path``: the one with the longest matching prefix."""
@@ -153,12 +153,12 @@ class Form:
 
 def not_offered(value: str, label: str) -> str:
     if not value:
-        return sentence("is required", label)
+        return field_sentence("is required", label)
     return f"Select a valid choice. {value} is not one of the available choices."
 
 
 @contextmanager
-def judged(form: Form) -> Iterator[None]:
+def collect_errors(form: Form) -> Iterator[None]:
     """Show a ``ValidationError`` raised in the block at the fields it names, or above the form. Put
     the verb and what follows its success into the block."""
     try:
@@ -171,5 +171,5 @@ def judged(form: Form) -> Iterator[None]:
             for text in chain.from_iterable(map(texts_of, errors)):
                 shown = form.fields.get(field)
                 if shown and text == REQUIRED:  # Django's words, which name no field
-                    text = sentence("is required", shown.field.label)
+                    text = field_sentence("is required", shown.field.label)
                 form.add_error(field if shown else None, text)

@@ -154,7 +154,7 @@ class Shown:
             errors.append(text)
 
 
-def show(of: Field, values: Values, offered: Offered) -> Shown:
+def show_field(of: Field, values: Values, offered: Offered) -> Shown:
     own = OWN_WORDS.get(of.input, {})
     shown = Shown(of, attributes={**own, **LITERAL} if of.literal else {**own})
     if of.is_list:
@@ -162,7 +162,7 @@ def show(of: Field, values: Values, offered: Offered) -> Shown:
         return shown
     given = nested.get(values, of.key)
     if of.input is Input.DURATION:
-        shown.value, shown.unit = durations.split(given, unit=of.unit)
+        shown.value, shown.unit = durations.split_duration(given, unit=of.unit)
         return shown
     if given is None and of.input is Input.FLAG and of.initial:
         given = True  # the default

@@ -8,7 +8,7 @@ HEAD = re.compile(r"^.+?(?= (?:of|per|for|to|in|at)\b|$)")  # the head noun of a
 SINGULAR = ("ss", "us")  # Access, Status
 
 
-def sentence(message: str, subject: str = "", *, more: tuple[str, ...] = ()) -> str:
+def field_sentence(message: str, subject: str = "", *, more: tuple[str, ...] = ()) -> str:
     """``is required`` becomes ``Name is required.`` or ``Arguments are required.``; a message with
     its own subject keeps it. ``more`` are further beginnings that need a subject."""
     if subject and message.startswith((*ABOUT_THE_FIELD, *more)):

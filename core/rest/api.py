@@ -88,7 +88,7 @@ class Parameters(Wire):
     model_config = ConfigDict(str_max_length=LONGEST_PARAMETER)
 
 
-def words(*choices: str) -> WithJsonSchema:
+def enum_schema(*choices: str) -> WithJsonSchema:
     """Describe a string as an enum in the OpenAPI document only; answers are not checked."""
     return WithJsonSchema({"type": "string", "enum": list(dict.fromkeys(choices))})
 
@@ -98,7 +98,7 @@ class Issue(Wire):
 
     field: str = Field(description="The path of the field in the request")
     details: str = Field(description="What is wrong with it")
-    rule: Annotated[str, words(*RULES), BeforeValidator(lambda it: it or INVALID)] = Field(
+    rule: Annotated[str, enum_schema(*RULES), BeforeValidator(lambda it: it or INVALID)] = Field(
         default=INVALID, description="The rule that the value breaks; invalid if no other word fits"
     )
 
@@ -155,7 +155,7 @@ def too_large() -> ApiError:
 
 
 @contextmanager
-def judged(refusal: str) -> Iterator[None]:
+def translate_errors(refusal: str) -> Iterator[None]:
     """Translate the exceptions of a verb: 403, 409 for what is in use and taken names, else 400
     with ``refusal`` and the wrong fields."""
     try:
@@ -165,10 +165,10 @@ def judged(refusal: str) -> Iterator[None]:
     except InUse as error:
         raise ApiError(409, str(error)) from error
     except ValidationError as error:
-        raise refused_for(refusal, issues_of(error)) from error
+        raise refusal_error(refusal, issues_of(error)) from error
 
 
-def refused_for(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
+def refusal_error(refusal: str, issues: list[Issue], details: str = "") -> ApiError:
     """The error for these issues: 409 if all of them are taken names, else 400. ``details``
     defaults to the first issue."""
     if not details and issues:
@@ -216,7 +216,7 @@ class Pages(Parameters):
         return window[: self.limit], start + self.limit if len(window) > self.limit else None
 
 
-def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
+def note_unknown_parameters(run: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a call to record the query parameters it does not accept, before it is executed."""
     operation = operation_of(run)
     taken, lists = query_of(operation)
@@ -243,24 +243,24 @@ def note_strays(run: Callable[..., Any]) -> Callable[..., Any]:
     return noted
 
 
-def refuse_strays(view: Callable[..., Any]) -> Callable[..., Any]:
+def refuse_unknown_parameters(view: Callable[..., Any]) -> Callable[..., Any]:
     """Refuse a call with unknown parameters. Ignoring them would turn a misspelled dry run into a
     submission, and a misspelled filter into none."""
 
     @wraps(view)
     def checked(request: HttpRequest, *args: Any, **values: Any) -> Any:
-        if issues := strays_of(request):
-            raise unreadable(issues)
+        if issues := unknown_parameters_of(request):
+            raise unreadable_request(issues)
         return view(request, *args, **values)
 
     return checked
 
 
-def strays_of(request: HttpRequest) -> list[Issue]:
+def unknown_parameters_of(request: HttpRequest) -> list[Issue]:
     return list(getattr(request, STRAYS, ()))
 
 
-def unreadable(issues: list[Issue]) -> ApiError:
+def unreadable_request(issues: list[Issue]) -> ApiError:
     first = f"{issues[0].field} {issues[0].details}" if issues else ""
     return ApiError(400, "The request could not be read.", details=first, issues=issues)
 

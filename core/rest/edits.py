@@ -34,7 +34,7 @@ STALE = ApiError(
 Run = Callable[..., HttpResponse]
 
 
-def carefully(run: Run) -> Run:
+def with_preconditions(run: Run) -> Run:
     """Wrap a ninja call with ``dryRun``, ``If-Match`` and ``ETag``, in one transaction.
 
     A dry run executes the call and rolls back; what is registered for after the commit does not

@@ -155,28 +155,28 @@ def one_of(words: Iterable[str]) -> dict[str, str]:
     return {str(word): str(word) for word in words}
 
 
-def conditions(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
+def parse_filters(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
     """Parse filters. ``ApiError`` 400 names one that cannot be read."""
     for text in chain.from_iterable(map(JOINED.split, filters)):
         yield FilterCondition.read(text, fields)
 
 
-def narrow(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
+def filter_queryset(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
     """Rows that pass every filter. ``ApiError`` 400 names a filter that cannot be read."""
-    for condition in conditions(filters, fields):
+    for condition in parse_filters(filters, fields):
         rows = rows.filter(condition.as_query())
     return rows
 
 
-def order(rows: Rows, by: Sorted, fields: Fields) -> Rows:
+def sort_queryset(rows: Rows, by: Sorted, fields: Fields) -> Rows:
     """Sort a queryset. Without ``sortBy`` the list keeps its own order."""
-    if not (column := sorting(by, fields)):
+    if not (column := sort_column(by, fields)):
         return rows
     sign = "-" if by.sort_order == "desc" else ""
     return rows.order_by(f"{sign}{column}", f"{sign}pk")
 
 
-def sorting(by: Sorted, fields: Fields) -> str:
+def sort_column(by: Sorted, fields: Fields) -> str:
     """The column to sort by; empty without ``sortBy``."""
     return _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)[0] if by.sort_by else ""
 

@@ -8,7 +8,7 @@ from django.utils import timezone
 from ninja import Field
 from pydantic import AfterValidator, BeforeValidator
 
-from core.rest.api import ApiError, Issue, Parameters, Wire, unreadable
+from core.rest.api import ApiError, Issue, Parameters, Wire, unreadable_request
 from core.text import in_utc
 
 MOST_GROUPS = 2
@@ -52,7 +52,7 @@ class MeasureQuery(Parameters):
     def check(self, measured: Iterable[str]) -> None:
         """400 for a time that is none, 501 for a number that nobody measures."""
         if self.end <= self.start:
-            raise unreadable([Issue(field="end", details="must be later than start")])
+            raise unreadable_request([Issue(field="end", details="must be later than start")])
         refuse_others(self.metric_type, measured)
 
 
@@ -101,7 +101,7 @@ def measurement(name: str, points: Mapping[datetime, float]) -> MetricSeries:
     return MetricSeries(type=name, values=values)
 
 
-def telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]]) -> Telemetry:
+def sum_telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]]) -> Telemetry:
     """Sum the numbers of each group; ``None`` means unknown and is left out."""
     sums: dict[tuple[Key, ...], float] = {}
     for keys, number in rows:
@@ -128,4 +128,4 @@ def check_groups(given: Sequence[str], choices: Iterable[str]) -> None:
     words = sorted(choices)
     if len(given) > MOST_GROUPS or not set(given) <= set(words):
         details = f"must be at most {MOST_GROUPS} of {', '.join(words)}"
-        raise unreadable([Issue(field="groupBy", details=details)])
+        raise unreadable_request([Issue(field="groupBy", details=details)])

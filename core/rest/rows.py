@@ -18,8 +18,8 @@ from core.rest.filters import (
     Filtered,
     SortBy,
     Sorted,
-    conditions,
-    sorting,
+    parse_filters,
+    sort_column,
 )
 
 Row = TypeVar("Row")
@@ -53,13 +53,13 @@ class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
         """Filter, search, sort and cut the rows. ``search`` looks in the attributes ``names``."""
-        return self.cut(ordered(matching(rows, self, fields, *names), self, fields))
+        return self.cut(sort_objects(filter_objects(rows, self, fields, *names), self, fields))
 
 
-def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
+def filter_objects(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
     """Rows that pass every filter and contain the search text in one of the attributes
     ``names``."""
-    among = list(conditions(asked.filter_by, fields))
+    among = list(parse_filters(asked.filter_by, fields))
     text = asked.search.casefold()
     return [
         row
@@ -69,9 +69,9 @@ def matching(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) 
     ]
 
 
-def ordered(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
+def sort_objects(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
     """Sort the rows. ``None`` counts as the largest value; the order of equal rows is kept."""
-    if not (column := sorting(by, fields)):
+    if not (column := sort_column(by, fields)):
         return rows
 
     def place(row: Row) -> tuple[bool, Any]:

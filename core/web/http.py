@@ -38,6 +38,6 @@ def is_visit(request: HttpRequest) -> bool:
     return (is_shown or is_ours) and "prefetch" not in headers.get("Sec-Purpose", "")
 
 
-def after(request: HtmxRequest, address: str) -> HttpResponse:
+def redirect_after_success(request: HtmxRequest, address: str) -> HttpResponse:
     """Redirect to ``address`` after a success, with or without htmx."""
     return HttpResponseClientRedirect(address) if request.htmx else redirect(address)

@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 
 from core.middleware import EitherMiddleware
 from core.rest.api import CALLS, ApiError, Issue
-from core.text import fault_of
+from core.text import text_fault
 
 
 class HeadersMiddleware(EitherMiddleware):
@@ -106,8 +106,8 @@ def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
         texts += [(name, text) for name, values in several.lists() for text in (name, *values)]
     texts += [("cookie", text) for pair in request.COOKIES.items() for text in pair]
     for name, text in texts:
-        if fault := fault_of(text):
-            yield ("name" if fault_of(name) else name), fault
+        if fault := text_fault(text):
+            yield ("name" if text_fault(name) else name), fault
     try:  # django-htmx parses this header lazily, and would fail later
         urlsplit(unquote(request.headers.get("HX-Current-URL", "")))
     except ValueError:

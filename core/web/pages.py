@@ -99,7 +99,7 @@ def deletion_page(
             obstacle = str(error)
         else:
             messages.success(request, f"The {noun} {name} was deleted.")
-            return done(request, home or crumb[1])
+            return respond_after_change(request, home or crumb[1])
     return question_page(
         request,
         title=f"Delete {name}?",
@@ -118,7 +118,9 @@ def came_from(request: HtmxRequest) -> str:
     return back if ours else ""
 
 
-def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: object) -> HttpResponse:
+def respond_with_created(
+    request: HtmxRequest, kind: str, pk: object, home: str, **more: object
+) -> HttpResponse:
     """Respond after creating an object, selecting it on the page that asked for one in ``?slot=``.
 
     With htmx that page gets an event; without, the selection is in the address of ``?next=``. If no
@@ -128,14 +130,14 @@ def chosen(request: HtmxRequest, kind: str, pk: object, home: str, **more: objec
     back = came_from(request)
     if request.htmx:
         detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
-        return trigger_client_event(done(request, ""), "asset-created", detail)
+        return trigger_client_event(respond_after_change(request, ""), "asset-created", detail)
     if not back:
         return redirect(home)
     joint = "&" if "?" in back else "?"
     return redirect(f"{back}{joint}{urlencode({kind: pk, 'slot': slot})}")
 
 
-def done(request: HtmxRequest, address: str) -> HttpResponse:
+def respond_after_change(request: HtmxRequest, address: str) -> HttpResponse:
     """Respond after a change. In the drawer: close it and have the page behind it reload its parts
     (``hx-trigger="page-changed from:body"``). On a full page: redirect to ``address``."""
     if not request.htmx:

@@ -23,7 +23,7 @@ def uuid_of(text: str) -> UUID | None:
         return None
 
 
-def uuids(texts: Iterable[str]) -> list[UUID]:
+def parse_uuids(texts: Iterable[str]) -> list[UUID]:
     """The UUIDs among ``texts``; anything else is skipped."""
     return [uuid for text in texts if (uuid := uuid_of(text))]
 

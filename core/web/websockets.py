@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import parse_cookie
 from django.http.request import split_domain_port, validate_host
 
-from core.text import fault_of
+from core.text import text_fault
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Any]]
@@ -25,7 +25,7 @@ def own_pages_only(app: App) -> App:
         if is_own_page(scope) and not unfit(scope):
             await app(scope, receive, send)
         else:
-            await refuse(scope, receive, send)
+            await refuse_handshake(scope, receive, send)
 
     return checked
 
@@ -38,14 +38,14 @@ def by_address(pages: App, programs: App) -> App:
         if not scope["path"].startswith(API):
             await pages(scope, receive, send)
         elif unfit(scope):
-            await refuse(scope, receive, send)
+            await refuse_handshake(scope, receive, send)
         else:
             await programs(scope, receive, send)
 
     return chosen
 
 
-async def refuse(scope: Scope, receive: Receive, send: Send) -> None:
+async def refuse_handshake(scope: Scope, receive: Receive, send: Send) -> None:
     """Close before the handshake, so that the client sees a 403."""
     await receive()
     await send({"type": "websocket.close"})
@@ -56,7 +56,7 @@ def unfit(scope: Scope) -> bool:
     headers = dict(scope["headers"])
     cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))
     texts = [scope["path"], *(text for pair in cookies.items() for text in pair)]
-    return any(map(fault_of, (*texts, unquote(query))))
+    return any(map(text_fault, (*texts, unquote(query))))
 
 
 def is_own_page(scope: Scope) -> bool:

@@ -27,7 +27,7 @@ from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind, is_suspended, suspension
-from engines.kubernetes.labels import is_of, run_of
+from engines.kubernetes.labels import belongs_to_run, run_of
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.manifests.job import IMAGES, manifests, masked
@@ -132,12 +132,14 @@ class KubernetesEngine:
         hopeless = HopelessJobs(self._api)
 
         def on_change(uid: UUID, snapshot: Snapshot) -> None:
-            if snapshot.job is None or is_of(self._prefix, snapshot.job, self._installation):
+            if snapshot.job is None or belongs_to_run(
+                self._prefix, snapshot.job, self._installation
+            ):
                 self._streams.on_change(uid, snapshot)
                 hopeless.on_change(uid, snapshot)
 
         def restore(kind: JobKind, job: Manifest) -> bool:
-            ours = is_of(self._prefix, job, self._installation)
+            ours = belongs_to_run(self._prefix, job, self._installation)
             return ours and self._now.restore(kind, job)
 
         watcher = self._watcher = Watcher(

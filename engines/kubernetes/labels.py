@@ -50,21 +50,21 @@ def run_of(job: Manifest) -> int:
     return int(text) if text.isdigit() else 1
 
 
-def is_of(prefix: str, job: Manifest, installation: str = "") -> bool:
+def belongs_to_run(prefix: str, job: Manifest, installation: str = "") -> bool:
     """Whether the Trainyard with this prefix created the job. Another one may use the same cluster
     with a similar prefix; it then reads and ends its jobs itself."""
     meta = job["metadata"]
     project = str((meta.get("labels") or {}).get(PROJECT, ""))
     ours = meta.get("namespace") == namespace_of(project, prefix)
-    return ours and not is_of_another(job, installation)
+    return ours and not belongs_to_another(job, installation)
 
 
-def is_of_another(item: Manifest, installation: str) -> bool:
+def belongs_to_another(item: Manifest, installation: str) -> bool:
     """Whether the object is marked as another Trainyard's. Unmarked objects date from before there
     were marks, and count as ours."""
     mark = (item["metadata"].get("labels") or {}).get(INSTALLATION, "")
     return bool(mark and installation) and mark != installation
 
 
-def mark(installation: str) -> dict[str, str]:
+def mark_object(installation: str) -> dict[str, str]:
     return {INSTALLATION: installation} if installation else {}

@@ -13,8 +13,8 @@ from engines.kubernetes.labels import (
     INSTALLATION,
     TOOL,
     WORKLOAD,
-    is_of_another,
-    mark,
+    belongs_to_another,
+    mark_object,
 )
 from engines.kubernetes.manifests.pod.pulls import TYPE as PULLS
 from engines.kubernetes.names import job_name
@@ -53,11 +53,11 @@ def claim_namespace(api: Api, space: Manifest) -> None:
             if present is None:
                 api.create(NAMESPACES, space)
                 return
-            if is_of_another(present, installation):
+            if belongs_to_another(present, installation):
                 raise EngineRefused(taken([meta["name"]]))
             if installation and INSTALLATION not in (present["metadata"].get("labels") or {}):
                 version = present["metadata"]["resourceVersion"]
-                marks = {"resourceVersion": version, "labels": mark(installation)}
+                marks = {"resourceVersion": version, "labels": mark_object(installation)}
                 with suppress(Denied):  # the right is optional: without it, it stays unmarked
                     api.merge(path, {"metadata": marks})
             return

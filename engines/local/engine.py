@@ -26,7 +26,7 @@ from engines.local.observing import StateWatcher, observation
 from engines.local.planning import planner
 from engines.local.planning.environment import HOST, RENDEZVOUS
 from engines.local.records.journal import is_full
-from engines.local.records.layout import Folder, locked, read_json, take, write_json
+from engines.local.records.layout import Folder, locked, read_json, read_log_piece, write_json
 from engines.local.records.plan import GangPlan
 from engines.local.records.state import RankRecord, Record
 from engines.local.removal import remove
@@ -180,7 +180,7 @@ class LocalEngine:
     def read_log(
         self, handle: Handle, log: Log, *, offset: int, cursor: str, limit: int
     ) -> LogChunk:
-        data = take(self._folder(handle).log(log.run, log.rank, log.start), offset, limit)
+        data = read_log_piece(self._folder(handle).log(log.run, log.rank, log.start), offset, limit)
         return LogChunk(data, cursor, ended=not data)
 
     @_on_disk()

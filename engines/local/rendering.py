@@ -4,7 +4,7 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
-from engines.local.planning.environment import environment, hidden, ports_needed
+from engines.local.planning.environment import environment, hide_secrets, ports_needed
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.system.marks import MARKER
@@ -32,7 +32,7 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         **({"setup": plan.setup} if plan.setup else {}),
         "command": shlex.join(rank.argv),
         "workingDir": rank.working_dir or str(work),
-        "environment": hidden(variables, rank.secrets),
+        "environment": hide_secrets(variables, rank.secrets),
         "gpus": rank.gpu_request,
         "limits": {name: limit for name, limit in limits.items() if limit is not None},
         "backoffLimit": plan.backoff_limit,

@@ -18,7 +18,7 @@ from engines.base import (
     Manifest,
     Observation,
     UsageSample,
-    refuse,
+    raise_complaints,
 )
 from engines.findings import Finding
 from engines.logs import Log, LogChunk
@@ -119,7 +119,7 @@ class SlurmEngine:
         yield from limits.complaints(launch, self._site)
 
     def submit(self, launch: Launch) -> None:
-        refuse(self.complaints(launch))
+        raise_complaints(self.complaints(launch))
         if self._is_onlooker:
             raise EngineRefused(NOBODY)
         if self._site.own_names:

@@ -7,9 +7,9 @@ from engines.partitions import NodeShape, Partition
 from engines.slurm.script.directives import account, left, partitions
 from engines.slurm.script.shape import MIB, Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.problems.time_limit import in_words
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 INSTEAD = "; ask for less, or choose another node pool"
 Obstacle = tuple[str, str]  # place, message
@@ -27,10 +27,10 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
         return
     if len(obstacles) == 1:
         for place, message in obstacles[0]:
-            yield Problem(path_of(place), f"{message}{INSTEAD}")
+            yield Problem(parse_path(place), f"{message}{INSTEAD}")
     else:
         said = "; ".join(each[0][1] for each in obstacles)
-        yield Problem(path_of("nodePools"), f"none of the partitions would start it: {said}")
+        yield Problem(parse_path("nodePools"), f"none of the partitions would start it: {said}")
 
 
 def _obstacles(
@@ -103,7 +103,7 @@ def _of_one(
         yield f"{compute}.{field}", f"a job may have {cores} CPU cores on a node of {name}"
     if tasks.memory > memory:
         field = "cpuMemoryLimit" if tasks.compute.cpu_memory_limit else "cpuMemoryRequest"
-        text = f"a job may have {readable(memory * MIB)} of memory on a node of {name}"
+        text = f"a job may have {format_bytes(memory * MIB)} of memory on a node of {name}"
         yield f"{compute}.{field}", text
     if tasks.gpus > gpus:
         text = f"the nodes of {name} have {gpus} GPUs at most" if gpus else f"{name} has no GPUs"

@@ -20,7 +20,7 @@ from engines.slurm.script.site import FEATURE, PARTITION, SlurmSite
 from spec.data.storage import Storage
 from spec.parts.environment import Security
 from spec.parts.scheduling import PriorityClass
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 
 #: Kinds of storage that Slurm does not have.
@@ -44,14 +44,14 @@ def complaints(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     spec = launch.spec
     yield from as_written.complaints(spec)
     for place, message in (*_whole(launch), *containers.complaints(launch, site)):
-        yield Problem(path_of(place), message)
+        yield Problem(parse_path(place), message)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica) if replica else ():
-            yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+            yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
     if spec.master and spec.master.command is None:
-        yield Problem(path_of("master.command"), NO_COMMAND)
+        yield Problem(parse_path("master.command"), NO_COMMAND)
     if spec.worker.command is None and not (has_launcher(spec) and spec.master):
-        yield Problem(path_of("worker.command"), NO_COMMAND)
+        yield Problem(parse_path("worker.command"), NO_COMMAND)
 
 
 NO_COMMAND = (

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import h11
 from django.conf import settings
 
-from core.text import cleaned
+from core.text import replace_unfit_characters
 from notifications.delivery import receivers
 from notifications.delivery.receivers import AddressRefused, Receiver, Resolve
 from notifications.models import LONGEST_ANSWER
@@ -124,7 +124,7 @@ def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> t
             answer += event.data
         elif isinstance(event, h11.EndOfMessage | h11.ConnectionClosed):
             break
-    return status, cleaned(answer[:LONGEST_ANSWER].decode(errors="replace"))
+    return status, replace_unfit_characters(answer[:LONGEST_ANSWER].decode(errors="replace"))
 
 
 def _left(deadline: float) -> float:

@@ -16,7 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from core.broker import enqueue
-from core.broker.lease import lease
+from core.broker.lease import hold_lease
 from notifications.delivery import outbox, results, signature
 from notifications.delivery.post import HookAnswer, post
 from notifications.models import Delivery, Webhook
@@ -39,7 +39,7 @@ def run(post: Post = post) -> None:
     if not _somebody_listens():
         enqueue.hush(NOTIFY, None, HUSHED_SECONDS)
         return
-    with lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
+    with hold_lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
         if extend is None:
             return
         with ThreadPoolExecutor(AT_ONCE, "webhook") as threads:

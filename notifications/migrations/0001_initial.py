@@ -32,7 +32,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             name='Webhook',
             fields=[
-                ('scope', models.CharField(choices=projects.scopes.scopes, default='project', max_length=20)),
+                ('scope', models.CharField(choices=projects.scopes.scope_choices, default='project', max_length=20)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
                 ('name', models.CharField(max_length=63)),
                 ('url', core.database.fields.EncryptedTextField(verbose_name='address')),

@@ -8,7 +8,7 @@ from ninja import Query, Router, Status
 from accounts.api.tokens import ApiRequest
 from assets.api.places import place_in
 from assets.api.schemas import SCOPES
-from core.rest.api import Pages, judged, not_found, refused_for
+from core.rest.api import Pages, not_found, refusal_error, translate_errors
 from core.rest.filters import (
     DATE,
     ID,
@@ -18,13 +18,13 @@ from core.rest.filters import (
     Filtered,
     SortBy,
     Sorted,
-    conditions,
-    narrow,
+    filter_queryset,
     one_of,
-    order,
-    sorting,
+    parse_filters,
+    sort_column,
+    sort_queryset,
 )
-from core.rest.rows import matching, ordered
+from core.rest.rows import filter_objects, sort_objects
 from notifications.events import TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
 from notifications.webhooks import services
@@ -78,14 +78,16 @@ def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> Webhoo
     ``name``, ``url``, ``scope``, its ids and the times; by ``url`` only those that you may change
     are listed."""
     rows = Webhook.objects.visible_to(request.user).for_list()
-    columns = [it.column for it in conditions(listing.filter_by, FIELDS)]
-    if URL in (*columns, sorting(listing, FIELDS)):  # which is encrypted in the database
+    columns = [it.column for it in parse_filters(listing.filter_by, FIELDS)]
+    if URL in (*columns, sort_column(listing, FIELDS)):  # which is encrypted in the database
         theirs = rows.filter(pk__in=Webhook.objects.open_to(request.user, "webhooks.update"))
-        matches = matching(theirs, listing, FIELDS, "name")
-        page, following = listing.cut(ordered(matches, listing, FIELDS))
+        matches = filter_objects(theirs, listing, FIELDS, "name")
+        page, following = listing.cut(sort_objects(matches, listing, FIELDS))
     else:
-        rows = narrow(rows.filter(name__icontains=listing.search), listing.filter_by, FIELDS)
-        page, following = listing.cut(order(rows, listing, FIELDS))
+        rows = filter_queryset(
+            rows.filter(name__icontains=listing.search), listing.filter_by, FIELDS
+        )
+        page, following = listing.cut(sort_queryset(rows, listing, FIELDS))
     return WebhookList(webhooks=[WebhookOut.of(it) for it in page], next=following)
 
 
@@ -95,9 +97,9 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
     the messages is in this answer and never shown again."""
     place, wrong = place_in(body, request.user)
     if place is None:
-        raise refused_for(REFUSED, wrong)
+        raise refusal_error(REFUSED, wrong)
     given: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         webhook = services.create(by=request.user, place=place, **given)
     return Status(201, WebhookSecret.of_new(webhook))
 
@@ -116,7 +118,7 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
     given = {
         name: getattr(body if name in body.model_fields_set else webhook, name) for name in names
     }
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.update(webhook, by=request.user, **given)
     return WebhookOut.of(webhook, request.user)
 
@@ -125,7 +127,7 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
 def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
     """Delete a webhook with its deliveries. Messages that were not sent yet are not sent."""
     webhook = _webhook(request, webhook_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.delete(webhook, by=request.user)
     return Status(204, None)
 
@@ -134,7 +136,7 @@ def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
 def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret:
     """Create a new secret. For 24 hours messages are also signed with the old one."""
     webhook = _webhook(request, webhook_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.renew_secret(webhook, by=request.user)
     return WebhookSecret.of_new(webhook)
 
@@ -143,7 +145,7 @@ def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret
 def test_webhook(request: ApiRequest, webhook_id: UUID) -> Status[DeliveryDetail]:
     """Send the message webhook.test, once, also to a webhook that is off."""
     webhook = _webhook(request, webhook_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         delivery = services.send_test(webhook, by=request.user)
     return Status(202, DeliveryDetail.of(delivery))
 
@@ -154,10 +156,12 @@ def list_deliveries(
 ) -> DeliveryList:
     """Messages that were or will be sent. ``filterBy`` and ``sortBy`` take ``type``, ``subject``,
     ``state``, ``statusCode`` and the times."""
-    rows = narrow(_webhook(request, webhook_id).deliveries.all(), listing.filter_by, OF_DELIVERIES)
+    rows = filter_queryset(
+        _webhook(request, webhook_id).deliveries.all(), listing.filter_by, OF_DELIVERIES
+    )
     if listing.search:
         rows = rows.filter(subject__icontains=listing.search)
-    page, following = listing.cut(order(rows, listing, OF_DELIVERIES))
+    page, following = listing.cut(sort_queryset(rows, listing, OF_DELIVERIES))
     return DeliveryList(deliveries=[DeliveryOut.of(it) for it in page], next=following)
 
 
@@ -180,7 +184,7 @@ def resend_delivery(
     """Send the same message again, now, with the same id. To a webhook that is off it is sent
     once."""
     delivery = _delivery(request, webhook_id, delivery_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.resend(delivery, by=request.user)
     return Status(202, DeliveryDetail.of(delivery))
 

@@ -9,7 +9,7 @@ from core.forms.field import Field, Input
 from core.forms.form import Form
 from notifications import events
 from notifications.models import Webhook
-from projects.scopes import Place, grouped, places_of
+from projects.scopes import Place, scope_options, scopes_open_to
 
 FIELDS = (
     Field(
@@ -41,7 +41,9 @@ class WebhookForm(Form):
     def __init__(
         self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
     ) -> None:
-        places = [Place.of(webhook)] if webhook else places_of(user, "webhooks.create").values()
+        places = (
+            [Place.of(webhook)] if webhook else scopes_open_to(user, "webhooks.create").values()
+        )
         self.places = {place.key: place for place in places}
         initial: dict[str, Any] = {"events": [events.EVERY_EVENT], "enabled": True}
         if webhook:
@@ -49,7 +51,7 @@ class WebhookForm(Form):
                 name: getattr(webhook, name) for name in ("name", "url", "events", "enabled")
             }
             initial["scope"] = Place.of(webhook).key
-        groups = grouped(self.places, "")
+        groups = scope_options(self.places, "")
         offered = {"scopes": [option for _, options in groups for option in options]}
         fields = (*FIELDS, ENABLED) if webhook else FIELDS
         fixed = ("scope",) if webhook else ()

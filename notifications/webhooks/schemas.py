@@ -9,11 +9,11 @@ from pydantic import Field
 from accounts import access
 from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
-from core.rest.api import Closed, NextOffset, Wire, words
+from core.rest.api import Closed, NextOffset, Wire, enum_schema
 from notifications.events import EVERY_EVENT, TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
 
-EventType = Annotated[str, words(EVERY_EVENT, *TYPES)]
+EventType = Annotated[str, enum_schema(EVERY_EVENT, *TYPES)]
 
 
 class WebhookChange(Closed):
@@ -140,9 +140,9 @@ class DeliveryOut(Wire):
     message_id: str = Field(
         description="Its ID in the header webhook-id, which stays the same when it is sent again"
     )
-    type: Annotated[str, words(*TYPES, TEST)] = Field(description="The event that it reports")
+    type: Annotated[str, enum_schema(*TYPES, TEST)] = Field(description="The event that it reports")
     subject: str = Field(description="The name of the workload that it is about")
-    state: Annotated[str, words(*DeliveryState.values)] = Field(
+    state: Annotated[str, enum_schema(*DeliveryState.values)] = Field(
         description="Whether it will be sent, was delivered, or was given up"
     )
     attempts: int = Field(description="How many times it was sent")

@@ -12,9 +12,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from accounts.http import Request, permission_required
-from core.forms.form import Form, judged
+from core.forms.form import Form, collect_errors
 from core.web.http import render_partial
-from core.web.pages import deletion_page, done, form_page, in_drawer, question_page
+from core.web.pages import deletion_page, form_page, in_drawer, question_page, respond_after_change
 from core.web.query import search_text
 from notifications import events
 from notifications.models import Delivery, DeliveryState, Webhook
@@ -44,7 +44,7 @@ def listing(request: Request) -> HttpResponse:
 def create(request: Request) -> HttpResponse:
     form = WebhookForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             webhook = services.create(by=request.user, place=form.place, **form.given())
             return _secret(request, webhook)
     return _form(request, form, "New webhook", "Create webhook", reverse("webhook-list"))
@@ -76,7 +76,7 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = WebhookForm(posted, user=request.user, webhook=webhook)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             services.update(webhook, by=request.user, **form.given())
             messages.success(request, f"{webhook} was saved.")
             return redirect(home)
@@ -121,7 +121,7 @@ def renew_secret(request: Request, pk: UUID) -> HttpResponse:
 def test(request: Request, pk: UUID) -> HttpResponse:
     webhook = _webhook(request, pk)
     services.send_test(webhook, by=request.user)
-    return done(request, webhook.get_absolute_url())
+    return respond_after_change(request, webhook.get_absolute_url())
 
 
 @require_safe
@@ -144,7 +144,7 @@ def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
 def resend(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
     one = _delivery(request, pk, delivery)
     services.resend(one, by=request.user)
-    return done(request, one.webhook.get_absolute_url())
+    return respond_after_change(request, one.webhook.get_absolute_url())
 
 
 def _webhook(request: Request, pk: UUID) -> Webhook:

@@ -16,7 +16,7 @@ from audit.models import AuditEntry
 from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
 from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import SortedIfAsked, matching, ordered
+from core.rest.rows import SortedIfAsked, filter_objects, sort_objects
 from core.web.query import whole_number
 from projects.api.grants import (
     AccessRule,
@@ -145,7 +145,7 @@ class RuleNarrowing(Filtered):
     def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")
         shown = _shown(rule for rule in rules(Q(), Q()) if self._holds(rule))
-        return matching(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
+        return filter_objects(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
 
     def _holds(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
@@ -167,7 +167,7 @@ class RuleListing(Pages, SortedIfAsked, RuleNarrowing):
 def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> AccessRuleList:
     """Who has which role where, page by page, by user."""
     every = listing.rules(request.user)
-    page, _ = listing.cut(ordered(every, listing, FIELDS))
+    page, _ = listing.cut(sort_objects(every, listing, FIELDS))
     return AccessRuleList(total_records=len(every), display_records=len(page), access_rules=page)
 
 

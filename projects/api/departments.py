@@ -10,8 +10,8 @@ from ninja import Body, Field, Query, Router, Status
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, judged, not_found
-from core.rest.filters import Filtered, SortBy, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, not_found, translate_errors
+from core.rest.filters import Filtered, SortBy, Sorted, filter_queryset, sort_queryset
 from projects import departments
 from projects.api import org_units
 from projects.api.resources import (
@@ -122,7 +122,7 @@ class DepartmentList(Wire):
 
 class DepartmentNarrowing(Filtered):
     def rows(self) -> QuerySet[Department]:
-        rows = narrow(Department.objects.all(), self.filter_by, org_units.FIELDS)
+        rows = filter_queryset(Department.objects.all(), self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows
 
 
@@ -135,7 +135,7 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
     """All departments. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``totalGpuQuota`` and the times."""
     _check(request, "departments.read")
-    page, following = listing.cut(order(listing.rows(), listing, org_units.FIELDS))
+    page, following = listing.cut(sort_queryset(listing.rows(), listing, org_units.FIELDS))
     shown = [DepartmentOut.of(share) for share in shares_of(page)]
     return DepartmentList(departments=shown, next=following)
 
@@ -154,7 +154,7 @@ def create_department(request: ApiRequest, body: DepartmentIn) -> Status[Departm
     _check(request, "departments.create")
     cluster = org_units.cluster_of_new(Cluster.objects.all(), body.cluster_id, REFUSED)
     org_units.refuse(REFUSED, body.unsaid(over_quota=body.over_quota))
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         department = departments.create_department(by=request.user, cluster=cluster, **_given(body))
     return Status(201, _shown(department))
 
@@ -177,7 +177,7 @@ def update_department(
 def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
     """Delete a department with its assets and webhooks. 409 while it has projects."""
     department = _department(request, department_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         departments.delete_department(department, by=request.user)
     return Status(204, None)
 
@@ -221,7 +221,7 @@ def _change(
     department = _department(request, pk)
     kept = {key: getattr(department, key) for key in ("name", "over_quota", *NONE_OF_ITS_OWN)}
     org_units.refuse(REFUSED, body.unsaid(over_quota=department.over_quota))
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         departments.update_department(department, by=request.user, **kept | given)
     return _shown(department)
 
@@ -235,7 +235,7 @@ def _department(request: ApiRequest, pk: int) -> Department:
 
 
 def _check(request: ApiRequest, action: str) -> None:
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, action)
 
 

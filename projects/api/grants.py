@@ -17,7 +17,7 @@ from accounts import access
 from accounts import services as users
 from accounts.access import AccessRole
 from accounts.models import User
-from core.rest.api import TENANT, ApiError, Closed, Issue, issues_of, not_found, refused_for
+from core.rest.api import TENANT, ApiError, Closed, Issue, issues_of, not_found, refusal_error
 from core.web.query import whole_number
 from projects import services
 from projects.models import Project
@@ -84,7 +84,7 @@ def give(body: AccessRuleIn, by: User) -> AccessRule:
     access.require(by, "users.update")
     user, project, wrong = _read(body)
     if wrong or user is None:
-        raise refused_for(REFUSED, wrong)
+        raise refusal_error(REFUSED, wrong)
     if project is not None:
         if not services.add_member(project, user, by=by):
             raise ApiError(409, REFUSED, details=f"{user} is a member of {project} already.")

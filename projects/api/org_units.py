@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from uuid import UUID
 
 from clusters.models import Cluster, ClusterQuerySet
-from core.rest.api import Issue, refused_for
+from core.rest.api import Issue, refusal_error
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields
 from projects.api.resources import OrgResources
 
@@ -31,12 +31,12 @@ def unsaid(resources: Iterable[OrgResources], *, over_quota: bool | None) -> lis
 
 def refuse(refusal: str, wrong: list[Issue]) -> None:
     if wrong:
-        raise refused_for(refusal, wrong)
+        raise refusal_error(refusal, wrong)
 
 
 def cluster_of_new(rows: ClusterQuerySet, pk: UUID, refusal: str) -> Cluster:
     """The cluster that a new unit names. ``ApiError`` 400 if ``rows`` do not have it."""
     cluster = rows.filter(pk=pk).first()
     if cluster is None:
-        raise refused_for(refusal, [Issue(field="clusterId", details="Cluster not found.")])
+        raise refusal_error(refusal, [Issue(field="clusterId", details="Cluster not found.")])
     return cluster

@@ -11,8 +11,17 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, judged, not_found
-from core.rest.filters import NUMBER, TEXT, Fields, Filtered, SortBy, Sorted, narrow, order
+from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, not_found, translate_errors
+from core.rest.filters import (
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    SortBy,
+    Sorted,
+    filter_queryset,
+    sort_queryset,
+)
 from core.web.query import whole_number
 from projects import services
 from projects.api import org_units
@@ -154,7 +163,7 @@ class ProjectIn(ProjectChange):
 
 class ProjectNarrowing(Filtered):
     def rows(self, user: User) -> ProjectQuerySet:
-        rows = narrow(Project.objects.visible_to(user), self.filter_by, FIELDS)
+        rows = filter_queryset(Project.objects.visible_to(user), self.filter_by, FIELDS)
         matches = Q(name__icontains=self.search) | Q(department__name__icontains=self.search)
         return rows.filter(matches) if self.search else rows
 
@@ -167,7 +176,7 @@ class ProjectListing(Pages, Sorted, ProjectNarrowing):
 def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> ProjectList:
     """The projects that you can see. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``departmentId``, ``parentName``, ``totalGpuQuota`` and the times."""
-    rows = order(_with_all(listing.rows(request.user)), listing, FIELDS)
+    rows = sort_queryset(_with_all(listing.rows(request.user)), listing, FIELDS)
     page, following = listing.cut(rows)
     usage = usage_of(page)
     return ProjectList(
@@ -184,12 +193,12 @@ def count_projects(request: ApiRequest, narrowing: Query[ProjectNarrowing]) -> C
 @router.post("/org-unit/projects", response={201: ProjectOut}, by_alias=True)
 def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
     """Create a project on a cluster. 400 lists every invalid field."""
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "projects.create")
     visible = Cluster.objects.visible_to(request.user)
     cluster = org_units.cluster_of_new(visible, body.cluster_id, REFUSED)
     given = _given(body, cluster)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         project = services.create_project(by=request.user, cluster=cluster, **given)
     return Status(201, _shown(project))
 
@@ -223,14 +232,14 @@ def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
     """Delete a project with its assets, webhooks and deleted workloads. 409 while it has
     workloads."""
     project = _project(request, project_id)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.delete_project(project, by=request.user)
     return Status(204, None)
 
 
 def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = True) -> ProjectOut:
     project = _project(request, pk)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         access.require(request.user, "projects.update", *project.scope_keys)
     kept: dict[str, Any] = {
         "name": project.name,
@@ -243,7 +252,7 @@ def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = 
         "members": list(project.members.all()),
     }
     given = _given(body, project.cluster, whole=whole, over_quota=project.over_quota)
-    with judged(REFUSED):
+    with translate_errors(REFUSED):
         services.update_project(project, by=request.user, **kept | given)
     return _shown(_project(request, pk))
 

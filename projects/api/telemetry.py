@@ -7,8 +7,8 @@ from ninja import Field, Query, Router
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
-from core.rest.api import Parameters, judged
-from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, telemetry
+from core.rest.api import Parameters, translate_errors
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, sum_telemetry
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, quota_of, usage_of
@@ -66,7 +66,7 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
         (_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].held))
         for it in projects
     )
-    return telemetry(asked.telemetry_type, numbers)
+    return sum_telemetry(asked.telemetry_type, numbers)
 
 
 @router.get(
@@ -78,7 +78,7 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
 def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> Telemetry:
     """The sum over all departments, or one for each group, which cannot be ``ProjectId``. Unlimited
     quotas are left out."""
-    with judged("The departments cannot be read."):
+    with translate_errors("The departments cannot be read."):
         access.require(request.user, "departments.read")
     asked.check(GROUPS[:2])
     rows = Department.objects.select_related("cluster")
@@ -90,7 +90,7 @@ def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) 
         (_keys_of(asked.group_by, it), asked.number(it.quota, it.held))
         for it in shares_of(list(rows))
     )
-    return telemetry(asked.telemetry_type, numbers)
+    return sum_telemetry(asked.telemetry_type, numbers)
 
 
 def _keys(groups: Iterable[str], project: Project) -> list[Key]:

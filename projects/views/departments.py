@@ -8,9 +8,9 @@ from django.urls import reverse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, permission_required
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.web.http import render_partial
-from core.web.pages import deletion_page, done, form_page
+from core.web.pages import deletion_page, form_page, respond_after_change
 from core.web.query import search_text
 from projects import departments
 from projects.forms import DepartmentForm, initial_of
@@ -43,12 +43,12 @@ def create(request: Request) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = DepartmentForm(posted, initial={"over_quota": True})
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             department = departments.create_department(
                 by=request.user, cluster=form.cluster, **form.given()
             )
             messages.success(request, f"The department {department} was created.")
-            return done(request, reverse("department-list"))
+            return respond_after_change(request, reverse("department-list"))
     return _form(request, form, "New department", "Create department")
 
 
@@ -61,12 +61,12 @@ def edit(request: Request, pk: int) -> HttpResponse:
     form = DepartmentForm(posted, initial=initial_of(department), fixed=fixed)
     warning = overbooked_now(department)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             departments.update_department(department, by=request.user, **form.given())
             messages.success(request, f"{department} was saved.")
             if warning := overbooked_now(department):  # the list that follows has no room for it
                 messages.warning(request, warning)
-            return done(request, reverse("department-list"))
+            return respond_after_change(request, reverse("department-list"))
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 
 

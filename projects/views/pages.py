@@ -11,15 +11,22 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import Request, permission_required
 from clusters.models import Cluster
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.web.http import render_partial
-from core.web.pages import came_from, chosen, deletion_page, done, form_page, in_drawer
+from core.web.pages import (
+    came_from,
+    deletion_page,
+    form_page,
+    in_drawer,
+    respond_after_change,
+    respond_with_created,
+)
 from core.web.query import search_text
 from projects import services
 from projects.forms import ProjectForm, blank, initial_of_project
 from projects.meters import meters
 from projects.models import Department, Project
-from projects.quotas import overbooked, quota_of, usage_of
+from projects.quotas import overbooked_warning, quota_of, usage_of
 from spec.parts.scheduling import PriorityClass
 
 PROJECTS_A_PAGE = 50
@@ -95,11 +102,13 @@ def create(request: Request) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = ProjectForm(posted, initial=blank() | {"cluster": request.GET.get("cluster", "")})
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             project = services.create_project(by=request.user, cluster=form.cluster, **form.given())
             messages.success(request, f"The project {project} was created.")
             home = project.get_absolute_url()
-            return chosen(request, "project", project.pk, home, cluster=str(project.cluster_id))
+            return respond_with_created(
+                request, "project", project.pk, home, cluster=str(project.cluster_id)
+            )
     return _form(request, form, "New project", "Create project")
 
 
@@ -111,10 +120,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
     fixed = ("cluster",)  # its workloads and assets are there
     form = ProjectForm(posted, initial=initial_of_project(project), fixed=fixed)
     if request.method == "POST" and form.is_valid():
-        with judged(form):
+        with collect_errors(form):
             services.update_project(project, by=request.user, **form.given())
             messages.success(request, f"{project} was saved.")
-            return done(request, project.get_absolute_url())
+            return respond_after_change(request, project.get_absolute_url())
     warning = overbooked_now(project.department)
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 
@@ -137,7 +146,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
 
 
 def overbooked_now(department: Department) -> str:
-    return overbooked(department, department.projects.all())
+    return overbooked_warning(department, department.projects.all())
 
 
 def _form(

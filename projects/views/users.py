@@ -13,8 +13,8 @@ from accounts import services as accounts
 from accounts.forms import BLANK
 from accounts.http import Request, permission_required
 from accounts.models import User
-from core.forms.form import judged
-from core.web.pages import done, form_page
+from core.forms.form import collect_errors
+from core.web.pages import form_page, respond_after_change
 from projects import services
 from projects.forms import MemberForm
 from projects.views.pages import form_methods
@@ -26,11 +26,11 @@ def create(request: Request) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
     form = MemberForm(posted, initial=BLANK, new=True)
     if request.method == "POST" and form.is_valid():
-        with judged(form), transaction.atomic():
+        with collect_errors(form), transaction.atomic():
             user = accounts.create_user(by=request.user, **form.given())
             services.set_projects(user, form.chosen(), by=request.user)
             messages.success(request, f"{user} can sign in now.")
-            return done(request, reverse("user-list"))
+            return respond_after_change(request, reverse("user-list"))
     return _form(request, form, "New user", "Create user")
 
 
@@ -47,11 +47,11 @@ def edit(request: Request, pk: int) -> HttpResponse:
     }
     form = MemberForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        with judged(form), transaction.atomic():
+        with collect_errors(form), transaction.atomic():
             accounts.update_user(user, by=request.user, **form.given())
             services.set_projects(user, form.chosen(), by=request.user)
             messages.success(request, f"{user} was saved.")
-            return done(request, reverse("user-list"))
+            return respond_after_change(request, reverse("user-list"))
     return _form(request, form, f"Edit {user}", "Save changes")
 
 

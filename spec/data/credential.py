@@ -46,7 +46,7 @@ SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)
 MOST_KEYS = 50
 
 
-def opens(fetched: str, address: str) -> CredentialKind:
+def credential_kind_for(fetched: str, address: str) -> CredentialKind:
     """Return the kind of credential that opens an item of one of the lists ``FETCHED``. All its
     keys are needed."""
     if fetched == "s3":

@@ -11,11 +11,11 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from spec.formats.published import PORTS, URLS, connected, published
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.framework import Framework, owner_of
 from spec.kind import WorkloadKind
 from spec.part import Part
-from spec.problems.errors import SpecError, problems
+from spec.problems.errors import SpecError, problems_in
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Replica, WorkloadSpec
 
@@ -28,7 +28,7 @@ WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.mod
 OURS = frozenset({"kind", "worker", "master", "architecture"})  # keys that a request has elsewhere
 
 
-def dump(part: Part) -> Document:
+def dump_spec(part: Part) -> Document:
     """The spec as camelCase JSON with all values, including defaults, except fields that only
     another framework or kind has."""
     document: Document = part.model_dump(mode="json", by_alias=True)
@@ -50,7 +50,7 @@ def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[st
     )
 
 
-def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+def order_keys(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
     """Sort the keys of a stored document like the fields of ``model``, because PostgreSQL does not
     keep their order. Unknown keys come last."""
     fields = inner_models(model)
@@ -62,22 +62,22 @@ def ordered(document: Document, model: type[BaseModel] = WorkloadSpec) -> Docume
     return in_order | {key: value for key, value in document.items() if key not in in_order}
 
 
-def ordered_draft(draft: Any) -> Document:
+def order_draft_keys(draft: Any) -> Document:
     """Sort the keys of a stored draft, which may contain anything."""
-    whole: Document = _in_order(mapping(draft), WorkloadSpec)
+    whole: Document = _in_order(as_mapping(draft), WorkloadSpec)
     roles = {role: whole[role] for role in ("worker", "master") if role in whole}
     return whole | {role: _in_order(its, Replica) for role, its in roles.items()}
 
 
 def _in_order(part: Any, model: type[BaseModel]) -> Any:
     """Sort a part of a draft; its ``values`` are fields of ``model``."""
-    values = mapping(part).get("values")
-    return part | {"values": ordered(values, model)} if isinstance(values, dict) else part
+    values = as_mapping(part).get("values")
+    return part | {"values": order_keys(values, model)} if isinstance(values, dict) else part
 
 
 def _ordered(value: Any, model: type[BaseModel]) -> Any:
     if isinstance(value, dict):
-        return ordered(value, model)
+        return order_keys(value, model)
     return [_ordered(item, model) for item in value] if isinstance(value, list) else value
 
 
@@ -85,10 +85,10 @@ def _ordered(value: Any, model: type[BaseModel]) -> Any:
 def inner_models(model: type[BaseModel]) -> dict[str, type[BaseModel] | None]:
     """The models of a model's fields by wire name; ``None`` for plain values."""
     fields = model.model_fields.items()
-    return {field.alias or name: model_in(field.annotation) for name, field in fields}
+    return {field.alias or name: model_in_annotation(field.annotation) for name, field in fields}
 
 
-def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
+def without_defaults(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document:
     """A document without default values, for people. It may be incomplete."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     kept: Document = {}
@@ -97,7 +97,7 @@ def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document
         if field is None:
             kept[key] = value
             continue
-        inner = model_in(field.annotation)
+        inner = model_in_annotation(field.annotation)
         value = _brief(value, inner) if inner else value
         default = {} if isinstance(field.default, BaseModel) else field.default
         empty = default == () and value == []
@@ -108,22 +108,22 @@ def brief(document: Document, model: type[BaseModel] = WorkloadSpec) -> Document
 
 def _brief(value: Any, model: type[BaseModel]) -> Any:
     if isinstance(value, dict):
-        return brief(value, model)
+        return without_defaults(value, model)
     return [_brief(item, model) for item in value] if isinstance(value, list) else value
 
 
-def model_in(annotation: Any) -> type[BaseModel] | None:
+def model_in_annotation(annotation: Any) -> type[BaseModel] | None:
     """The model in a field's annotation, by itself or as list item; or ``None``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next(filter(None, map(model_in, get_args(annotation))), None)
+    return next(filter(None, map(model_in_annotation, get_args(annotation))), None)
 
 
-def masked(document: Any, variables: str = VARIABLES) -> Any:
+def mask_secret_values(document: Any, variables: str = VARIABLES) -> Any:
     """Hide the values of variables that look secret, in a document or any part of one.
     ``variables`` is the key of the list of variables."""
     if isinstance(document, list):
-        return [masked(item, variables) for item in document]
+        return [mask_secret_values(item, variables) for item in document]
     if not isinstance(document, dict):
         return document
     return {
@@ -131,7 +131,7 @@ def masked(document: Any, variables: str = VARIABLES) -> Any:
         if not isinstance(value, dict | list)
         else [_masked(item) for item in value]
         if key == variables and isinstance(value, list)
-        else masked(value, variables)
+        else mask_secret_values(value, variables)
         for key, value in document.items()
     }
 
@@ -143,12 +143,12 @@ def _masked(variable: Any) -> Any:
     return variable | {"value": MASK} if is_secret else variable
 
 
-def load(document: Document) -> WorkloadSpec:
+def load_spec(document: Document) -> WorkloadSpec:
     """Parse a document of :func:`dump`. ``SpecError`` names every wrong field."""
     try:
         return WorkloadSpec.model_validate(document, by_alias=True, by_name=False)
     except ValidationError as error:
-        raise SpecError(problems(error)) from error
+        raise SpecError(problems_in(error)) from error
 
 
 class ReadableDumper(yaml.SafeDumper):
@@ -188,7 +188,7 @@ def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
 def _unshared(replica: Document) -> Document:
     """Drop ``dataSharing: false`` of claims, which Run:ai's client always sends. Any other value is
     left for the spec to refuse."""
-    storage = mapping(replica.get("storage"))
+    storage = as_mapping(replica.get("storage"))
     if not isinstance(claims := storage.get("pvc"), list):
         return replica
     bare = [
@@ -200,13 +200,13 @@ def _unshared(replica: Document) -> Document:
     return {**replica, "storage": {**storage, "pvc": bare}}
 
 
-def strays(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
+def unknown_keys(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) -> list[str]:
     """Unknown keys of Run:ai's ``spec``, which :func:`from_wire` leaves out."""
-    return [key for key in spec if key not in accepted(kind)]
+    return [key for key in spec if key not in accepted_keys(kind)]
 
 
 @cache
-def accepted(kind: WorkloadKind) -> frozenset[str]:
+def accepted_keys(kind: WorkloadKind) -> frozenset[str]:
     """The keys that Run:ai's ``spec`` may have for this kind."""
     return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
 
@@ -221,8 +221,8 @@ def to_wire(document: Document) -> Document:
     """The inverse of :func:`from_wire`, without the master. A complete document gives a complete
     ``spec``."""
     whole = {key: value for key, value in document.items() if key not in OURS}
-    return {**whole, **published(mapping(document.get("worker")))}
+    return {**whole, **published(as_mapping(document.get("worker")))}
 
 
 def master_to_wire(document: Document) -> Document | None:
-    return published(mapping(document["master"])) if document.get("master") else None
+    return published(as_mapping(document["master"])) if document.get("master") else None

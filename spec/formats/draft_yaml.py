@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents, shape
-from spec.formats.lines import Lined, LineProblem, YamlError, read
+from spec.formats.lines import Lined, LineProblem, YamlError, parse_yaml
 from spec.formats.published import OURS_OF, connected
 from spec.kind import GANGS, KindTraits, WorkloadKind, traits_of
 from spec.parts.environment import ToolConnection
-from spec.problems.errors import Path, Problem, problems
+from spec.problems.errors import Path, Problem, problems_in
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Architecture, Replica, WorkloadSpec
 
@@ -36,8 +36,8 @@ class Names:
     id_of: Callable[[str, str], UUID | None] = lambda kind, name: _uuid(name)
 
 
-def write(draft: WorkloadDraft, names: Names) -> str:
-    return documents.to_yaml(documents.masked(_document(draft, names)))
+def write_draft_yaml(draft: WorkloadDraft, names: Names) -> str:
+    return documents.to_yaml(documents.mask_secret_values(_document(draft, names)))
 
 
 def _document(draft: WorkloadDraft, names: Names) -> Values:
@@ -88,7 +88,7 @@ def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
 
     Name, project and cluster default to those of ``base``, and so do masked values.
     """
-    lined = read(text)
+    lined = parse_yaml(text)
     faults = list(_faults(lined.values))
     if faults:
         raise YamlError(LineProblem(lined.line_of(it.path), it.message) for it in faults)
@@ -239,7 +239,7 @@ class _Reader:
         try:
             return WorkloadDraft.model_validate(fields)
         except ValidationError as error:
-            for problem in problems(error):
+            for problem in problems_in(error):
                 self._say(problem.path, f"{problem.field} {problem.message}")
         return None
 

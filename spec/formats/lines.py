@@ -62,7 +62,7 @@ class Lined:
         return next((self.lines[way] for way in ways if way in self.lines), 0)
 
 
-def read(text: str) -> Lined:
+def parse_yaml(text: str) -> Lined:
     """Parse a text. ``YamlError`` names every wrong line."""
     if len(text) > LONGEST:
         raise YamlError([LineProblem(0, f"The text is longer than {LONGEST} characters")])

@@ -56,7 +56,7 @@ class Merged:
         """Add ``values`` as the next layer. They are not modified."""
         if origin not in self._layers:
             self._layers.append(origin)
-        self._lay(self.document, filled(values), "", origin)
+        self._lay(self.document, without_nothing(values), "", origin)
 
     def credit(self, values: Values, to: str, *, instead_of: str) -> None:
         """Attribute values of the layer ``instead_of`` that equal ``values`` to the layer
@@ -78,12 +78,12 @@ class Merged:
         a parent has that of the highest layer in it."""
         whole: dict[str, str] = {}
         for path, origin in self._leaves.items():
-            for holder in (path, *holders(path)):
+            for holder in (path, *parent_paths(path)):
                 whole[holder] = max(origin, whole.get(holder, origin), key=self._layers.index)
         return {
             path: origin
             for path, origin in sorted(whole.items())
-            if origin != next((whole[holder] for holder in holders(path)), "")
+            if origin != next((whole[holder] for holder in parent_paths(path)), "")
         }
 
     def _lay(self, into: Values, values: Values, within: str, origin: str) -> None:
@@ -95,7 +95,7 @@ class Merged:
             below = into.get(key)
             if path in PARTS and isinstance(value, dict) and isinstance(below, dict | None):
                 into[key] = dict(below or {})
-                self._lay(into[key], filled(value), f"{path}.", origin)
+                self._lay(into[key], without_nothing(value), f"{path}.", origin)
             elif path in KEYS and isinstance(value, list) and isinstance(below, list | None):
                 into[key] = self._merge(path, below or [], value, origin)
             else:
@@ -104,7 +104,7 @@ class Merged:
                 self._leaves[path] = origin
 
     def _forget(self, path: str) -> None:
-        for leaf in [leaf for leaf in self._leaves if path in holders(leaf)]:
+        for leaf in [leaf for leaf in self._leaves if path in parent_paths(leaf)]:
             del self._leaves[leaf]
 
     def _merge(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
@@ -146,7 +146,7 @@ def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
     return False
 
 
-def position(given: list[Any], merged: list[Any], at: int) -> int | None:
+def position_in_layer(given: list[Any], merged: list[Any], at: int) -> int | None:
     """The index, in the list that a layer gave, of the item at ``at`` in the merged list."""
     if at >= len(merged):
         return None
@@ -163,7 +163,7 @@ def given_path(path: Path, document: Values, given: Values) -> Path:
     theirs: Any = given
     for step in path:
         if isinstance(step, int) and isinstance(merged, list) and isinstance(theirs, list):
-            at = position(theirs, merged, step)
+            at = position_in_layer(theirs, merged, step)
             if at is None:
                 break
             steps.append(at)
@@ -181,13 +181,13 @@ def _inside(value: Any, step: str | int) -> Any:
     return value[step] if inside else None
 
 
-def holders(path: str) -> Iterator[str]:
+def parent_paths(path: str) -> Iterator[str]:
     """The parents of a dotted path, nearest first."""
     while path := path.rpartition("[" if path.endswith("]") else ".")[0]:
         yield path
 
 
-def filled(values: Values) -> Values:
+def without_nothing(values: Values) -> Values:
     return {key: value for key, value in values.items() if value not in NOTHING}
 
 

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel
 
-from spec.formats.documents import model_in
+from spec.formats.documents import model_in_annotation
 from spec.formats.merge import EXCLUDE
 from spec.problems.errors import WORDS, Path, Problem
 
@@ -44,7 +44,7 @@ def unknown(key: str, fields: Annotations) -> str:
 def _in_field(value: Any, annotation: Any, path: Path) -> Iterator[Problem]:
     if value is None or value == "":
         return
-    model = model_in(annotation)
+    model = model_in_annotation(annotation)
     if not _is_list(annotation):
         yield from _one(value, model, path)
     elif isinstance(value, list):

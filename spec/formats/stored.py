@@ -9,22 +9,22 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from spec.problems.errors import Path, problems
+from spec.problems.errors import Path, problems_in
 
 M = TypeVar("M", bound=BaseModel)
 ROUNDS = 20  # of removing faults; if some remain then, the whole document is unreadable
 
 
-def fault_of(model: type[BaseModel], document: Any) -> str:
+def document_fault(model: type[BaseModel], document: Any) -> str:
     """What is wrong with a stored document, in words; empty if nothing is."""
     try:
         model.model_validate(document)
     except ValidationError as error:
-        return "; ".join(f"{it.field} {it.message}".strip() for it in problems(error))
+        return "; ".join(f"{it.field} {it.message}".strip() for it in problems_in(error))
     return ""
 
 
-def readable(model: type[M], document: Any) -> M:
+def drop_invalid_parts(model: type[M], document: Any) -> M:
     """The document without invalid parts, for a model whose fields all have defaults."""
     left = copy.deepcopy(document)
     for _ in range(ROUNDS):
@@ -36,12 +36,12 @@ def readable(model: type[M], document: Any) -> M:
     return model()
 
 
-def mapping(document: Any) -> dict[str, Any]:
+def as_mapping(document: Any) -> dict[str, Any]:
     """The document if it is a mapping, else an empty one."""
     return document if isinstance(document, dict) else {}
 
 
-def without_strays(model: type[BaseModel], document: Any) -> Any:
+def drop_unknown_fields(model: type[BaseModel], document: Any) -> Any:
     """The document without unknown fields, for a form that shows the others."""
     left = copy.deepcopy(document)
     try:

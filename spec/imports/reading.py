@@ -28,7 +28,7 @@ class ReadLine:
         return any(note.blocks for note in self.notes)
 
 
-def lines(text: str, script: ImportedScript) -> Iterator[ReadLine]:
+def script_lines(text: str, script: ImportedScript) -> Iterator[ReadLine]:
     """Yield each line of the script."""
     given: dict[int, list[str]] = {}
     for option in directives(text):

@@ -42,7 +42,7 @@ class ImportedScript:
         return BATCH_SCRIPT in self.spec
 
 
-def imported(text: str, *, as_it_stands: bool = False) -> ImportedScript:
+def import_script(text: str, *, as_it_stands: bool = False) -> ImportedScript:
     """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
     requests."""
     script = ImportedScript()
@@ -65,7 +65,7 @@ def time_limit_of_script(spec: WorkloadSpec) -> int | None:
     """The time limit in seconds that the workload's batch script sets itself, if it has one."""
     if not spec.batch_script:
         return None
-    limit: int | None = imported(spec.batch_script, as_it_stands=True).spec.get(TIME_LIMIT)
+    limit: int | None = import_script(spec.batch_script, as_it_stands=True).spec.get(TIME_LIMIT)
     return limit
 
 

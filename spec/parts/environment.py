@@ -15,7 +15,7 @@ from spec.values.patterns import NUMBERS
 from spec.values.variable import (
     EnvironmentVariable,
     Text,
-    filled_in,
+    fill_references,
     from_credentials,
     references,
 )
@@ -333,7 +333,7 @@ class Container(Part):
                     "variable"
                 )
         for tool in self.connections:
-            if shown := sorted(hidden & filled_in(tool.external_url or "")):
+            if shown := sorted(hidden & fill_references(tool.external_url or "")):
                 raise ValueError(
                     f"connections: the URL of {tool.name} must not name {shown[0]}, which holds "
                     "the value of a credential: others see it"

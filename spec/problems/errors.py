@@ -81,13 +81,13 @@ class Problem:
         return ".".join(str(step) for step in self.path)
 
 
-def path_of(place: str) -> Path:
+def parse_path(place: str) -> Path:
     """Parse ``worker.connections[0].name`` into a path."""
     steps = re.findall(r"[^.\[\]]+", place)
     return tuple(int(step) if step.isdigit() else step for step in steps)
 
 
-def place_of(path: Path) -> str:
+def path_text(path: Path) -> str:
     """The inverse of :func:`path_of`."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "".join(steps).lstrip(".")
@@ -101,15 +101,19 @@ class SpecError(ValueError):
         super().__init__("; ".join(f"{p.field}: {p.message}" for p in self.problems))
 
 
-def problems(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...]:
+def problems_in(error: ValidationError, *, within: Path = ()) -> tuple[Problem, ...]:
     """The problems in a pydantic error, with paths below ``within``."""
     return tuple(
-        problem_of(item["type"], (*within, *item["loc"]), item["msg"], item.get("ctx", {}))
+        problem_from_pydantic(
+            item["type"], (*within, *item["loc"]), item["msg"], item.get("ctx", {})
+        )
         for item in error.errors(include_url=False)
     )
 
 
-def problem_of(kind: str, path: Path, message: str, context: Mapping[str, object]) -> Problem:
+def problem_from_pydantic(
+    kind: str, path: Path, message: str, context: Mapping[str, object]
+) -> Problem:
     """Convert one of pydantic's errors into a problem in our words.
 
     A validator of several fields raises ``ValueError("field: message")``; the field is added to the

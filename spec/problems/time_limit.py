@@ -12,7 +12,7 @@ def in_words(seconds: int) -> str:
     return " ".join(parts) or "0 s"
 
 
-def reached(seconds: int) -> str:
+def time_limit_sentence(seconds: int) -> str:
     return f"It reached its time limit of {in_words(seconds)}."
 
 

@@ -28,7 +28,7 @@ RULES = {
 }
 
 
-def worded(pattern: str, words: str) -> str:
+def pattern_with_message(pattern: str, words: str) -> str:
     """A pattern for a single parameter, with the words for values that do not match."""
     RULES[pattern] = words
     return pattern

@@ -32,7 +32,7 @@ def to_bytes(quantity: str) -> int:
     return size
 
 
-def readable(size: float) -> str:
+def format_bytes(size: float) -> str:
     """Bytes in words, in decimal units as in Run:ai's forms: ``1.5 GB``."""
     value = float(size)
     for unit in ("B", "KB", "MB", "GB", "TB"):
@@ -42,7 +42,7 @@ def readable(size: float) -> str:
     raise AssertionError("the loop ends with TB")
 
 
-def in_gib(size: float) -> str:
+def format_gib(size: float) -> str:
     """Bytes in words, in the unit that nodes are measured in: ``4,657 GiB``."""
     value = size / 1024**3
     return f"{value:,.0f} GiB" if value >= 100 else f"{value:.3g} GiB"

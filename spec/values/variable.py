@@ -178,7 +178,7 @@ def references(text: str) -> set[str]:
     return {match[1] for match in REFERENCE.finditer(text) if match[1]}
 
 
-def filled_in(text: str) -> set[str]:
+def fill_references(text: str) -> set[str]:
     """Return the variables that an address refers to by ``${NAME}``."""
     return {match[1] for match in HOLE.finditer(text)}
 

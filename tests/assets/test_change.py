@@ -74,7 +74,7 @@ def test_an_untouched_environment_keeps_every_value() -> None:
     response = client.post(address, filled(client.get(address).context["form"]))
     assert response.status_code == 302, response.context["form"].errors
     environment.refresh_from_db()
-    assert documents.brief(environment.spec_json, EnvironmentSpec) == spec
+    assert documents.without_defaults(environment.spec_json, EnvironmentSpec) == spec
     assert (environment.framework, environment.distributed) == ("TF", False)
 
 
@@ -96,7 +96,7 @@ def test_an_untouched_compute_resource_keeps_every_value(spec: dict[str, Any]) -
     response = client.post(address, filled(client.get(address).context["form"]))
     assert response.status_code == 302, response.context["form"].errors
     compute.refresh_from_db()
-    assert documents.brief(compute.spec_json, Compute) == spec
+    assert documents.without_defaults(compute.spec_json, Compute) == spec
 
 
 def test_an_edit_from_the_drawer_closes_it_and_refreshes_the_page() -> None:

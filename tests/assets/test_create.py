@@ -25,7 +25,7 @@ def test_an_environment_needs_only_a_name_and_an_image() -> None:
     assert response["Location"] == f"/environments/{made.pk}/"
     assert (made.name, made.project, made.created_by) == ("pytorch-dt", project, user)
     given = {"image": "kubeflow/pytorch-dist-mnist:latest"}
-    assert documents.brief(made.spec_json, EnvironmentSpec) == given
+    assert documents.without_defaults(made.spec_json, EnvironmentSpec) == given
     assert made.spec_json["imagePullPolicy"] == "IfNotPresent", "a default is a value"
     assert made.distributed
 
@@ -149,7 +149,7 @@ def test_amounts_become_the_documents_quantities(
     client = signed_in(UserFactory(administrator=True))
     response = client.post("/compute-resources/new/", posts.compute(project, **changes))
     assert response.status_code == 302
-    assert documents.brief(ComputeResource.objects.get().spec_json, Compute) == document
+    assert documents.without_defaults(ComputeResource.objects.get().spec_json, Compute) == document
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from assets.wire import AssetWire, WireType
 from config import urls
 from config.rest.api import api
 from core.deletion import InUse
-from core.rest.api import ApiError, note_strays, refuse_strays
+from core.rest.api import ApiError, note_unknown_parameters, refuse_unknown_parameters
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
@@ -56,8 +56,8 @@ def fourth(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setitem(KINDS, FOURTH.slug, FOURTH)
     addresses = ModuleType("addresses_with_a_fourth_kind")
     rest = NinjaAPI(auth=Bearer(), urls_namespace="fourth")
-    rest.add_decorator(note_strays, mode="view")
-    rest.add_decorator(refuse_strays)
+    rest.add_decorator(note_unknown_parameters, mode="view")
+    rest.add_decorator(refuse_unknown_parameters)
     rest.add_exception_handler(ApiError, api._lookup_exception_handler(ApiError(400, "")))  # type: ignore[arg-type]
     rest.add_router("", router_of(FOURTH))
     ours = [*pages(FOURTH), path("api/v1/", rest.urls)]

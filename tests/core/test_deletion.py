@@ -58,7 +58,7 @@ def cluster_in_use(project: Project) -> tuple[str, str, str]:
 def node_pool_in_use(project: Project) -> tuple[str, str, str]:
     pool = project.cluster.pools.create(name="fast", label_key="gpu", label_value="a100")
     workload = WorkloadFactory.create(running=True, name="mnist", project=project)
-    spec = documents.dump(workload.spec) | {"nodePools": ["fast"]}
+    spec = documents.dump_spec(workload.spec) | {"nodePools": ["fast"]}
     Workload.objects.filter(pk=workload.pk).update(spec_json=spec)
     words = "Workloads use fast: mnist. Delete them first."
     page = f"{project.cluster.get_absolute_url()}node-pools/{pool.pk}/"

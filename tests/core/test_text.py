@@ -2,7 +2,7 @@
 
 import pytest
 
-from core.text import DEEPEST, LONGEST, UnfitJson, cleaned, fault_of, loads
+from core.text import DEEPEST, LONGEST, UnfitJson, parse_json, replace_unfit_characters, text_fault
 
 UNFIT = [
     (b'{"a": "x\\u0000"}', "a", "NUL"),
@@ -25,20 +25,22 @@ def test_json_that_nothing_could_hold_is_refused_by_its_place(
     data: bytes, field: str, words: str
 ) -> None:
     with pytest.raises(UnfitJson, match=words) as refused:
-        loads(data)
+        parse_json(data)
     assert ".".join(map(str, refused.value.faults[0][0])) == field
 
 
 def test_everything_that_is_unfit_in_json_is_told() -> None:
     with pytest.raises(UnfitJson) as refused:
-        loads('{"a": "\\u0000", "b": {"c": "\\ud800"}}')
+        parse_json('{"a": "\\u0000", "b": {"c": "\\ud800"}}')
     assert {path for path, _ in refused.value.faults} == {("a",), ("b", "c")}
 
 
 def test_usual_json_is_read() -> None:
-    assert loads(b'{"a": ["\xc3\xa9", 1, 1.5, null, true]}') == {"a": ["é", 1, 1.5, None, True]}
+    assert parse_json(b'{"a": ["\xc3\xa9", 1, 1.5, null, true]}') == {
+        "a": ["é", 1, 1.5, None, True]
+    }
 
 
 def test_a_text_that_nobody_can_mend_is_kept_without_what_no_database_takes() -> None:
-    assert cleaned("a\0b\ud800c") == "a\ufffdb\ufffdc"
-    assert not fault_of(cleaned("\0\udfff"))
+    assert replace_unfit_characters("a\0b\ud800c") == "a\ufffdb\ufffdc"
+    assert not text_fault(replace_unfit_characters("\0\udfff"))

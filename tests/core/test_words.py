@@ -5,7 +5,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import UserGroup
 from core.templatetags.core import breakable
-from core.words import counted, first_names, some
+from core.words import count_nouns, first_names, name_first_three
 
 
 @pytest.mark.parametrize(
@@ -13,7 +13,7 @@ from core.words import counted, first_names, some
     [([], ""), (["a"], "a"), (["a", "b", "c"], "a, b, c"), (list("abcd"), "a, b, c and others")],
 )
 def test_some_names_are_said_and_whether_there_are_others(names: list[str], words: str) -> None:
-    assert some(names) == words
+    assert name_first_three(names) == words
 
 
 @pytest.mark.django_db
@@ -23,7 +23,10 @@ def test_some_rows_are_named_in_the_order_of_their_names(
     for name in ("d", "b", "a", "c"):
         UserGroup.objects.create(name=name)
     with django_assert_num_queries(1) as queries:
-        assert some(first_names(UserGroup.objects.order_by("-name"))) == "a, b, c and others"
+        assert (
+            name_first_three(first_names(UserGroup.objects.order_by("-name")))
+            == "a, b, c and others"
+        )
     assert queries.captured_queries[0]["sql"].endswith("LIMIT 4"), "of thousands, too"
     assert first_names(UserGroup.objects.none()) == []
 
@@ -38,7 +41,7 @@ def test_some_rows_are_named_in_the_order_of_their_names(
     ],
 )
 def test_counts_have_their_nouns(counts: list[tuple[int, str]], words: str) -> None:
-    assert counted(counts) == words
+    assert count_nouns(counts) == words
 
 
 def test_a_heading_may_break_after_its_slash_and_stays_text() -> None:

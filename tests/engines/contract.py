@@ -14,7 +14,7 @@ from engines.base import Engine, EngineRefused, Handle, Launch, Observation
 from spec.framework import Framework
 from spec.parts.compute import Compute
 from spec.phases import Phase, Reason
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from spec.workload import Replica, WorkloadSpec
 from tests.engines.reading import listed, logs, output, pieces
 from tests.waiting import wait_for
@@ -104,7 +104,7 @@ class EngineContract:
         assert len({it.path for it in complaints}) == len(complaints)
         with pytest.raises(EngineRefused) as refusal:
             rig.engine.submit(launched)
-        assert refusal.value.field == place_of(complaints[0].path)
+        assert refusal.value.field == path_text(complaints[0].path)
         assert all(it.message in str(refusal.value) for it in complaints)
         assert rig.engine.observe(launched.handle) is None
 

@@ -120,7 +120,7 @@ def test_a_pool_that_is_a_default_stays_until_the_list_is_changed(
     assert obstacle_to_delete(pool, boss) == sentence
     with pytest.raises(InUse, match="team-a"):
         delete_pool(pool, by=boss)
-    spec = documents.dump(workload_spec()) | {"nodePools": ["a100"]}
+    spec = documents.dump_spec(workload_spec()) | {"nodePools": ["a100"]}
     WorkloadFactory(project=home, cluster=cluster, name="training", spec_json=spec)
     assert obstacle_to_delete(pool, boss).startswith("Workloads use a100: training.")
     assert obstacle_to_delete(NodePool.objects.get(name="h100"), boss) == ""

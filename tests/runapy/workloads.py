@@ -75,7 +75,7 @@ def _numbers(runai: RunaiCaller, project: Project) -> None:
     assert len(runai("WorkloadPropertiesApi.list_workload_types", takes=types)["types"]) == 3
     runai("WorkloadPropertiesApi.get_workload_type", "distributed", takes="WorkloadTypeConfig")
     WorkloadFactory(
-        project=project, spec_json=documents.dump(workload_spec()) | {"category": "Nightly"}
+        project=project, spec_json=documents.dump_spec(workload_spec()) | {"category": "Nightly"}
     )
     sorted_into = "ListCategories200Response"
     (one,) = runai("WorkloadPropertiesApi.list_categories", takes=sorted_into)["categories"]

@@ -94,7 +94,7 @@ def documents_of(model: type[BaseModel]) -> st.SearchStrategy[Values]:
 
 def draft_of(spec: WorkloadSpec) -> WorkloadDraft:
     """Return a draft with all values of a spec, each entered by hand."""
-    document = documents.dump(spec)
+    document = documents.dump_spec(spec)
     worker = document.pop("worker")
     master = document.pop("master", None)
     return WorkloadDraft(

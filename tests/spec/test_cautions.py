@@ -26,7 +26,7 @@ def test_ranks_that_may_share_a_gpu(
     framework: str, compute: dict[str, Any], also: dict[str, Any], told: bool
 ) -> None:
     worker = {"image": "i", "compute": compute}
-    spec = documents.load({"distributedFramework": framework, "worker": worker, **also})
+    spec = documents.load_spec({"distributedFramework": framework, "worker": worker, **also})
     assert (NCCL in cautions(spec)) == told
 
 
@@ -36,6 +36,6 @@ def test_ranks_that_may_share_a_gpu(
 def test_processes_that_share_the_gpus_of_a_pod(gpus: int, processes: int, told: bool) -> None:
     worker = {"image": "i", "compute": {"gpuDevicesRequest": gpus}}
     gang = {"distributedFramework": "PyTorch", "processesPerPod": processes}
-    sentences = cautions(documents.load({**gang, "worker": worker}))
+    sentences = cautions(documents.load_spec({**gang, "worker": worker}))
     assert [it for it in sentences if "4 processes per pod" in it] == list(sentences)
     assert bool(sentences) == told

@@ -24,7 +24,7 @@ def test_every_kind_has_a_row_of_its_own() -> None:
 def test_a_standard_training_or_workspace_is_one_pod_without_a_framework(
     kind: WorkloadKind,
 ) -> None:
-    spec = documents.load(TRAINING | {"kind": kind})
+    spec = documents.load_spec(TRAINING | {"kind": kind})
     assert [(pod.rank, pod.name) for pod in spec.pods] == [(0, "worker-0")]
     assert (spec.num_pods, spec.has_master, spec.distributed_framework) == (1, False, None)
 
@@ -32,11 +32,11 @@ def test_a_standard_training_or_workspace_is_one_pod_without_a_framework(
 @pytest.mark.parametrize("kind", ONE_POD)
 def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang(kind: WorkloadKind) -> None:
     given = TRAINING | {"kind": kind.value}
-    document = documents.dump(documents.load(given))
+    document = documents.dump_spec(documents.load_spec(given))
     assert not document.keys() & {*GANG_FIELDS, "slotsPerWorker", "minReplicas"}
     assert document["kind"] == kind
-    assert documents.load(document) == documents.load(given)
-    assert documents.brief(document) == given
+    assert documents.load_spec(document) == documents.load_spec(given)
+    assert documents.without_defaults(document) == given
 
 
 @pytest.mark.parametrize(
@@ -52,25 +52,25 @@ def test_a_document_of_one_pod_is_whole_and_has_nothing_of_a_gang(kind: Workload
 )
 def test_fields_that_only_a_gang_has_are_refused_by_name(field: str, value: Any) -> None:
     with pytest.raises(SpecError) as refused:
-        documents.load(TRAINING | {field: value})
+        documents.load_spec(TRAINING | {field: value})
     assert refused.value.problems[0].field == field
 
 
 def test_a_standard_training_may_say_how_many_processes_torchrun_starts() -> None:
-    spec = documents.load(TRAINING | {"processesPerPod": 4})
+    spec = documents.load_spec(TRAINING | {"processesPerPod": 4})
     assert (spec.world_size, spec.num_pods) == (4, 1)
-    assert documents.dump(spec)["processesPerPod"] == 4
-    wire = documents.to_wire(documents.dump(spec))
+    assert documents.dump_spec(spec)["processesPerPod"] == 4
+    wire = documents.to_wire(documents.dump_spec(spec))
     again = documents.one_pod_from_wire(wire, WorkloadKind.TRAINING)
-    assert documents.load({"kind": "training", **again}) == spec
+    assert documents.load_spec({"kind": "training", **again}) == spec
     with pytest.raises(SpecError) as refused:
-        documents.load(TRAINING | {"kind": "workspace", "processesPerPod": 4})
+        documents.load_spec(TRAINING | {"kind": "workspace", "processesPerPod": 4})
     assert refused.value.problems[0].field == "processesPerPod"
 
 
 def test_a_distributed_training_needs_a_framework() -> None:
     with pytest.raises(SpecError) as refused:
-        documents.load({"worker": {"image": "img:1"}})
+        documents.load_spec({"worker": {"image": "img:1"}})
     assert [(it.field, it.message) for it in refused.value.problems] == [
         ("distributedFramework", "is required")
     ]
@@ -78,5 +78,5 @@ def test_a_distributed_training_needs_a_framework() -> None:
 
 def test_a_kind_that_does_not_exist_is_refused() -> None:
     with pytest.raises(SpecError) as refused:
-        documents.load(TRAINING | {"kind": "inference"})
+        documents.load_spec(TRAINING | {"kind": "inference"})
     assert refused.value.problems[0].field == "kind"

@@ -23,7 +23,7 @@ def worker(**values: Any) -> Document:
 
 
 def test_the_master_is_rank_zero_and_workers_follow() -> None:
-    pods = documents.load(document()).pods
+    pods = documents.load_spec(document()).pods
     assert [(pod.rank, pod.name) for pod in pods] == [
         (0, "master-0"),
         (1, "worker-0"),
@@ -32,7 +32,7 @@ def test_the_master_is_rank_zero_and_workers_follow() -> None:
 
 
 def test_workers_only_start_at_rank_zero() -> None:
-    pods = documents.load(document(architecture="workers_only")).pods
+    pods = documents.load_spec(document(architecture="workers_only")).pods
     assert [(pod.rank, pod.role, pod.index) for pod in pods] == [
         (0, Role.WORKER, 0),
         (1, Role.WORKER, 1),
@@ -40,9 +40,9 @@ def test_workers_only_start_at_rank_zero() -> None:
 
 
 def test_a_master_without_a_setup_inherits_the_workers() -> None:
-    spec = documents.load(document())
+    spec = documents.load_spec(document())
     assert spec.master_replica == spec.worker
-    own = documents.load(document(master={"image": "other:2"}))
+    own = documents.load_spec(document(master={"image": "other:2"}))
     assert own.master_replica is not None
     assert own.master_replica.image == "other:2"
 
@@ -51,13 +51,13 @@ def test_a_master_without_a_setup_inherits_the_workers() -> None:
 def test_the_gangs_gpus_are_the_sum_of_its_pods(workers: int, portion: float) -> None:
     compute = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": portion}
     changes = {"numWorkers": workers, "worker": {"image": "i", "compute": compute}}
-    spec = documents.load(document(**changes))
+    spec = documents.load_spec(document(**changes))
     assert spec.gpus() == pytest.approx((workers + 1) * portion, abs=1e-4)
 
 
 def test_gpu_memory_becomes_a_portion_of_the_device() -> None:
     compute = {"gpuDevicesRequest": 1, "gpuRequestType": "memory", "gpuMemoryRequest": "2G"}
-    assert documents.load(worker(compute=compute)).gpus(8_000_000_000) == 0.75
+    assert documents.load_spec(worker(compute=compute)).gpus(8_000_000_000) == 0.75
 
 
 WRONG: list[tuple[Document, str, str]] = [
@@ -170,37 +170,37 @@ WRONG: list[tuple[Document, str, str]] = [
 @pytest.mark.parametrize(("wrong", "field", "words"), WRONG, ids=lambda value: str(value)[:60])
 def test_each_wrong_value_of_a_spec_is_addressed(wrong: Document, field: str, words: str) -> None:
     with pytest.raises(SpecError) as caught:
-        documents.load(wrong)
+        documents.load_spec(wrong)
     messages = {problem.field: problem.message for problem in caught.value.problems}
     assert words in messages.get(field, ""), messages
 
 
 def test_every_problem_is_told_at_once() -> None:
     with pytest.raises(SpecError) as caught:
-        documents.load(document(numWorkers=0, worker={"image": ""}))
+        documents.load_spec(document(numWorkers=0, worker={"image": ""}))
     assert {problem.field for problem in caught.value.problems} == {"numWorkers", "worker.image"}
 
 
 def test_a_document_survives_the_way_there_and_back() -> None:
-    spec = documents.load(worker(args="--epochs 2", labels=[{"name": "team", "value": "a"}]))
-    assert documents.load(documents.dump(spec)) == spec
+    spec = documents.load_spec(worker(args="--epochs 2", labels=[{"name": "team", "value": "a"}]))
+    assert documents.load_spec(documents.dump_spec(spec)) == spec
 
 
 def test_the_flat_wire_form_is_the_same_spec() -> None:
     flat = {"image": "img:1", "numWorkers": 3, "distributedFramework": "PyTorch", "backoffLimit": 2}
     nested = documents.from_wire(flat, no_master=True, master=None)
-    spec = documents.load(nested)
+    spec = documents.load_spec(nested)
     assert (spec.architecture, spec.num_workers) == (Architecture.WORKERS_ONLY, 3)
     assert documents.to_wire(nested) == flat
 
 
 def test_a_spec_is_frozen() -> None:
-    spec = documents.load(document())
+    spec = documents.load_spec(document())
     with pytest.raises(ValueError, match="frozen"):
         spec.num_workers = 3  # type: ignore[misc]  # the point of the test
 
 
 def test_yaml_reads_like_the_document() -> None:
-    text = documents.to_yaml(documents.dump(documents.load(document())))
+    text = documents.to_yaml(documents.dump_spec(documents.load_spec(document())))
     assert text.splitlines()[1] == "distributedFramework: PyTorch"
     assert isinstance(WorkloadSpec.model_json_schema(by_alias=True), dict)

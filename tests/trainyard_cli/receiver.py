@@ -55,7 +55,7 @@ def stored(body: Body, kind: WorkloadKind) -> WorkloadSpec:
         no_master = body.get("noMaster", False)
         master = body.get("masterSpec")
         document = documents.from_wire(body["spec"], no_master=no_master, master=master)
-    return documents.load(document)
+    return documents.load_spec(document)
 
 
 @pytest.fixture

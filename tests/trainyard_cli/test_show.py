@@ -2,7 +2,7 @@
 
 import pytest
 
-from trainyard_cli.show import memory
+from trainyard_cli.show import format_memory
 
 
 @pytest.mark.parametrize(
@@ -16,4 +16,4 @@ from trainyard_cli.show import memory
     ],
 )
 def test_no_amount_is_shown_with_an_exponent(size: float | None, text: str) -> None:
-    assert memory(size) == text
+    assert format_memory(size) == text

@@ -39,7 +39,7 @@ def project(db: None) -> Project:
 def gang(gpus: int, *, workers: int = 1) -> WorkloadSpec:
     """Return a spec of workers that request so many GPUs each."""
     compute = {"gpuDevicesRequest": gpus}
-    return documents.load(
+    return documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_only",
@@ -57,7 +57,7 @@ def waiting(project: Project, name: str, gpus: int, *, workers: int = 1) -> Work
         name=name,
         project=project,
         phase=Phase.PENDING,
-        spec_json=documents.dump(spec),
+        spec_json=documents.dump_spec(spec),
         architecture="workers_only",
         num_pods=workers,
         gpus=gpus * workers,

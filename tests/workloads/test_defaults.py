@@ -59,14 +59,14 @@ def rendered(workload: Workload) -> list[dict[str, Any]]:
 
 
 def test_an_old_workload_that_runs_again_is_what_it_was() -> None:
-    stored = documents.dump(documents.load(GIVEN))
+    stored = documents.dump_spec(documents.load_spec(GIVEN))
     workload = WorkloadFactory(spec_json=stored)
     before = rendered(workload)
     with other_defaults():
         assert rendered(workload) == before
-        assert documents.dump(workload.spec) == stored
+        assert documents.dump_spec(workload.spec) == stored
         assert rendered(workload) == before
         workload.spec_json = GIVEN
         assert rendered(workload) != before, "what is left out changes with its default"
-    workload.spec_json = documents.brief(stored)
+    workload.spec_json = documents.without_defaults(stored)
     assert rendered(workload) == before

@@ -10,7 +10,7 @@ from clusters.connections import engine_for
 from clusters.models import Cluster, Connection
 from engines.base import EngineRefused
 from engines.slurm.client.transport import SshTransport
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.factories import ClusterFactory, CredentialFactory, UserFactory
 from workloads.engines import engine_for_person, engine_to_end
 
@@ -42,7 +42,7 @@ def key_of(person: User, name: str = "hpc-one", kind: str = "sshKey") -> None:
 def test_without_a_key_the_plan_says_which_one_to_add(cluster: Cluster) -> None:
     ada = UserFactory.create(username="ada@example.com")
     (problem,) = own_keys.complaints(cluster, ada)
-    assert place_of(problem.path) == "project"
+    assert path_text(problem.path) == "project"
     assert "under your own name there, alovelace" in problem.message
     assert "SSH key, Only you, with the name hpc-one" in problem.message
     with pytest.raises(EngineRefused, match="has no key of yours"):

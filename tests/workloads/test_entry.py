@@ -15,7 +15,7 @@ from projects.models import Project
 from projects.scopes import Place
 from spec.data.credential import CredentialSpec
 from spec.draft import WorkloadDraft
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.own import use_own_credential
@@ -135,7 +135,7 @@ def test_the_author_reads_before_submission_whom_tools_are_open_to(member: User)
     values = {"connections": tools, **USES["variable"][1]}
     keep(member, USES["variable"][0])
     planned = plan(draft(there, values), by=member)
-    places = [(place_of(it.path), it.message.partition(",")[0]) for it in planned.warnings]
+    places = [(path_text(it.path), it.message.partition(",")[0]) for it in planned.warnings]
     assert places == [
         ("worker.connections[1].authorizationType", "open is open to its author alone"),
         ("worker.connections[2].connectionType", "port is open to whoever reaches its port"),

@@ -159,7 +159,7 @@ def test_names_that_look_like_a_secrets(secret: bool, names: str) -> None:
 
 def test_variables_that_are_no_secrets_are_shown() -> None:
     document = {"worker": {"environmentVariables": VARIABLES, "image": "a"}, "values": [1]}
-    masked = documents.masked(document)
+    masked = documents.mask_secret_values(document)
     assert masked["worker"]["environmentVariables"][1] == VARIABLES[1]
     masked["worker"]["environmentVariables"][0]["value"] = SECRET
     assert masked == document

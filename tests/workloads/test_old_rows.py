@@ -135,7 +135,7 @@ def test_a_workload_of_old_rules_waits_with_its_reason_and_lets_others_by(
     old = WorkloadFactory(project=project, pending=True)
     Workload.objects.filter(pk=old.pk).update(spec_json={"gone": 1})
     later = WorkloadFactory(project=project, pending=True)
-    assert admission.admit(project.cluster) == 1
+    assert admission.admit_waiting(project.cluster) == 1
     old.refresh_from_db()
     later.refresh_from_db()
     assert (old.phase, later.phase) == (Phase.PENDING, Phase.INITIALIZING)

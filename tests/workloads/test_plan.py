@@ -15,7 +15,7 @@ from tests.workloads.wizard.browser import Wizard
 from workloads import plan as planning
 from workloads import services
 from workloads.models import Workload
-from workloads.plan import contest, plan
+from workloads.plan import add_contested_problems, plan
 from workloads.submission import submit_all
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("sent")]
@@ -170,5 +170,5 @@ def test_a_taken_name_that_plan_and_contest_both_notice_is_said_once(
 ) -> None:
     services.submit(draft(project), by=member)
     made = plan(draft(project), by=member)
-    contest(made)
+    add_contested_problems(made)
     assert [problem.field for problem in made.problems] == ["name"]

@@ -13,7 +13,7 @@ from accounts.models import User
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats import documents
-from spec.formats.draft_yaml import Names, write
+from spec.formats.draft_yaml import Names, write_draft_yaml
 from tests.caller import Caller
 from tests.trainyard_cli.receiver import Receiver, receiver
 from tests.workloads.forty import Spec, forty
@@ -74,7 +74,7 @@ def _renamed(word: str) -> str:
 
 def by_yaml_and_form(wizard: Wizard, draft: WorkloadDraft, name: str) -> str:
     """Pasted as YAML, which fills the form, whose pages are sent as a browser has them."""
-    text = write(draft.model_copy(update={"name": name}), Names())
+    text = write_draft_yaml(draft.model_copy(update={"name": name}), Names())
     wizard.open("/workloads/new/?yaml").press("", yaml=text)
     wizard.open(wizard.at(2)).press("save")
     wizard.open(wizard.at(3)).press("create")
@@ -103,5 +103,5 @@ def test_a_spec_is_stored_the_same_whichever_way_it_comes(
         assert send(name, said | place) == by_rest, typed
     draft = draft_of(DistributedIn.model_validate(body), by=wizard.user)
     assert by_yaml_and_form(wizard, draft, "form") == by_rest
-    whole = documents.dump(documents.load(json.loads(by_rest)))
+    whole = documents.dump_spec(documents.load_spec(json.loads(by_rest)))
     assert json.loads(json.dumps(whole)) == json.loads(by_rest), "with every default"

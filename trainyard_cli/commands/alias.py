@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from trainyard_cli.errors import CliError
-from trainyard_cli.notes import note
+from trainyard_cli.notes import print_note
 
 MARK = "# Written by: trainyard alias"
 
@@ -52,4 +52,4 @@ def alias(
         shim.chmod(0o755)
     except OSError as error:
         raise CliError(f"{shim} cannot be written: {error.strerror}.") from error
-    note(f"{shim} starts trainyard.")
+    print_note(f"{shim} starts trainyard.")

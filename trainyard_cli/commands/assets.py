@@ -18,8 +18,17 @@ from trainyard_cli.assets import (
     only,
     scope_of,
 )
-from trainyard_cli.invocation import NoHeaders, Output, ProjectName, of
-from trainyard_cli.show import Format, Item, TextColumn, age, document, facts, listing, number
+from trainyard_cli.invocation import NoHeaders, Output, ProjectName, current_invocation
+from trainyard_cli.show import (
+    Format,
+    Item,
+    TextColumn,
+    format_age,
+    format_number,
+    print_document,
+    print_facts,
+    print_list,
+)
 
 Cell = Callable[[Item], str]
 
@@ -34,7 +43,7 @@ def _gpus(compute: Item) -> str:
     portion = spec.get("gpuPortionRequest") if spec.get("gpuRequestType") == "portion" else None
     if spec.get("gpuRequestType") == "memory":
         return f"{spec.get('gpuMemoryRequest')} of 1"
-    return number(portion or spec.get("gpuDevicesRequest") or 0)
+    return format_number(portion or spec.get("gpuDevicesRequest") or 0)
 
 
 def _workers(template: Item) -> str:
@@ -61,7 +70,7 @@ OWN: dict[AssetNoun, tuple[TextColumn, ...]] = {
 BEHIND = (
     TextColumn("SCOPE", scope_of),
     TextColumn("CREATED BY", lambda it: it["meta"]["createdBy"] or "–"),
-    TextColumn("AGE", lambda it: age(it["meta"]["createdAt"])),
+    TextColumn("AGE", lambda it: format_age(it["meta"]["createdAt"])),
     TextColumn("DESCRIPTION", lambda it: it["meta"]["description"] or "–", wide=True),
     TextColumn("ID", lambda it: it["meta"]["id"], wide=True),
 )
@@ -85,11 +94,11 @@ def _lister(noun: AssetNoun) -> Callable[..., None]:
         output: Output = None,
         no_headers: NoHeaders = False,
     ) -> None:
-        invocation = of(context)
+        invocation = current_invocation(context)
         place = invocation.project(project)["id"] if project else None
         pages = invocation.client.pages(f"/asset/{noun.path}", "entries", complyToProject=place)
         every = [it for it in pages if not place or it["compliance"]["compliance"]]
-        listing(
+        print_list(
             every,
             (NAME, *OWN[noun], *BEHIND),
             output,
@@ -109,11 +118,13 @@ def _describer(noun: AssetNoun) -> Callable[..., None]:
         name: Annotated[str, typer.Argument(help=name_help)],
         output: Output = None,
     ) -> None:
-        entries = matching(of(context), noun, name, usageInfo="true", statusInfo="true")
+        entries = matching(
+            current_invocation(context), noun, name, usageInfo="true", statusInfo="true"
+        )
         asset = only(noun, name, entries)
         if output is Format.NAME:
             print(NAME.text(asset))
-        elif not document(asset, output):
+        elif not print_document(asset, output):
             _show(asset)
 
     return describe
@@ -124,14 +135,14 @@ def _show(asset: Item) -> None:
 
     meta = asset["meta"]
     status = asset.get("status") or {}
-    facts(
+    print_facts(
         [
             ("Name", meta["name"]),
             ("Description", meta["description"]),
             ("Type", meta["kind"]),
             ("Scope", scope_of(asset)),
             ("Status", " ".join(filter(None, (status.get("status"), status.get("message"))))),
-            ("Created", f"{age(meta['createdAt'])} ago by {meta['createdBy'] or 'nobody'}"),
+            ("Created", f"{format_age(meta['createdAt'])} ago by {meta['createdBy'] or 'nobody'}"),
             ("Used by", ", ".join(_users(asset.get("usedBy") or {}))),
             ("ID", meta["id"]),
         ]

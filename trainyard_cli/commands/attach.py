@@ -8,8 +8,8 @@ from trainyard_cli import lookup
 from trainyard_cli.commands import logs, waiting
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import CliError, ExitCode
-from trainyard_cli.invocation import Invocation, ProjectName, of
-from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
+from trainyard_cli.notes import LogLevel, print_note
 from trainyard_cli.show import Item
 
 
@@ -23,7 +23,7 @@ def attach(
 
     Keys do not reach it: open a shell with bash, or run a command with exec.
     """
-    invocation = of(context)
+    invocation = current_invocation(context)
     workload = lookup.find(invocation, name, project)
     printed(invocation, workload, logs.rank_of(invocation, workload, pod) if pod else "all")
     waiting.conclude(invocation, waiting.last_of(invocation, workload["id"]))
@@ -47,4 +47,4 @@ def printed(invocation: Invocation, workload: Item, rank: str = "all") -> None:
     except CliError as error:
         if error.code != ExitCode.UNREACHABLE:
             raise
-        note(f"trainyard: {error}\nWaiting for its end instead.", LogLevel.WARN)
+        print_note(f"trainyard: {error}\nWaiting for its end instead.", LogLevel.WARN)

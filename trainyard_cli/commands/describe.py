@@ -9,8 +9,18 @@ import typer
 from trainyard_cli import lookup
 from trainyard_cli.commands.workloads import gpus_of, pods_of, type_of
 from trainyard_cli.errors import wrong_use
-from trainyard_cli.invocation import Output, ProjectName, of
-from trainyard_cli.show import Format, Item, age, document, duration, facts, grid, memory, sentences
+from trainyard_cli.invocation import Output, ProjectName, current_invocation
+from trainyard_cli.show import (
+    Format,
+    Item,
+    format_age,
+    format_duration,
+    format_memory,
+    join_sentences,
+    print_columns,
+    print_document,
+    print_facts,
+)
 
 PARTS = "spec,pods,events,commandLine"
 Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
@@ -47,12 +57,12 @@ def describe(
     output: Output = None,
 ) -> None:
     """Show a workload: its state, its pods, its events, and the command that submits it again."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     row = lookup.find(invocation, name, project)
     whole = invocation.client.get(f"/workloads/{row['id']}", expand=PARTS)
     if output is Format.NAME:
         print(whole["name"])
-    elif not document(whole, output):
+    elif not print_document(whole, output):
         _facts(whole, general=general, compute=compute, networks=networks)
         if pods:
             _pods(whole["pods"], pod_limit)
@@ -69,7 +79,7 @@ def export(
     context: typer.Context, name: Name, project: ProjectName = "", output: Output = Format.YAML
 ) -> None:
     """Print the request body of a workload, to submit it again with --file."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     row = lookup.find(invocation, name, project)
     whole = invocation.client.get(f"/workloads/{row['id']}", expand="spec")
     body = {key: whole[key] for key in ("name", "projectId", "clusterId", "spec")}
@@ -77,7 +87,7 @@ def export(
         body["masterSpec"] = whole["masterSpec"]
     if whole["noMaster"] and whole["type"] == "Distributed":
         body["noMaster"] = True
-    if not document(body, output):
+    if not print_document(body, output):
         raise wrong_use("--output: an export is yaml or json.")
 
 
@@ -90,16 +100,19 @@ def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None
         ("Type", type_of(whole)),
         ("Status", whole["phase"]),
         ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
-        ("Waits for", sentences(cause["title"], cause["nextStep"]) if cause else ""),
+        ("Waits for", join_sentences(cause["title"], cause["nextStep"]) if cause else ""),
         ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
-        ("Submitted", f"{age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}"),
-        ("Started", f"{age(whole['startedAt'])} ago" if whole.get("startedAt") else ""),
-        ("Running for", duration(whole["totalRunningTimeSeconds"])),
+        (
+            "Submitted",
+            f"{format_age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}",
+        ),
+        ("Started", f"{format_age(whole['startedAt'])} ago" if whole.get("startedAt") else ""),
+        ("Running for", format_duration(whole["totalRunningTimeSeconds"])),
     ]
     requested = whole["workloadRequestedResources"]
     held = [
         ("GPUs allocated (requested)", gpus_of(whole)),
-        ("CPU, memory", f"{requested['cpu']:g} cores, {memory(requested['cpuMemory'])}"),
+        ("CPU, memory", f"{requested['cpu']:g} cores, {format_memory(requested['cpuMemory'])}"),
     ]
     rest = [
         ("Pods running (pending)", pods_of(whole)),
@@ -107,7 +120,7 @@ def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None
         ("ID", whole["id"]),
     ]
     reached = [("Ports", ", ".join(_ports(whole["spec"])))]
-    facts(
+    print_facts(
         [
             *(state if general else ()),
             *(held if compute else ()),
@@ -128,12 +141,18 @@ def _ports(spec: Item) -> Iterator[str]:
 
 def _pods(pods: list[Item], limit: int) -> None:
     rows = [
-        (pod["name"], pod["k8sPhase"], pod["role"], age(pod["startedAt"]), pod["nodeName"] or "–")
+        (
+            pod["name"],
+            pod["k8sPhase"],
+            pod["role"],
+            format_age(pod["startedAt"]),
+            pod["nodeName"] or "–",
+        )
         for pod in pods[:limit]
     ]
     if rows:
         print("\nPods:")
-        grid([("POD", "STATUS", "TYPE", "AGE", "NODE"), *rows], indent="  ")
+        print_columns([("POD", "STATUS", "TYPE", "AGE", "NODE"), *rows], indent="  ")
     if len(pods) > limit:
         print(f"  … {len(pods) - limit} more: --pod-limit {len(pods)}")
 
@@ -141,7 +160,7 @@ def _pods(pods: list[Item], limit: int) -> None:
 def _events(events: list[Item]) -> None:
     rows = [
         (
-            age(event["createdAt"]),
+            format_age(event["createdAt"]),
             event["actor"] or event["source"] or "–",
             event["phase"] or event["type"],
             " ".join(filter(None, (event["reason"], event["message"]))),
@@ -150,4 +169,4 @@ def _events(events: list[Item]) -> None:
     ]
     if rows:
         print("\nEvents:")
-        grid([("AGE", "SOURCE", "TYPE", "MESSAGE"), *rows], indent="  ")
+        print_columns([("AGE", "SOURCE", "TYPE", "MESSAGE"), *rows], indent="  ")

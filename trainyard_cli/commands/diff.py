@@ -13,9 +13,9 @@ from trainyard_cli.assets import with_ids
 from trainyard_cli.commands.submit import placed, read_body, refused_by
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.flags.values import MASK
-from trainyard_cli.invocation import Invocation, Output, ProjectName, of
-from trainyard_cli.notes import note
-from trainyard_cli.show import Format, Item, document, is_colored
+from trainyard_cli.invocation import Invocation, Output, ProjectName, current_invocation
+from trainyard_cli.notes import print_note
+from trainyard_cli.show import Format, Item, is_colored, print_document
 
 Body = dict[str, Any]
 Change = dict[str, Any]
@@ -43,7 +43,7 @@ def diff(
     output: Output = None,
 ) -> None:
     """Show what a file would change against a workload, with all defaults on both sides."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     body = placed(invocation, read_body(file), project)
     if against:
         before = placed(invocation, read_body(against), project)
@@ -128,10 +128,10 @@ def _keyed(value: Any) -> dict[str, Any] | None:
 
 def _show(changes: list[Change], output: Format | None) -> None:
     """Print one line for each change, in color on a terminal."""
-    if document(changes, output):
+    if print_document(changes, output):
         return
     if not changes:
-        note("No differences.")
+        print_note("No differences.")
     for change in changes:
         before = change["before"]
         after = change["after"]

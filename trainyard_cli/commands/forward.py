@@ -16,7 +16,7 @@ from trainyard_cli.commands.logs import rank_of
 from trainyard_cli.commands.terminal import Pod, Rank, connected
 from trainyard_cli.commands.waiting import OVER
 from trainyard_cli.errors import CliError, wrong_use
-from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -43,7 +43,7 @@ def port_forward(
     pod: Pod = "",
 ) -> None:
     """Reach ports of a running rank at ports of this machine, until Ctrl-C."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     pairs = [pair_of(text) for text in port]
     workload = lookup.find(invocation, name, project)
     if workload["phase"] in OVER:

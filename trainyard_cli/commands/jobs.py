@@ -20,8 +20,8 @@ from trainyard_cli.commands import (
     workloads,
 )
 from trainyard_cli.errors import wrong_use
-from trainyard_cli.invocation import WITH_MORE, Invocation, ProjectName, of
-from trainyard_cli.notes import note
+from trainyard_cli.invocation import WITH_MORE, Invocation, ProjectName, current_invocation
+from trainyard_cli.notes import print_note
 
 Names = Annotated[list[str], typer.Argument(help="Names or ids of workloads.")]
 
@@ -94,22 +94,22 @@ def _list_all(context: typer.Context, **options: Any) -> None:
 
 def delete(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Delete workloads, including running ones."""
-    for workload in lookup.find_all(of(context), names, project):
-        answer = of(context).client.delete(lookup.path_of(workload))
-        note(answer["message"])
+    for workload in lookup.find_all(current_invocation(context), names, project):
+        answer = current_invocation(context).client.delete(lookup.path_of(workload))
+        print_note(answer["message"])
 
 
 def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Stop workloads. Their definitions and checkpoints are kept."""
-    _act(of(context), names, project, "suspend")
+    _act(current_invocation(context), names, project, "suspend")
 
 
 def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Run stopped workloads again."""
-    _act(of(context), names, project, "resume")
+    _act(current_invocation(context), names, project, "resume")
 
 
 def _act(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
     for workload in lookup.find_all(invocation, names, project):
         answer = invocation.client.post(f"{lookup.path_of(workload)}/{verb}")
-        note(answer["message"])
+        print_note(answer["message"])

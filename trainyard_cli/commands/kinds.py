@@ -7,7 +7,7 @@ import typer
 
 from trainyard_cli.commands.jobs import add_verbs
 from trainyard_cli.commands.submit import command_of
-from trainyard_cli.invocation import WITH_MORE, of
+from trainyard_cli.invocation import WITH_MORE, current_invocation
 from trainyard_cli.rest.destinations import (
     DISTRIBUTED,
     FRAMEWORKS,
@@ -70,7 +70,7 @@ def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer
     """
 
     def narrow(context: typer.Context) -> None:
-        of(context).filters = filters or to.filters
+        current_invocation(context).filters = filters or to.filters
 
     group = typer.Typer(help=text, no_args_is_help=True)
     group.callback()(narrow)

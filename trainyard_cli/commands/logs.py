@@ -14,7 +14,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.flags.values import DURATION_KIND, BadValue
-from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 from trainyard_cli.show import Item, is_colored
 
 RANK_COLORS = (36, 33, 32, 35, 34, 31, 96, 93)
@@ -63,7 +63,7 @@ def logs(
         "previous": "true" if previous else None,
         "follow": "true" if follow else None,
     }
-    invocation = of(context)
+    invocation = current_invocation(context)
     workload = lookup.find(invocation, name, project)
     if pod := pod or instance:
         rank = rank_of(invocation, workload, pod)

@@ -11,7 +11,7 @@ from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
 from trainyard_cli.commands.sbatch import DryRun, read_text, submitted
 from trainyard_cli.commands.submit import rehearsed, warned
-from trainyard_cli.invocation import Output, ProjectName, of
+from trainyard_cli.invocation import Output, ProjectName, current_invocation
 
 PATH = "/workloads/manifests"
 Manifest = Annotated[
@@ -38,7 +38,7 @@ def submit_manifest(
     """Submit a manifest of Kubernetes: a PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob or Job.
 
     It runs wherever the project's cluster is. All that no workload has is refused by its place."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     place = invocation.project(project)
     metadata = {"projectId": place["id"], "clusterId": place["clusterId"], "name": name}
     encoded = b64encode(read_text(manifest).encode()).decode()

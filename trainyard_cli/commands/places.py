@@ -6,17 +6,17 @@ from typing import Annotated
 import typer
 
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import SET_PROJECT, NoHeaders, Output, of
-from trainyard_cli.notes import note
+from trainyard_cli.invocation import SET_PROJECT, NoHeaders, Output, current_invocation
+from trainyard_cli.notes import print_note
 from trainyard_cli.show import (
     Format,
     Item,
     TextColumn,
-    document,
-    facts,
-    listing,
-    memory,
-    number,
+    format_memory,
+    format_number,
+    print_document,
+    print_facts,
+    print_list,
 )
 
 PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
@@ -24,9 +24,9 @@ PROJECTS = (
     TextColumn("PROJECT", lambda it: it["name"]),
     TextColumn("DEPARTMENT", lambda it: it["departmentName"]),
     TextColumn("GPU QUOTA", lambda it: _quota(it["gpu"]["deserved"])),
-    TextColumn("ALLOCATED GPUS", lambda it: number(it["gpu"]["allocated"])),
-    TextColumn("ALLOCATED CPU", lambda it: number(it["cpu"]["allocated"]), wide=True),
-    TextColumn("ALLOCATED MEMORY", lambda it: memory(it["memory"]["allocated"]), wide=True),
+    TextColumn("ALLOCATED GPUS", lambda it: format_number(it["gpu"]["allocated"])),
+    TextColumn("ALLOCATED CPU", lambda it: format_number(it["cpu"]["allocated"]), wide=True),
+    TextColumn("ALLOCATED MEMORY", lambda it: format_memory(it["memory"]["allocated"]), wide=True),
     TextColumn("OVER QUOTA", lambda it: "yes" if it["overQuota"] else "no", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
     TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
@@ -42,20 +42,20 @@ NODES = (
     TextColumn("STATUS", lambda it: it["status"]),
     TextColumn("NODE POOL", lambda it: it["nodePool"]),
     TextColumn("GPU TYPE", lambda it: it["gpuInfo"]["gpuType"] or "–"),
-    TextColumn("GPUS", lambda it: number(it["allocatable"]["gpu"])),
-    TextColumn("ALLOCATED GPUS", lambda it: number(it["allocated"]["gpu"])),
-    TextColumn("CPU", lambda it: number(it["allocatable"]["cpu"])),
-    TextColumn("MEMORY", lambda it: memory(it["allocatable"]["memory"])),
-    TextColumn("ALLOCATED CPU", lambda it: number(it["allocated"]["cpu"]), wide=True),
-    TextColumn("ALLOCATED MEMORY", lambda it: memory(it["allocated"]["memory"]), wide=True),
+    TextColumn("GPUS", lambda it: format_number(it["allocatable"]["gpu"])),
+    TextColumn("ALLOCATED GPUS", lambda it: format_number(it["allocated"]["gpu"])),
+    TextColumn("CPU", lambda it: format_number(it["allocatable"]["cpu"])),
+    TextColumn("MEMORY", lambda it: format_memory(it["allocatable"]["memory"])),
+    TextColumn("ALLOCATED CPU", lambda it: format_number(it["allocated"]["cpu"]), wide=True),
+    TextColumn("ALLOCATED MEMORY", lambda it: format_memory(it["allocated"]["memory"]), wide=True),
     TextColumn("CLUSTER ID", lambda it: it["clusterUuid"], wide=True),
 )
 POOLS = (
     TextColumn("NODE POOL", lambda it: it["name"]),
     TextColumn("STATUS", lambda it: it["phase"]),
     TextColumn("NODES", lambda it: str(it["nodes"])),
-    TextColumn("GPUS", lambda it: number(it["allocatable"]["gpu"])),
-    TextColumn("ALLOCATED GPUS", lambda it: number(it["allocated"]["gpu"])),
+    TextColumn("GPUS", lambda it: format_number(it["allocatable"]["gpu"])),
+    TextColumn("ALLOCATED GPUS", lambda it: format_number(it["allocated"]["gpu"])),
     TextColumn("LABEL", lambda it: _label(it), wide=True),
     TextColumn("CLUSTER ID", lambda it: it["clusterId"], wide=True),
 )
@@ -97,36 +97,36 @@ def _set_cluster(name: str) -> None:
 
 def set_project(context: typer.Context, name: PROJECT_ARGUMENT) -> None:
     """Set the project that commands use."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     project = invocation.find_project(name)
     kept = invocation.client.profile
     kept.project = project
     kept.save()
-    note(f"Project {project['name']} is set.")
+    print_note(f"Project {project['name']} is set.")
 
 
 def list_projects(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Projects that you have access to, with their quota."""
-    every = list(of(context).client.pages("/org-unit/projects", "projects"))
-    listing(every, PROJECTS, output, headers=not no_headers, empty="No projects yet.")
+    every = list(current_invocation(context).client.pages("/org-unit/projects", "projects"))
+    print_list(every, PROJECTS, output, headers=not no_headers, empty="No projects yet.")
 
 
 def list_clusters(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Clusters of your projects."""
-    every = of(context).client.get("/clusters")
-    listing(every, CLUSTERS, output, headers=not no_headers, empty="No clusters yet.")
+    every = current_invocation(context).client.get("/clusters")
+    print_list(every, CLUSTERS, output, headers=not no_headers, empty="No clusters yet.")
 
 
 def list_nodes(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Nodes, what they have, and what workloads hold of it."""
-    every = list(of(context).client.pages("/nodes", "nodes"))
-    listing(every, NODES, output, headers=not no_headers, empty="No nodes yet.")
+    every = list(current_invocation(context).client.pages("/nodes", "nodes"))
+    print_list(every, NODES, output, headers=not no_headers, empty="No nodes yet.")
 
 
 def describe_node(
@@ -135,15 +135,17 @@ def describe_node(
     output: Output = None,
 ) -> None:
     """Show a node: what it has, and what workloads hold of it."""
-    nodes = list(of(context).client.pages("/nodes", "nodes", filterBy=f"name=={name}"))
+    nodes = list(
+        current_invocation(context).client.pages("/nodes", "nodes", filterBy=f"name=={name}")
+    )
     if not nodes:
         message = f"There is no node {name} in the clusters of your projects."
         raise CliError(message, "List them: trainyard node list", code=ExitCode.NOT_FOUND)
     if output is Format.NAME:
         print(name)
-    elif not document(nodes, output):
+    elif not print_document(nodes, output):
         for node in nodes:  # several clusters may have a node with this name
-            facts(_facts_of(node))
+            print_facts(_facts_of(node))
 
 
 def _facts_of(node: Item) -> list[tuple[str, str]]:
@@ -154,9 +156,12 @@ def _facts_of(node: Item) -> list[tuple[str, str]]:
         ("Node", node["name"]),
         ("Status", node["status"]),
         ("Node pool", node["nodePool"]),
-        ("GPUs allocated", f"{number(held['gpu'])} of {number(free['gpu'])} {kind}".rstrip()),
-        ("CPU allocated", f"{number(held['cpu'])} of {number(free['cpu'])} cores"),
-        ("Memory allocated", f"{memory(held['memory'])} of {memory(free['memory'])}"),
+        (
+            "GPUs allocated",
+            f"{format_number(held['gpu'])} of {format_number(free['gpu'])} {kind}".rstrip(),
+        ),
+        ("CPU allocated", f"{format_number(held['cpu'])} of {format_number(free['cpu'])} cores"),
+        ("Memory allocated", f"{format_memory(held['memory'])} of {format_memory(free['memory'])}"),
         ("Labels", ", ".join(f"{name}={value}" for name, value in node["labels"].items())),
         ("Taints", ", ".join(f"{it['key']}:{it.get('effect', '')}" for it in node["taints"])),
         ("Cluster ID", node["clusterUuid"]),
@@ -168,12 +173,12 @@ def list_pools(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Node pools, as --node-pools takes them."""
-    every = of(context).client.get("/node-pools")["nodepools"]
-    listing(every, POOLS, output, headers=not no_headers, empty="No node pools yet.")
+    every = current_invocation(context).client.get("/node-pools")["nodepools"]
+    print_list(every, POOLS, output, headers=not no_headers, empty="No node pools yet.")
 
 
 def _quota(deserved: float | None) -> str:
-    return "unlimited" if deserved is None else number(deserved)
+    return "unlimited" if deserved is None else format_number(deserved)
 
 
 def _state(cluster: Item) -> str:

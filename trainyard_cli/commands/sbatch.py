@@ -11,9 +11,9 @@ from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
 from trainyard_cli.commands.submit import rehearsed, warned
 from trainyard_cli.errors import reason_of, wrong_use
-from trainyard_cli.invocation import Invocation, Output, ProjectName, of
-from trainyard_cli.notes import LogLevel, note
-from trainyard_cli.show import Format, document
+from trainyard_cli.invocation import Invocation, Output, ProjectName, current_invocation
+from trainyard_cli.notes import LogLevel, print_note
+from trainyard_cli.show import Format, print_document
 
 PATH = "/workloads/from-sbatch"
 Script = Annotated[Path, typer.Argument(help="The batch script; - reads standard input.")]
@@ -42,7 +42,7 @@ def submit_sbatch(
     output: Output = None,
 ) -> None:
     """Submit a batch script: on Slurm it runs as it stands, elsewhere what it runs."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     place = invocation.project(project)
     body: dict[str, Any] = {"projectId": place["id"], "clusterId": place["clusterId"]}
     body |= {"script": read_text(script), "name": name}
@@ -74,7 +74,7 @@ def _send(
         refusal.lines = [f"  {_place(field)}: {text}" for field, text in refusal.issues]
         raise
     for it in answer["notes"]:
-        note(f"line {it['line']}: {it['text']}", LogLevel.WARN)
+        print_note(f"line {it['line']}: {it['text']}", LogLevel.WARN)
     if rehearses:
         rehearsed(answer["plan"], output)
         return None
@@ -87,9 +87,9 @@ def submitted(name: str, answer: Any, output: Format | None) -> None:
     """Print what was submitted: its name, or the whole answer as ``output`` wants it."""
     if output is Format.NAME:
         print(name)
-    elif not document(answer, output):
+    elif not print_document(answer, output):
         print(f"Submitted {name}.", flush=True)
-        note(f"Follow it: trainyard describe job {name}")
+        print_note(f"Follow it: trainyard describe job {name}")
 
 
 def _place(field: str) -> str:

@@ -18,11 +18,11 @@ import typer
 
 from trainyard_cli import __version__
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import SET_PROJECT, Output, of
-from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.invocation import SET_PROJECT, Output, current_invocation
+from trainyard_cli.notes import LogLevel, print_note
 from trainyard_cli.rest import profile
 from trainyard_cli.rest.profile import DEFAULT_SERVER, Profile
-from trainyard_cli.show import Item, document, facts
+from trainyard_cli.show import Item, print_document, print_facts
 
 if TYPE_CHECKING:
     from trainyard_cli.rest.client import RestClient
@@ -87,10 +87,10 @@ def login(
     Programs have their own key: TRAINYARD_SERVER, TRAINYARD_CLIENT_ID, TRAINYARD_CLIENT_SECRET.
     """
     by_password = _is_by_password(way, bool(user) or password_stdin)
-    kept = profile.load(of(context).config)
+    kept = profile.load(current_invocation(context).config)
     address = _address(server or kept.server or _asked("Server", "--server", DEFAULT_SERVER))
     fresh = Profile(kept.path, server=address)
-    client = of(context).connect(fresh)
+    client = current_invocation(context).connect(fresh)
     if by_password:
         name = user or (kept.user if kept.server == address else "") or _asked("User name", "-u")
         key = _by_password(client, name, _password(from_stdin=password_stdin))
@@ -121,10 +121,10 @@ def _sign_in_by_code(client: "RestClient", title: str) -> Item:
 
 
 def _announce(kept: Profile, fresh: Profile) -> None:
-    note(f"Signed in to {fresh.server} as {fresh.user}.")
+    print_note(f"Signed in to {fresh.server} as {fresh.user}.")
     if kept.from_environment:
         names = " and ".join(profile.KEY_VARIABLES)
-        note(f"Note: {names} win over this sign-in; unset them.", LogLevel.WARN)
+        print_note(f"Note: {names} win over this sign-in; unset them.", LogLevel.WARN)
 
 
 def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
@@ -182,7 +182,7 @@ def _address(text: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or not _has_port(parts):
         raise wrong_use(f"{text} is not an address; write one like {DEFAULT_SERVER}")
     if parts.scheme == "http" and parts.hostname not in LOCAL:
-        note("Note: http:// sends the password unencrypted; prefer https://.", LogLevel.WARN)
+        print_note("Note: http:// sends the password unencrypted; prefer https://.", LogLevel.WARN)
     return address
 
 
@@ -247,36 +247,36 @@ def _suggest_project(client: "RestClient", fresh: Profile) -> None:
     """Print which project is set. Someone with only one project gets that one; everyone else gets a
     hint."""
     if fresh.project:
-        note(f"Project: {fresh.project['name']}")
+        print_note(f"Project: {fresh.project['name']}")
         return
     every = list(client.pages("/org-unit/projects", "projects"))
     if len(every) != 1:
-        note(SET_PROJECT)
+        print_note(SET_PROJECT)
         return
     fresh.project = {key: every[0][key] for key in ("id", "name", "clusterId")}
     fresh.save()
-    note(f"Project: {fresh.project['name']}, the only one you have.")
+    print_note(f"Project: {fresh.project['name']}, the only one you have.")
 
 
 def logout(context: typer.Context) -> None:
     """Delete the key of this machine, here and at Trainyard."""
-    kept = profile.load(of(context).config)
+    kept = profile.load(current_invocation(context).config)
     if kept.from_environment or not kept.is_signed_in:
-        note("You are not signed in by a file; nothing was changed.")
+        print_note("You are not signed in by a file; nothing was changed.")
         return
     try:
         if kept.key_id:
-            of(context).client.delete(f"/access-keys/{kept.key_id}")
+            current_invocation(context).client.delete(f"/access-keys/{kept.key_id}")
     except CliError as error:
         if error.code not in {ExitCode.NOT_FOUND, ExitCode.SIGNED_OUT}:
             raise
     Profile(kept.path, server=kept.server, user=kept.user).save()
-    note(f"Signed out of {kept.server}.")
+    print_note(f"Signed out of {kept.server}.")
 
 
 def whoami(context: typer.Context, output: Output = None) -> None:
     """Who is signed in, where, and in which project."""
-    client = of(context).client
+    client = current_invocation(context).client
     me = client.get("/me")
     kept = client.profile
     key = me["accessKey"] or {}
@@ -289,19 +289,21 @@ def whoami(context: typer.Context, output: Output = None) -> None:
     }
     if output == "name":
         print(values["user"])
-    elif not document(values, output):
+    elif not print_document(values, output):
         ends = str(values.pop("keyEndsAt") or "never")[:10]
-        facts([*((name.capitalize(), value) for name, value in values.items()), ("Key ends", ends)])
+        print_facts(
+            [*((name.capitalize(), value) for name, value in values.items()), ("Key ends", ends)]
+        )
 
 
 def version(context: typer.Context) -> None:
     """Print the version of this program, and of Trainyard where someone is signed in."""
     print(f"trainyard {__version__}")
     try:
-        if profile.load(of(context).config).is_signed_in:
-            client = of(context).client
+        if profile.load(current_invocation(context).config).is_signed_in:
+            client = current_invocation(context).client
             print(f"Trainyard {client.get('/version')['version']} at {client.profile.server}")
     except CliError as error:
         if error.code not in {ExitCode.SIGNED_OUT, ExitCode.UNREACHABLE}:
             raise
-        note(str(error), LogLevel.WARN)  # the version that was asked for is already printed
+        print_note(str(error), LogLevel.WARN)  # the version that was asked for is already printed

@@ -14,10 +14,10 @@ from trainyard_cli.flags.body import Body, Typed, laid_over, without_nodes
 from trainyard_cli.flags.first import with_services, with_volumes
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
-from trainyard_cli.invocation import Invocation, of
-from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.invocation import Invocation, current_invocation
+from trainyard_cli.notes import LogLevel, print_note
 from trainyard_cli.rest.destinations import FRAMEWORKS, Destination
-from trainyard_cli.show import Format, document, sentences
+from trainyard_cli.show import Format, join_sentences, print_document
 
 #: Fields without a flag in the table → their flags.
 OTHER_FLAGS = {
@@ -40,7 +40,7 @@ def command_of(to: Destination) -> Callable[..., None]:
         if context.args:
             words = shlex.join(context.args)
             raise wrong_use(f"Write what its program gets after --, such as -- {words}")
-        _submit(of(context), to, typed)
+        _submit(current_invocation(context), to, typed)
 
     text = f"Submit {to.noun}. Everything after -- is passed to its program."
     return command_with(submit, text, parameters_of(to))
@@ -63,12 +63,12 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
     answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
     ends_here = typed["wait"] or typed["attach"]
     if answer and typed["output"] in {None, Format.WIDE, Format.TABLE} and not ends_here:
-        note(f"Follow it: trainyard describe job {answer['name']}")
+        print_note(f"Follow it: trainyard describe job {answer['name']}")
     if answer and forwarded:
         ports = " ".join(f"--port {it}" for it in forwarded)
         where = f" --address {typed['address']}" if typed["address"] else ""
         line = f"trainyard port-forward {answer['name']} {ports}{where}"
-        note(f"Reach it: {line}")
+        print_note(f"Reach it: {line}")
     if answer and ends_here:
         from trainyard_cli.commands.attach import follow
 
@@ -185,7 +185,7 @@ def _send(
     warned(answer)
     if output is Format.NAME:
         print(answer["name"])
-    elif not document(answer, output):
+    elif not print_document(answer, output):
         print(f"Submitted {answer['name']}.", flush=True)
     return answer
 
@@ -196,7 +196,7 @@ def rehearsed(answer: Any, output: Format | None) -> None:
 
     Raises ``CliError`` if the request would be refused.
     """
-    if not document(answer, output) and output is not Format.NAME:
+    if not print_document(answer, output) and output is not Format.NAME:
         import yaml
 
         plan = {"spec": answer["spec"]} | {
@@ -205,7 +205,7 @@ def rehearsed(answer: Any, output: Format | None) -> None:
         if answer["spec"]:
             print(yaml.safe_dump(plan, sort_keys=False, allow_unicode=True), end="")
         if (verdict := answer.get("verdict")) and not answer["complianceIssues"]:
-            words = sentences(verdict["title"], verdict["nextStep"])
+            words = join_sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
         for field, source in answer.get("sources", {}).items():
             if source != BY_HAND:
@@ -218,7 +218,7 @@ def rehearsed(answer: Any, output: Format | None) -> None:
 def warned(answer: Any) -> None:
     """Print the fields of the request that have no effect there, by flag."""
     for it in answer.get("warnings", ()):
-        note(f"{_flag(it['field'])} {it['details']}.", LogLevel.WARN)
+        print_note(f"{_flag(it['field'])} {it['details']}.", LogLevel.WARN)
 
 
 def refused_by(issues: list[dict[str, str]], message: str) -> CliError:

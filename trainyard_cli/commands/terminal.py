@@ -18,7 +18,7 @@ from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.commands.logs import rank_of
 from trainyard_cli.errors import SIGN_IN, CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import Invocation, ProjectName, of
+from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 
 if TYPE_CHECKING:
     from websockets.sync.client import ClientConnection
@@ -49,7 +49,7 @@ def bash(
 ) -> None:
     """Open a shell in a rank of a workload. What is piped into it is run there."""
     has_terminal = tty or sys.stdin.isatty()
-    _run(of(context), name, project, (rank, pod), typed=True, tty=has_terminal)
+    _run(current_invocation(context), name, project, (rank, pod), typed=True, tty=has_terminal)
 
 
 def execute(
@@ -65,10 +65,10 @@ def execute(
     """Run what follows -- in a rank of a workload, and exit with its exit code.
 
     It has pipes, as in a script; -it gives it a terminal."""
-    if context.args or not of(context).words:
+    if context.args or not current_invocation(context).words:
         command = shlex.join(context.args or ["nvidia-smi"])
         raise wrong_use(f"Write the command after --, such as: trainyard exec {name} -- {command}")
-    _run(of(context), name, project, (rank, pod), typed=interactive, tty=tty)
+    _run(current_invocation(context), name, project, (rank, pod), typed=interactive, tty=tty)
 
 
 def _run(

@@ -7,8 +7,8 @@ import typer
 from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
 from trainyard_cli.errors import CliError, ExitCode
-from trainyard_cli.invocation import Invocation, ProjectName, of
-from trainyard_cli.notes import note
+from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
+from trainyard_cli.notes import print_note
 from trainyard_cli.rest.pulses import pulses
 from trainyard_cli.show import Item
 
@@ -18,7 +18,7 @@ MOST_PODS = 500
 
 def watch(context: typer.Context, name: Name, project: ProjectName = "") -> None:
     """Print each change of a workload until it ends, and exit with its result."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     workload = lookup.find(invocation, name, project)
     conclude(invocation, last_of(invocation, workload["id"]))
 
@@ -29,7 +29,7 @@ def last_of(invocation: Invocation, workload_id: str) -> Item:
     for workload in _states(invocation, workload_id):
         if (line := _line(workload)) != state:
             state = line
-            note(line)
+            print_note(line)
         if workload["phase"] in OVER:
             return workload
     raise AssertionError("the states end with the last one")

@@ -6,9 +6,17 @@ from typing import Annotated, Any
 import typer
 
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
-from trainyard_cli.invocation import Invocation, NoHeaders, Output, ProjectName, of
-from trainyard_cli.notes import note
-from trainyard_cli.show import Item, TextColumn, age, document, facts, grid, listing
+from trainyard_cli.invocation import Invocation, NoHeaders, Output, ProjectName, current_invocation
+from trainyard_cli.notes import print_note
+from trainyard_cli.show import (
+    Item,
+    TextColumn,
+    format_age,
+    print_columns,
+    print_document,
+    print_facts,
+    print_list,
+)
 
 EVERY_EVENT = "*"
 PATH = "/webhooks"
@@ -30,7 +38,7 @@ DELIVERIES = (
     TextColumn("STATE", lambda it: it["state"]),
     TextColumn("ATTEMPTS", lambda it: str(it["attempts"])),
     TextColumn("ANSWER", lambda it: _answer(it)),
-    TextColumn("AGE", lambda it: age(it["createdAt"])),
+    TextColumn("AGE", lambda it: format_age(it["createdAt"])),
     TextColumn("NEXT ATTEMPT", lambda it: it["nextTryAt"] or "–", wide=True),
 )
 
@@ -52,8 +60,8 @@ def list_webhooks(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Webhooks of your projects."""
-    every = list(of(context).client.pages(PATH, "webhooks"))
-    listing(every, WEBHOOKS, output, headers=not no_headers, empty="No webhooks yet.")
+    every = list(current_invocation(context).client.pages(PATH, "webhooks"))
+    print_list(every, WEBHOOKS, output, headers=not no_headers, empty="No webhooks yet.")
 
 
 def create(
@@ -68,28 +76,28 @@ def create(
     output: Output = None,
 ) -> None:
     """Send messages about a project's workloads to an address. The secret is printed only once."""
-    invocation = of(context)
+    invocation = current_invocation(context)
     body = {"name": name, "url": url, "events": event or [EVERY_EVENT], "scope": "project"}
     body["projectId"] = invocation.project(project)["id"]
     webhook = invocation.client.post(PATH, body)
-    if not document(webhook, output):
-        note("Created. The secret that signs its messages is not shown again:")
+    if not print_document(webhook, output):
+        print_note("Created. The secret that signs its messages is not shown again:")
         print(webhook["secret"])
 
 
 def delete(context: typer.Context, name: Name) -> None:
     """Remove a webhook, with its messages."""
-    webhook = _find(of(context), name)
-    of(context).client.delete(f"{PATH}/{webhook['id']}")
-    note(f"Deleted {webhook['name']}.")
+    webhook = _find(current_invocation(context), name)
+    current_invocation(context).client.delete(f"{PATH}/{webhook['id']}")
+    print_note(f"Deleted {webhook['name']}.")
 
 
 def test(context: typer.Context, name: Name) -> None:
     """Send the message webhook.test, once."""
-    webhook = _find(of(context), name)
-    sent = of(context).client.post(f"{PATH}/{webhook['id']}/test")
-    note(f"To be sent as message {sent['id']}.")
-    note(f"See what became of it: trainyard webhook delivery {webhook['name']} {sent['id']}")
+    webhook = _find(current_invocation(context), name)
+    sent = current_invocation(context).client.post(f"{PATH}/{webhook['id']}/test")
+    print_note(f"To be sent as message {sent['id']}.")
+    print_note(f"See what became of it: trainyard webhook delivery {webhook['name']} {sent['id']}")
 
 
 def list_deliveries(
@@ -100,12 +108,12 @@ def list_deliveries(
     no_headers: NoHeaders = False,
 ) -> None:
     """Messages of a webhook, the newest first, and what became of each."""
-    webhook = _find(of(context), name)
+    webhook = _find(current_invocation(context), name)
     wanted = {"filterBy": f"state=={state}"} if state else {}
-    pages = of(context).client.pages(
+    pages = current_invocation(context).client.pages(
         f"{PATH}/{webhook['id']}/deliveries", "deliveries", sortOrder="desc", **wanted
     )
-    listing(
+    print_list(
         list(pages),
         DELIVERIES,
         output,
@@ -119,17 +127,17 @@ def describe_delivery(
     context: typer.Context, name: Name, message: Message, output: Output = None
 ) -> None:
     """One message, and each attempt to send it."""
-    webhook = _find(of(context), name)
-    one = of(context).client.get(f"{PATH}/{webhook['id']}/deliveries/{message}")
-    if not document(one, output):
+    webhook = _find(current_invocation(context), name)
+    one = current_invocation(context).client.get(f"{PATH}/{webhook['id']}/deliveries/{message}")
+    if not print_document(one, output):
         _show(one)
 
 
 def resend(context: typer.Context, name: Name, message: Message) -> None:
     """Send the same message again."""
-    webhook = _find(of(context), name)
-    of(context).client.post(f"{PATH}/{webhook['id']}/deliveries/{message}/resend")
-    note("It is sent again.")
+    webhook = _find(current_invocation(context), name)
+    current_invocation(context).client.post(f"{PATH}/{webhook['id']}/deliveries/{message}/resend")
+    print_note("It is sent again.")
 
 
 def _find(invocation: Invocation, name: str) -> Item:
@@ -158,7 +166,7 @@ def _answer(delivery: Item) -> str:
 
 
 def _show(delivery: Item) -> None:
-    facts(
+    print_facts(
         [
             ("Message", delivery["id"]),
             ("Event", delivery["type"]),
@@ -174,4 +182,4 @@ def _show(delivery: Item) -> None:
             [it["at"], str(it["statusCode"] or "–"), f"{it['milliseconds']} ms", it["fault"]]
             for it in delivery["log"]
         ]
-        grid([["SENT", "ANSWER", "TOOK", "ERROR"], *rows], indent="  ")
+        print_columns([["SENT", "ANSWER", "TOOK", "ERROR"], *rows], indent="  ")

@@ -15,11 +15,19 @@ from trainyard_cli.invocation import (
     Output,
     Project,
     ProjectName,
-    of,
+    current_invocation,
 )
-from trainyard_cli.notes import note
+from trainyard_cli.notes import print_note
 from trainyard_cli.rest.pulses import pulses
-from trainyard_cli.show import Format, Item, TextColumn, age, duration, listing, number
+from trainyard_cli.show import (
+    Format,
+    Item,
+    TextColumn,
+    format_age,
+    format_duration,
+    format_number,
+    print_list,
+)
 
 Status = Annotated[
     str, typer.Option("--status", help="Only those in this phase, such as Running or Failed.")
@@ -32,14 +40,14 @@ Watch = Annotated[bool, typer.Option("--watch", "-w", help="Continue with a line
 COLUMNS = (
     TextColumn("NAME", lambda it: it["name"]),
     TextColumn("STATUS", lambda it: it["phase"]),
-    TextColumn("AGE", lambda it: age(it["createdAt"])),
+    TextColumn("AGE", lambda it: format_age(it["createdAt"])),
     TextColumn("IMAGE", lambda it: ", ".join(it["images"])),
     TextColumn("TYPE", lambda it: type_of(it)),
     TextColumn("PROJECT", lambda it: it["projectName"]),
     TextColumn("USER", lambda it: it["submittedBy"]),
     TextColumn("GPUS ALLOCATED (REQUESTED)", lambda it: gpus_of(it)),
     TextColumn("PODS RUNNING (PENDING)", lambda it: pods_of(it)),
-    TextColumn("RUNNING FOR", lambda it: duration(it["totalRunningTimeSeconds"]), wide=True),
+    TextColumn("RUNNING FOR", lambda it: format_duration(it["totalRunningTimeSeconds"]), wide=True),
     TextColumn("REASON", lambda it: it["phaseReason"] or "–", wide=True),
     TextColumn("ID", lambda it: it["id"], wide=True),
 )
@@ -67,7 +75,7 @@ def list_every(
     """List workloads, the newest first."""
     if watch and output in {Format.JSON, Format.YAML}:
         raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
-    invocation = of(context)
+    invocation = current_invocation(context)
     filters = [*invocation.filters, *([f"phase=={status.capitalize()}"] if status else [])]
     place = None if all_projects else invocation.project(project)
     if place:
@@ -86,7 +94,7 @@ def list_every(
     _show(page, output, where, none, headers=not no_headers)
     if watch:
         for workload in _changed(invocation, place, read, page["workloads"]):
-            listing([workload], COLUMNS, output, headers=False)
+            print_list([workload], COLUMNS, output, headers=False)
             sys.stdout.flush()
 
 
@@ -145,10 +153,10 @@ def _show(page: Item, output: Format | None, where: str, none: str, *, headers: 
     is_table = output in {None, Format.WIDE, Format.TABLE}
     if where and is_table and headers:
         print(f"Showing jobs for project {where}")
-    listing(page["workloads"], COLUMNS, output, headers=headers, empty=none)
+    print_list(page["workloads"], COLUMNS, output, headers=headers, empty=none)
     sys.stdout.flush()
     if page["next"] and is_table:
-        note(f"There are more: --offset {page['next']}")
+        print_note(f"There are more: --offset {page['next']}")
 
 
 def type_of(workload: Item) -> str:
@@ -167,6 +175,7 @@ def pods_of(workload: Item) -> str:
 def gpus_of(workload: Item) -> str:
     """Return the number of allocated GPUs, with that of requested ones in parentheses."""
     allocated, requested = (
-        number(workload[key]["gpu"]) for key in ("allocatedResources", "workloadRequestedResources")
+        format_number(workload[key]["gpu"])
+        for key in ("allocatedResources", "workloadRequestedResources")
     )
     return f"{allocated} ({requested})"

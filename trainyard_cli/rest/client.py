@@ -10,7 +10,7 @@ import httpx
 
 from trainyard_cli import __version__
 from trainyard_cli.errors import SIGN_IN, CliError, ExitCode
-from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.notes import LogLevel, print_note
 from trainyard_cli.rest.profile import KEY_VARIABLES, Profile
 
 PATIENCE_SECONDS = 60.0
@@ -152,7 +152,9 @@ class RestClient:
                 method, path, json=body, params=_given(query or {}), headers=headers
             )
         spent = (time.monotonic() - began) * 1000
-        note(f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", LogLevel.DEBUG)
+        print_note(
+            f"{method} {answer.url.path} {answer.status_code} {spent:.0f} ms", LogLevel.DEBUG
+        )
         return answer
 
 

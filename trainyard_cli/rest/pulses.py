@@ -5,7 +5,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from trainyard_cli.errors import CliError, ExitCode
-from trainyard_cli.notes import LogLevel, note
+from trainyard_cli.notes import LogLevel, print_note
 
 if TYPE_CHECKING:
     from trainyard_cli.rest.client import RestClient
@@ -41,7 +41,9 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
                 raise
             if not is_away:
                 minutes = f"{PATIENCE_SECONDS / 60:g} minutes"
-                note(f"{error.message.rstrip('.')}. Trying again for {minutes}.", LogLevel.WARN)
+                print_note(
+                    f"{error.message.rstrip('.')}. Trying again for {minutes}.", LogLevel.WARN
+                )
             is_away = True
         sleep(RETRY_SECONDS)
 

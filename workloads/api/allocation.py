@@ -15,7 +15,7 @@ from ninja import Query, Router
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.rest.api import judged, not_found
+from core.rest.api import not_found, translate_errors
 from core.rest.measures import Measurements, MeasureQuery, measurement
 from projects.models import Department, Project
 from spec.phases import HOLDING
@@ -61,7 +61,7 @@ def department_metrics(
 ) -> Measurements:
     """What the workloads of all the department's projects held, at evenly spaced times. 501 for
     metrics that are not recorded."""
-    with judged("The department cannot be read."):
+    with translate_errors("The department cannot be read."):
         access.require(request.user, "departments.read")
     department = Department.objects.filter(pk=department_id).first()
     if department is None:

@@ -6,7 +6,7 @@ from uuid import UUID
 from ninja import Field
 
 from core.rest.api import TENANT, Wire
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from workloads.api.words import AnyPhase, EventType, RankPhaseWord, ReasonWord, RoleWord
 from workloads.models import Event, Rank, Workload
 
@@ -84,7 +84,7 @@ class PodOut(Wire):
     @classmethod
     def of(cls, rank: Rank, workload: Workload) -> "PodOut":
         changed = rank.finished_at or rank.started_at or workload.phase_updated_at
-        priority = mapping(workload.spec_json).get("priorityClass")
+        priority = as_mapping(workload.spec_json).get("priorityClass")
         main = ContainerOut(name=rank.role, image=workload.image, started_at=rank.started_at)
         return cls(
             id=str(rank.pk),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from core.rest.api import TENANT, Wire
 from spec.formats import documents
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
 from spec.phases import TOLD_TO_STOP, Phase
@@ -56,7 +56,7 @@ class OnePodOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
-        document = documents.masked(documents.ordered(workload.spec_json))
+        document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         return cls(**cls._more(document), **_heading(workload), spec=documents.to_wire(document))
 
     @classmethod
@@ -115,13 +115,13 @@ def author(workload: Workload) -> str:
 
 def requested_name(workload: Workload) -> str:
     """The name as requested, without the suffix added to a prefix."""
-    asked = str(mapping(workload.draft_json).get("requestedName") or "")
+    asked = str(as_mapping(workload.draft_json).get("requestedName") or "")
     return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
 def _whereabouts(workload: Workload) -> dict[str, Any]:
     """Where the workload is, with its priority and category."""
-    stored = mapping(workload.spec_json)
+    stored = as_mapping(workload.spec_json)
     home = workload.project
     priority = str(stored.get("priorityClass") or "")
     return {

@@ -69,7 +69,7 @@ def resolve(schema: Any) -> Any:
 def model_of(kind: WorkloadKind) -> type[BaseModel]:
     """The model of the ``spec`` of one kind, which has fields of pods and of the workload side by
     side."""
-    accepted = documents.accepted(kind)
+    accepted = documents.accepted_keys(kind)
     whole = {key: it for key, it in _fields(WorkloadSpec).items() if key in accepted}
     return _model(NAMES[kind], _fields(Replica) | _tools() | whole)
 

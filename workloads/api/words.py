@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from core.rest.api import words
+from core.rest.api import enum_schema
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
@@ -14,19 +14,19 @@ from workloads.api.spec_schemas import MASTER_SPEC, spec_of
 from workloads.diagnosis import BY_ID
 from workloads.diagnosis.base import Fault
 
-TypeWord = Annotated[str, words(*(kind.traits.type for kind in WorkloadKind))]
-RoleWord = Annotated[str, words(*Role)]
-RankPhaseWord = Annotated[str, words(*RankPhase)]
-EventType = Annotated[str, words("PhaseUpdate", "Event")]
-AnyPhase = Annotated[str, words("", *Phase)]
-PhaseWord = Annotated[str, words(*Phase)]
-ReasonWord = Annotated[str, words(*Reason)]
-FrameworkWord = Annotated[str, words("", *Framework)]  # empty for workloads of one pod
-CauseWord = Annotated[str, words(*CauseKind)]
-AnyCause = Annotated[str, words("", *CauseKind)]
-FaultWord = Annotated[str, words(*Fault)]
-FailureWord = Annotated[str, words(*BY_ID)]
-DesiredPhase = Annotated[str, words("Running", "Stopped", "Deleted")]
+TypeWord = Annotated[str, enum_schema(*(kind.traits.type for kind in WorkloadKind))]
+RoleWord = Annotated[str, enum_schema(*Role)]
+RankPhaseWord = Annotated[str, enum_schema(*RankPhase)]
+EventType = Annotated[str, enum_schema("PhaseUpdate", "Event")]
+AnyPhase = Annotated[str, enum_schema("", *Phase)]
+PhaseWord = Annotated[str, enum_schema(*Phase)]
+ReasonWord = Annotated[str, enum_schema(*Reason)]
+FrameworkWord = Annotated[str, enum_schema("", *Framework)]  # empty for workloads of one pod
+CauseWord = Annotated[str, enum_schema(*CauseKind)]
+AnyCause = Annotated[str, enum_schema("", *CauseKind)]
+FaultWord = Annotated[str, enum_schema(*Fault)]
+FailureWord = Annotated[str, enum_schema(*BY_ID)]
+DesiredPhase = Annotated[str, enum_schema("Running", "Stopped", "Deleted")]
 #: Accepts numbers too: Run:ai has numbers in assets and text in workloads.
 ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
 DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]

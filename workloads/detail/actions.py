@@ -17,11 +17,11 @@ from django_htmx.http import trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from core.text import fault_of
-from core.web.http import after, render_partial
-from core.web.query import uuids, whole_number
+from core.text import text_fault
+from core.web.http import redirect_after_success, render_partial
+from core.web.query import parse_uuids, whole_number
 from workloads import services
-from workloads.http import find, find_kept
+from workloads.http import find_kept, find_workload
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.services import MOST_AT_ONCE
 from workloads.table.page import MOST_COUNTED
@@ -88,7 +88,7 @@ def menu(request: Request, pk: UUID) -> HttpResponse:
 @get_or_post
 def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     """Ask whether to apply an action to a workload, and apply it. ``verb`` comes from the route."""
-    workload = find(request, pk)
+    workload = find_workload(request, pk)
     promise = f"{verb.promise} {workload.if_deleted}" if verb is DELETE else verb.promise
     context = {"workload": workload, "label": verb.label, "promise": promise}
     if request.method != "POST":
@@ -108,8 +108,8 @@ def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     if request.htmx and not deletes_its_page:
         return _changed(HttpResponse(status=204), workload)
     if verb is DELETE:
-        return after(request, reverse("workload-list"))
-    return after(request, workload.get_absolute_url())
+        return redirect_after_success(request, reverse("workload-list"))
+    return redirect_after_success(request, workload.get_absolute_url())
 
 
 @login_required
@@ -128,7 +128,7 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
         draft = services.copy(workload, by=request.user)
         if change := request.POST.get("change"):
             repairs.change(draft, change, by=request.user)
-    return after(request, draft.get_absolute_url())
+    return redirect_after_success(request, draft.get_absolute_url())
 
 
 @login_required
@@ -143,7 +143,7 @@ def purge(request: Request, pk: UUID) -> HttpResponse:
         return render(request, "workloads/confirm.html", context)
     services.purge(workload, by=request.user)
     messages.success(request, f"{workload.name} is deleted for good.")
-    return after(request, f"{reverse('workload-list')}?deleted=1")
+    return redirect_after_success(request, f"{reverse('workload-list')}?deleted=1")
 
 
 def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
@@ -194,10 +194,10 @@ def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
         if len(chosen) > MOST_AT_ONCE:
             return [], f"Select at most {MOST_AT_ONCE} workloads, or all that match."
         rows = Workload.objects.visible_to(user).for_list()
-        return list(rows.filter(pk__in=uuids(chosen)).order_by("name")), ""
+        return list(rows.filter(pk__in=parse_uuids(chosen)).order_by("name")), ""
     agreed = whole_number(posted.get("agreed", "")) or 0
     query = QueryDict(posted.get("matching", ""))
-    if any(fault_of(value) for values in query.lists() for value in values[1]):
+    if any(text_fault(value) for values in query.lists() for value in values[1]):
         raise BadRequest("The filters hold a character that no text of ours does.")
     matches = list(_matching(query, user)[: MOST_COUNTED + 1])
     if len(matches) > MOST_COUNTED:

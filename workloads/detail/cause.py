@@ -12,7 +12,7 @@ from workloads.diagnosis.ranks import in_order_of_failure
 from workloads.history.causes import BarShare, bar
 from workloads.logs.choice import FIRST_ERROR
 from workloads.logs.reading import merge
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 from workloads.models import CausePeriod, Rank, Workload
 
 LAST_LINES = 20
@@ -106,7 +106,7 @@ def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
         before = merge.before(own[-1:], {rank: offset}, limit=LINES_BEFORE).lines
         lines = merge.after(own[-1:], {rank: offset}, limit=LAST_LINES - len(before)).lines
         lines = before + lines
-    return [FailureLine(shown(line.data), decisive=line.offset == offset) for line in lines]
+    return [FailureLine(plain_text(line.data), decisive=line.offset == offset) for line in lines]
 
 
 def wait(workload: Workload, causes: Sequence[CausePeriod]) -> Wait | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from engines.base import EngineError
 from spec.formats import documents
-from spec.formats.merge import holders
+from spec.formats.merge import parent_paths
 from workloads import launch as launches
 from workloads.models import Workload
 
@@ -47,12 +47,12 @@ def as_yaml(workload: Workload) -> str:
 
 def _document(workload: Workload) -> documents.Document:
     """The spec without defaults and with hidden values masked, for people to read."""
-    document: documents.Document = documents.masked(_brief(workload))
+    document: documents.Document = documents.mask_secret_values(_brief(workload))
     return document
 
 
 def _brief(workload: Workload) -> documents.Document:
-    return documents.brief(documents.ordered(workload.spec_json))
+    return documents.without_defaults(documents.order_keys(workload.spec_json))
 
 
 def difference(workload: Workload) -> Difference | None:
@@ -69,8 +69,8 @@ def difference(workload: Workload) -> Difference | None:
     else:
         return None
     diff = difflib.unified_diff(
-        documents.to_yaml(documents.masked(_bare(before))).splitlines(),
-        documents.to_yaml(documents.masked(_bare(after))).splitlines(),
+        documents.to_yaml(documents.mask_secret_values(_bare(before))).splitlines(),
+        documents.to_yaml(documents.mask_secret_values(_bare(after))).splitlines(),
         lineterm="",
         n=CONTEXT_LINES,
     )
@@ -108,7 +108,7 @@ def _named(item: Any) -> Any:
 
 def _origin(origins: dict[str, str], path: str) -> str:
     """Origin of the field, or of what it is part of; empty if neither was recorded."""
-    return next((origins[each] for each in (path, *holders(path)) if each in origins), "")
+    return next((origins[each] for each in (path, *parent_paths(path)) if each in origins), "")
 
 
 def _bare(document: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from workloads.diagnosis.match import match
 from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
 from workloads.history import events
 from workloads.logs.reading.lines import backward, end_of
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 from workloads.models import Rank, Workload
 
 TAIL_LINES = 400
@@ -116,5 +116,5 @@ def _tail(stream: logs.Stream) -> tuple[list[int], list[str]]:
         if len(lines) >= TAIL_LINES or (left < 0 and lines):
             break
         offsets.append(line.offset)
-        lines.append(shown(line.data))
+        lines.append(plain_text(line.data))
     return offsets[::-1], lines[::-1]

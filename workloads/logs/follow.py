@@ -10,7 +10,7 @@ from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line, forward
 from workloads.logs.reading.positions import at
 from workloads.logs.store import Stream, latest, streams
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 from workloads.models import Workload
 
 LINES_AT_ONCE = 2000
@@ -71,7 +71,7 @@ class MergedOutput:
     def text(self, line: Line, *, named: bool, timed: bool) -> str:
         moment = f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} " if timed else ""
         name = f"{self.names.get(line.rank, line.rank)} " if named else ""
-        return f"{moment}{name}{shown(line.data)}\n"
+        return f"{moment}{name}{plain_text(line.data)}\n"
 
     def _after(self, stream: Stream, *, unfinished: bool) -> Iterator[tuple[Line, Stream]]:
         for line in forward(stream, self.positions[stream], unfinished=unfinished):

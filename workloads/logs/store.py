@@ -25,7 +25,7 @@ from typing import BinaryIO, Self
 from uuid import UUID
 
 from engines.shared.holes import free_head
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 from workloads.models.retention import log_folder
 
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
@@ -162,7 +162,7 @@ def cut(stream: Stream, keep: int) -> bool:
     end = size(stream)
     tail = read(stream, end - keep, GRAIN)
     start = end - keep + tail.find(b"\n") + 1
-    text = f"\n[Trainyard] {readable(start)} of older output was removed: {WHY}\n".encode()
+    text = f"\n[Trainyard] {format_bytes(start)} of older output was removed: {WHY}\n".encode()
     begin = start - len(text) + 1
     if begin <= first(stream) or not free_head(stream.path, 1):
         return False

@@ -70,7 +70,7 @@ class Style:
             self.colours[ground] = colour
 
 
-def shown(data: bytes) -> str:
+def plain_text(data: bytes) -> str:
     """A line in its final state, without colors."""
     text = ESCAPES.sub("", _decoded(data))
     if "\r" in text:

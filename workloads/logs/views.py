@@ -17,7 +17,7 @@ from workloads.logs.choice import SEARCH_SECONDS, Choice, place_of
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line
 from workloads.logs.store import Stream, first, read, size
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 
 PIECE = 256 * 1024
 LINES_AT_ONCE = 2000
@@ -107,6 +107,7 @@ async def _merged(choice: Choice) -> AsyncIterator[str]:
 
 def _next(lines: Iterator[Line], names: dict[int, str]) -> str:
     return "".join(
-        f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} {names.get(line.rank, line.rank)} {shown(line.data)}\n"
+        f"{line.at:%Y-%m-%dT%H:%M:%S.%fZ} {names.get(line.rank, line.rank)} "
+        f"{plain_text(line.data)}\n"
         for line in islice(lines, LINES_AT_ONCE)
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.db import transaction
 
-from core.text import cleaned
+from core.text import replace_unfit_characters
 from workloads import logs
 from workloads.history import events
 from workloads.logs.store import Index
@@ -115,7 +115,7 @@ def _find(batch: _Batch, attempt: Attempt, stream: logs.Stream, data: bytes, off
 
 def _numbers(record: dict[str, Any]) -> dict[str, float]:
     numbers = (
-        (cleaned(name)[:LONGEST_NAME], float(value))
+        (replace_unfit_characters(name)[:LONGEST_NAME], float(value))
         for name, value in record.items()
         if name != "step" and _is_number(value)
     )

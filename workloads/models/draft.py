@@ -11,8 +11,8 @@ from accounts.models import User
 from assets.fields import DocumentField
 from assets.models import Template
 from spec.draft import WorkloadDraft
-from spec.formats.documents import ordered_draft
-from spec.formats.stored import fault_of, readable
+from spec.formats.documents import order_draft_keys
+from spec.formats.stored import document_fault, drop_invalid_parts
 
 UNNAMED = {True: "New template", False: "Unnamed draft"}
 
@@ -65,7 +65,7 @@ class Draft(models.Model):
     @property
     def content(self) -> WorkloadDraft:
         """The draft, without parts that current rules can no longer read."""
-        return readable(WorkloadDraft, ordered_draft(self.document))
+        return drop_invalid_parts(WorkloadDraft, order_draft_keys(self.document))
 
     @content.setter
     def content(self, draft: WorkloadDraft) -> None:
@@ -74,7 +74,7 @@ class Draft(models.Model):
     @property
     def fault(self) -> str:
         """What in the document current rules can no longer read, in words; empty if nothing."""
-        return fault_of(WorkloadDraft, self.document)
+        return document_fault(WorkloadDraft, self.document)
 
     def is_overtaken(self, version: int, *, tab: str) -> bool:
         """Whether another page changed the draft after ``version``, which the page ``tab`` shows. A

@@ -21,7 +21,7 @@ from engines.base import Handle
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats import documents
-from spec.formats.stored import fault_of, mapping
+from spec.formats.stored import as_mapping, document_fault
 from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, counts_as_running
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
@@ -210,17 +210,17 @@ class Workload(models.Model):
 
     @property
     def spec(self) -> WorkloadSpec:
-        return documents.load(self.spec_json)
+        return documents.load_spec(self.spec_json)
 
     @cached_property
     def spec_fault(self) -> str:
         """Why current rules no longer accept its spec, in words; empty if they do."""
-        return fault_of(WorkloadSpec, self.spec_json)
+        return document_fault(WorkloadSpec, self.spec_json)
 
     @property
     def has_tools(self) -> bool:
-        whole = mapping(self.spec_json)
-        parts = (mapping(whole.get(role)) for role in ("worker", "master"))
+        whole = as_mapping(self.spec_json)
+        parts = (as_mapping(whole.get(role)) for role in ("worker", "master"))
         return bool(whole.get("relatedUrls")) or any(part.get("connections") for part in parts)
 
     @property
@@ -324,4 +324,4 @@ class Workload(models.Model):
     @property
     def auto_deletion_seconds(self) -> int:
         key = "autoDeletionTimeAfterCompletionSeconds"
-        return int(mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))
+        return int(as_mapping(self.spec_json).get(key, DEFAULT_AUTO_DELETION_SECONDS))

@@ -8,8 +8,18 @@ from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from clusters.api.clusters import cluster_of
-from core.rest.api import NextOffset, Pages, Wire, words
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, narrow, one_of, order
+from core.rest.api import NextOffset, Pages, Wire, enum_schema
+from core.rest.filters import (
+    DATE,
+    ID,
+    NUMBER,
+    TEXT,
+    Fields,
+    Filtered,
+    filter_queryset,
+    one_of,
+    sort_queryset,
+)
 from core.rest.rows import SortedIfAsked
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
@@ -39,7 +49,7 @@ class DecisionOut(Wire):
     at: datetime = Field(description="When it was decided; the same for all decisions of a round")
     workload: WorkloadRef = Field(description="The workload")
     project_id: str = Field(description="The ID of the project")
-    decision: Annotated[str, words(*DecisionKind)] = Field(
+    decision: Annotated[str, enum_schema(*DecisionKind)] = Field(
         description="What was decided: started, waits or taken back"
     )
     why: str = Field(description="Why it was decided so")
@@ -69,8 +79,10 @@ def list_decisions(
     workload started when it did. Only for workloads that you can see."""
     cluster = cluster_of(request, cluster_id)
     chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
-    rows = narrow(chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS)
-    page, following = listing.cut(order(rows.for_page(), listing, FIELDS))
+    rows = filter_queryset(
+        chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS
+    )
+    page, following = listing.cut(sort_queryset(rows.for_page(), listing, FIELDS))
     decisions = [
         DecisionOut(
             at=row.at,

@@ -37,7 +37,7 @@ class Verdict:
     placement: Placement | None = None
 
 
-def admit(cluster: Cluster) -> int:
+def admit_waiting(cluster: Cluster) -> int:
     """Start every waiting gang that may start; returns how many. Safe to run twice, and in
     parallel."""
     if cluster.capabilities.queues:

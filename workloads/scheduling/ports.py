@@ -6,7 +6,7 @@ from django.db.models import Q, TextField
 from django.db.models.functions import Cast
 
 from clusters.models import Cluster
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.tools import Tool, tools_of
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
@@ -29,7 +29,7 @@ def complaints(cluster: Cluster, spec: WorkloadSpec) -> Iterator[Problem]:
 
 
 def _problem(tool: Tool, message: str) -> Problem:
-    return Problem((*path_of(tool.field), "nodePort"), message)
+    return Problem((*parse_path(tool.field), "nodePort"), message)
 
 
 def _taken(cluster: Cluster, ports: set[int]) -> set[int]:

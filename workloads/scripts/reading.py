@@ -4,7 +4,7 @@ from clusters.models import Cluster
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.imports.sbatch import ImportedScript, imported
+from spec.imports.sbatch import ImportedScript, import_script
 from spec.imports.traps import Note
 from spec.parts.scheduling import PriorityClass
 
@@ -16,7 +16,7 @@ def read(text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None
     """``as_it_stands`` is what the cluster can, unless somebody says otherwise."""
     if as_it_stands is None:
         as_it_stands = bool(cluster and cluster.definition.runs_batch_scripts)
-    script = imported(text, as_it_stands=as_it_stands)
+    script = import_script(text, as_it_stands=as_it_stands)
     if not as_it_stands:
         _place(script, cluster)
     return script

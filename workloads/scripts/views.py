@@ -17,7 +17,7 @@ from accounts.http import Request
 from core.storage import require_space
 from core.web.query import whole_number
 from projects.models import Project
-from spec.imports.reading import ReadLine, lines
+from spec.imports.reading import ReadLine, script_lines
 from spec.imports.sbatch import ImportedScript
 from spec.parts.batch_script import LONGEST
 from spec.problems.errors import Problem, SpecError
@@ -121,7 +121,7 @@ def _page(
     problems: tuple[Problem, ...] | list[Problem] = (),
     status: int = 200,
 ) -> HttpResponse:
-    read_lines: list[ReadLine] = list(lines(posted.text, script)) if script else []
+    read_lines: list[ReadLine] = list(script_lines(posted.text, script)) if script else []
     if script and not problems:
         problems = plan(draft_of(script, posted.name, posted.project), by=request.user).problems
     # The page shows these problems at their lines.

@@ -12,7 +12,7 @@ from core.templatetags.core import duration
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.phases import Phase
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 from workloads.diagnosis import BY_ID, CLASSES
 from workloads.models import Workload
 from workloads.models.choices import architectures
@@ -225,7 +225,7 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "memory",
         "CPU memory request",
-        lambda w: readable(w.memory_bytes),
+        lambda w: format_bytes(w.memory_bytes),
         N,
         "memory_bytes",
         unit=GB,

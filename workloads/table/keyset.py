@@ -20,7 +20,7 @@ from django.db import connection
 from django.db.models import Q
 from django.db.models.fields import Field
 
-from core.text import loads
+from core.text import parse_json
 from workloads.models import Workload, WorkloadQuerySet
 
 Position = tuple[Any, ...]
@@ -101,7 +101,7 @@ def encode(position: Position) -> str:
 def decode(token: str, key: Key) -> Position | None:
     """The position; ``None`` if the token is damaged or belongs to another order."""
     try:
-        values = loads(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
+        values = parse_json(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (binascii.Error, ValueError):
         return None
     if not isinstance(values, list) or len(values) != len(key.fields):

@@ -23,7 +23,7 @@ from accounts.http import Request
 from accounts.models import User
 from core.text import in_utc
 from core.web.http import render_partial
-from core.web.query import uuids
+from core.web.query import parse_uuids
 from core.web.sheets import line_writer
 from projects.models import Project
 from spec.phases import NEEDS_ATTENTION, STARTED, WAITING, Phase
@@ -243,4 +243,4 @@ def _moment(text: str) -> datetime | None:
 
 def _ids(text: str) -> list[UUID]:
     """The ids in a list separated by commas, no more than two pages of them."""
-    return uuids(text.split(",")[:MOST_ASKED])
+    return parse_uuids(text.split(",")[:MOST_ASKED])

@@ -11,7 +11,7 @@ from accounts.models import User
 from audit import services as audit
 from clusters.connections import engine_for
 from core.broker import slots
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 from engines.base import EngineError
 from workloads.history import events
 from workloads.models import Rank
@@ -51,7 +51,7 @@ def enter(user: User, rank: Rank, port: int | None) -> Forward:
             raise NotOpened(f"You have {most} connections open, which is the limit.")
         stream = engine_for(workload.cluster).dial(workload.handle, rank=rank.rank, port=port)
         key = f"forward:{user.pk}:{rank.pk}:{port}"
-        is_first = connection().set(key, 1, nx=True, ex=ONCE_SECONDS)
+        is_first = valkey_connection().set(key, 1, nx=True, ex=ONCE_SECONDS)
     except EngineError as error:
         slots.give_back(_name(user), slot)
         raise NotOpened(str(error)) from error

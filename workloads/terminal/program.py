@@ -12,7 +12,7 @@ from channels.db import database_sync_to_async
 from accounts import tokens
 from accounts.models import User
 from core.rest.api import ApiError
-from core.text import loads
+from core.text import parse_json
 from core.web.query import whole_number
 from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
@@ -28,7 +28,7 @@ BEARER = "Bearer "
 def is_end_of_input(text: str) -> bool:
     """Whether a message says that the program will send no more."""
     with suppress(ValueError):
-        return bool(loads(text) == {"eof": True})
+        return bool(parse_json(text) == {"eof": True})
     return False
 
 

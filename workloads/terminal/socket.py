@@ -13,7 +13,7 @@ from django.conf import settings
 
 from accounts.models import User
 from accounts.sessions import user_of
-from core.text import loads
+from core.text import parse_json
 from workloads.models import Rank
 from workloads.terminal import access
 from workloads.terminal.access import NotOpened, Visit
@@ -148,7 +148,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
 def _size(text: str) -> tuple[int, int] | None:
     """Columns and rows of ``{"columns": 80, "rows": 24}``; ``None`` for anything else."""
     try:
-        message: Any = loads(text)
+        message: Any = parse_json(text)
         size = int(message["columns"]), int(message["rows"])
     except (ValueError, TypeError, KeyError):
         return None

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from accounts.sessions import user_of
 from assets.credential import own_values
-from core.broker.valkey import connection
+from core.broker.valkey import valkey_connection
 from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import UNGUARDED, Tool, tools_of
@@ -98,25 +98,25 @@ def why_closed(workload: Workload, tool: Tool) -> str:
 def issue_code(grant: Grant) -> str:
     """A code that can be used once, to carry a grant from our address to that of the tool."""
     code = secrets.token_urlsafe(32)
-    connection().set(CODE + code, json.dumps(asdict(grant)), ex=CODE_SECONDS)
+    valkey_connection().set(CODE + code, json.dumps(asdict(grant)), ex=CODE_SECONDS)
     return code
 
 
 def redeem(code: str, workload_id: UUID, slug: str) -> str:
     """Exchange a code for the secret of a grant, which becomes a cookie at the tool's address.
     Empty if the code is not valid for this tool."""
-    kept = connection().getdel(CODE + code)
+    kept = valkey_connection().getdel(CODE + code)
     if not kept or not _fits(_read(kept), workload_id, slug):
         return ""
     secret = secrets.token_urlsafe(32)
-    connection().set(GRANT + secret, kept, ex=GRANT_SECONDS)
+    valkey_connection().set(GRANT + secret, kept, ex=GRANT_SECONDS)
     return secret
 
 
 def admit(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
     """The user, workload and tool behind a secret. ``None`` unless its user is still signed in and
     may still use the tool."""
-    kept = connection().get(GRANT + secret) if secret else None
+    kept = valkey_connection().get(GRANT + secret) if secret else None
     grant = _read(kept) if kept else None
     if grant is None or not _fits(grant, workload_id, slug):
         return None

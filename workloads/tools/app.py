@@ -15,7 +15,7 @@ from django.conf import settings
 from redis.exceptions import RedisError
 
 from clusters.connections import engine_for
-from core.web.websockets import Receive, Scope, Send, origin_of, refuse
+from core.web.websockets import Receive, Scope, Send, origin_of, refuse_handshake
 from engines.base import EngineError
 from workloads.tools import access, addresses, carry
 from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
@@ -37,7 +37,7 @@ class Refused(Exception):
         super().__init__(text)
 
 
-async def tools(scope: Scope, receive: Receive, send: Send) -> None:
+async def serve_tool(scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a request to a tool's address: exchange a code for a cookie, or pass the request on."""
     host = value_of(scope["headers"], b"host").decode("latin-1")
     where = addresses.tool_at(host)
@@ -66,12 +66,12 @@ async def _websocket(
     """Carry a websocket, if it comes from the tool's own pages. Browsers let any page open one."""
     origin = value_of(scope["headers"], b"origin").decode("latin-1")
     if where is None or origin != origin_of(scope, host):
-        await refuse(scope, receive, send)
+        await refuse_handshake(scope, receive, send)
         return
     try:
         connection = await _connect(scope, *where)
     except Refused:
-        await refuse(scope, receive, send)
+        await refuse_handshake(scope, receive, send)
         return
     work = carry.websocket(scope, receive, send, connection)
     await _while_admitted(work, scope, *where)

@@ -15,7 +15,7 @@ from core.web.http import render_partial
 from engines.base import EngineError
 from spec.tools import UNGUARDED, Tool, links_of
 from workloads.history import events
-from workloads.http import find
+from workloads.http import find_workload
 from workloads.models import Workload
 from workloads.tools import access, addresses
 from workloads.tools.access import Grant
@@ -32,7 +32,7 @@ UNREACHABLE = (
 @require_safe
 def tool_list(request: Request, pk: UUID) -> HttpResponse:
     """The tools of a workload: who may open each, and why one cannot be opened now."""
-    workload = find(request, pk)
+    workload = find_workload(request, pk)
     tools = access.tools(workload)
     rows = [
         (
@@ -134,7 +134,7 @@ def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Who sees the workload, or has the tool's rule on their side, reads why; others find
     nothing."""
     use = access.meant_for(request.user, pk, slug)
-    workload = use[0] if use else find(request, pk)
+    workload = use[0] if use else find_workload(request, pk)
     tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
     if tool is None:
         raise Http404

@@ -16,7 +16,7 @@ from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
 from core.forms.read import items_of, put_items
-from core.web.http import after
+from core.web.http import redirect_after_success
 from core.web.query import whole_number
 from spec.draft import WorkloadDraft
 from spec.problems.errors import Problem, SpecError
@@ -134,7 +134,7 @@ def _create(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     except SpecError as error:
         return _refused(request, draft, error)
     messages.success(request, f"{workload.name} was created.")
-    return after(request, reverse("workload-list"))
+    return redirect_after_success(request, reverse("workload-list"))
 
 
 def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:

@@ -23,7 +23,7 @@ BYTES = 4 * LONGEST  # bytes read of a file: enough to see that a text is too lo
 def text_of(draft: WorkloadDraft, user: User) -> str:
     """The draft as YAML, with the names of assets and projects that the user sees instead
     of ids."""
-    return draft_yaml.write(draft, names_for(user))
+    return draft_yaml.write_draft_yaml(draft, names_for(user))
 
 
 def posted(request: Request) -> str:

@@ -10,7 +10,7 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.web.query import uuids, whole_number
+from core.web.query import parse_uuids, whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind, kinds_of
@@ -134,7 +134,7 @@ def _editable(user: User, template: Template | None) -> Template | None:
 
 
 def _template(user: User, template: str) -> Template | None:
-    return Template.objects.visible_to(user).filter(pk__in=uuids([template])).first()
+    return Template.objects.visible_to(user).filter(pk__in=parse_uuids([template])).first()
 
 
 def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> set[str]:
@@ -212,4 +212,4 @@ def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> 
 
 def copy_source(user: User, workload: str) -> Workload | None:
     """The workload with this id, if the user sees it; else ``None``."""
-    return Workload.objects.visible_to(user).filter(pk__in=uuids([workload])).first()
+    return Workload.objects.visible_to(user).filter(pk__in=parse_uuids([workload])).first()

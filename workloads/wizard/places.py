@@ -5,7 +5,7 @@ from typing import Any
 from core.forms.field import Input
 from core.forms.read import items_of
 from spec.draft import Values, is_blank
-from spec.formats.merge import position
+from spec.formats.merge import position_in_layer
 from spec.problems.errors import Path, Problem
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
@@ -51,7 +51,7 @@ def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
         items = [item for item in own if not is_blank(item)]
     if not isinstance(items, list) or not isinstance(at, int):
         return None
-    return position(own, items, at)
+    return position_in_layer(own, items, at)
 
 
 def _at(document: Values, path: Path) -> Any:

@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from assets.kinds import KINDS
 from spec.draft import WorkloadDraft
-from spec.formats.stored import fault_of
+from spec.formats.stored import document_fault
 from spec.parts.compute import Compute
 from workloads.models import Draft
 from workloads.plan import Plan, plan
@@ -84,7 +84,7 @@ def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
     if planned.project is None:
         return
     for asset in kind.rows.visible_to(by).usable_in(planned.project)[:MOST_CHOICES]:
-        if not fault_of(Compute, asset.spec_json):
+        if not document_fault(Compute, asset.spec_json):
             yield ComputeChoice(str(asset.pk), asset.name, asset.spec)
 
 

@@ -16,7 +16,7 @@ from accounts.http import Request
 from assets.models import Template
 from assets.template.form import TemplateForm
 from assets.template.kind import TEMPLATE
-from core.web.http import after, render_partial
+from core.web.http import redirect_after_success, render_partial
 from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
@@ -106,7 +106,7 @@ def _finish(request: Request, draft: Draft, template: Template) -> HttpResponse:
 def _end(draft: Draft, request: Request, back: str = "") -> HttpResponse:
     """Discard a draft that has become a template, and open the list of templates."""
     draft.delete()
-    return after(request, reverse("template-list"))
+    return redirect_after_success(request, reverse("template-list"))
 
 
 def _update(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
@@ -129,5 +129,5 @@ def _took_over(request: Request, template: Template, content: WorkloadDraft) -> 
 
 def _done(request: Request, back: str) -> HttpResponse:
     if not request.htmx:
-        return after(request, back)
+        return redirect_after_success(request, back)
     return trigger_client_event(HttpResponse(status=204), "drawer-close", {})

@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.http import Request
-from core.web.http import after, is_visit
+from core.web.http import is_visit, redirect_after_success
 from core.web.query import search_text
 from workloads.models import Draft, Workload
 from workloads.plan import plan
@@ -78,7 +78,7 @@ def _submitted(request: Request, pk: UUID) -> HttpResponse:
     workload = get_object_or_404(
         Workload.objects.visible_to(request.user), draft_id=pk, created_by=request.user
     )
-    return after(request, workload.get_absolute_url())
+    return redirect_after_success(request, workload.get_absolute_url())
 
 
 @login_required

@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from clusters.models import Cluster
 from core.broker.enqueue import looked
-from core.broker.lease import ending, lease
+from core.broker.lease import ending, hold_lease
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
 from spec.phases import ASKED_TO_RUN, Phase, Reason
 from spec.problems.causes import Cause, CauseKind
@@ -49,7 +49,7 @@ def hand_over(cluster: Cluster) -> None:
     """
     more = True
     while more and not ending.is_set():
-        with lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
+        with hold_lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
                 return  # its holder looks once more after releasing it
             _give_all(cluster, extend)
@@ -73,7 +73,7 @@ def queue_up(cluster: Cluster) -> None:
             workload.cluster = cluster
             _queue(workload, judges=ahead < FEW)
             ahead += 1
-        admission.admit(cluster)
+        admission.admit_waiting(cluster)
         if not left:
             return
 

@@ -15,7 +15,7 @@ from clusters import services as clusters
 from clusters.connections import engine_for
 from clusters.models import Cluster
 from clusters.nodes.poll import Glances
-from core.broker.lease import lease
+from core.broker.lease import hold_lease
 from engines.base import Engine, EngineError, Observation
 from projects import queues
 from spec.phases import ACTIVE
@@ -89,7 +89,7 @@ def _turn(cluster: Cluster) -> bool:
     """Take the lease, refresh the cluster, and watch. If this process dies the lease expires, and
     the next sweep starts another turn."""
     name = lease_name(cluster.pk)
-    with lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
+    with hold_lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
         if extend is None:
             put_away(cluster.pk)
             return False

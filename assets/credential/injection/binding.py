@@ -8,12 +8,12 @@ from uuid import UUID
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from assets.credential.usable import ANOTHERS, Usable, unfit
+from assets.credential.usable import ANOTHERS, Usable, reason_unfit
 from projects.models import Project
 from spec.data.credential import FETCHED, KEYS, CredentialKind
 from spec.draft import Values
 from spec.formats.documents import VARIABLES
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.problems.errors import Path, Problem
 
 PULLS = "imagePullSecrets"
@@ -41,7 +41,7 @@ class Bound:
         return [(CREDENTIAL.slug, it.pk) for it in self.credentials]
 
 
-def bind(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
+def bind_credentials(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
     """Find all credentials that a document names, and return a copy with their ids. ``at`` is the
     path of the document, for problems."""
     bound = Bound(document)
@@ -49,7 +49,7 @@ def bind(document: Values, *, project: Project | None, user: User, at: Path) -> 
     pulls = [_with_own(it) for it in _items(document, PULLS)]
     named = [it["credential"] for it in variables if _names_one(it)]
     named += [it for it in pulls if _is_pull(it)]
-    stored = {key: _items(mapping(document.get(STORAGE)), key) for key in (*FETCHED, FILES)}
+    stored = {key: _items(as_mapping(document.get(STORAGE)), key) for key in (*FETCHED, FILES)}
     named += [it["credential"] for items in stored.values() for it in items if _names_one(it)]
     if not named:
         return bound
@@ -148,7 +148,7 @@ def _bound_fetch(
     credential = _find(item["credential"], bound, usable, where, (*at, "credential"))
     if credential is None:
         return item
-    if problem := unfit(credential, key, str(item.get(FETCHED[key]) or "")):
+    if problem := reason_unfit(credential, key, str(item.get(FETCHED[key]) or "")):
         bound.problems.append(Problem((*at, "credential"), problem))
         return item
     bound.credentials.append(credential)

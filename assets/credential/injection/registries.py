@@ -11,7 +11,7 @@ from assets.credential.model import SHARED, Credential, SecretValue
 from assets.credential.usable import distance, fault_of
 from engines.base import Registry
 from projects.models import Project
-from projects.scopes import holding
+from projects.scopes import scopes_including
 from spec.data.credential import NGC_USER, PULLING, CredentialKind
 from spec.values.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
@@ -40,7 +40,7 @@ def _usable_in(project: Project, by: User | None, named: Collection[UUID]) -> Qu
     """Return the registry credentials that a project can use, including those of ``by`` that are
     ``named``."""
     rows = Credential.objects.filter(
-        holding(project.pk, project.department_id, project.cluster_id),
+        scopes_including(project.pk, project.department_id, project.cluster_id),
         SHARED | Q(owner=by, pk__in=named),
         spec_json__kind__in=[kind.value for kind in PULLING],
     )

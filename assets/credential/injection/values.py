@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from accounts.models import User
 from assets.credential.model import SHARED, Credential, SecretValue
-from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.values.variable import CredentialKey, NamedCredential
 from spec.workload import Replica, WorkloadSpec
 
@@ -64,7 +64,7 @@ def _fetched(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...
     """Yield the credentials of repositories and buckets, with all keys that they need."""
     for git in replica.storage.git:
         if git.credential:
-            yield git.credential, KEYS[opens("git", git.repository)]
+            yield git.credential, KEYS[credential_kind_for("git", git.repository)]
     for s3 in replica.storage.s3:
         if s3.credential:
-            yield s3.credential, KEYS[opens("s3", s3.bucket)]
+            yield s3.credential, KEYS[credential_kind_for("s3", s3.bucket)]

@@ -7,7 +7,7 @@ from clusters.kinds.form import ConnectionForm
 from clusters.kinds.kubernetes.kubeconfigs import LARGEST, require_trust, risks_of
 from clusters.kinds.kubernetes.settings import KubernetesSecret
 from core.forms.field import Field, Input, Option, Values
-from core.forms.form import judged
+from core.forms.form import collect_errors
 from core.forms.items import Offered
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class KubernetesForm(ConnectionForm):
         if not text:
             self.add_error("kubeconfig", "Paste a kubeconfig, or upload one.")
             return
-        with judged(self):
+        with collect_errors(self):
             self.risks = risks_of(text)
             require_trust(self.risks, trusted=bool(self.values.get("trusted")))
 

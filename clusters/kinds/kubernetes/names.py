@@ -13,11 +13,11 @@ from django.db.models.fields.json import KT
 from pydantic import ValidationError
 
 from clusters.kinds.kubernetes.settings import KubernetesSettings
-from core.words import some
+from core.words import name_first_three
 from engines.base import Claim, Launch
 from engines.kubernetes.names import namespace_of
 from spec.parts.scheduling import NODE_TYPE
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.tools import tools_of
 from spec.workload import Replica, WorkloadSpec
 
@@ -33,7 +33,7 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     topologies = has.topologies
     if spec.topology and topologies is not None and spec.topology.name not in topologies:
         text = f"the cluster has no topology {spec.topology.name!r}; {_in_words(topologies)}"
-        yield Problem(path_of("topology.name"), text)
+        yield Problem(parse_path("topology.name"), text)
     replicas = {"worker": spec.worker, "master": spec.master}
     given = {role: replica for role, replica in replicas.items() if replica}
     for role, replica in given.items():
@@ -41,7 +41,7 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     for tool in tools_of(spec):
         if (port := tool.connection.node_port) and port in has.node_ports:
             yield Problem(
-                (*path_of(tool.field), "nodePort"),
+                (*parse_path(tool.field), "nodePort"),
                 f"{port} is held by a Service outside Trainyard; enter another, or leave it empty "
                 "for any free one",
             )
@@ -50,7 +50,7 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     for role, node_type in wanted.items():
         if types and node_type not in types:
             yield Problem(
-                path_of(f"{role}.nodeType"),
+                parse_path(f"{role}.nodeType"),
                 f"no node of the cluster has the type {str(node_type)!r}; {_in_words(types)}. "
                 "Where nodes are added on demand, a node pool with the label "
                 f"{NODE_TYPE}={node_type} makes the type known",
@@ -67,7 +67,7 @@ def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Pr
         if name and there and name not in there:
             place = f"{role}.storage.pvc[{number}].claimInfo.storageClass"
             text = f"the cluster has no storage class {str(name)!r}; {_in_words(there)}"
-            yield Problem(path_of(place), text)
+            yield Problem(parse_path(place), text)
 
 
 def node_types(cluster: "Cluster") -> list[str]:
@@ -93,7 +93,9 @@ def missing_objects(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
             names = _names_of_kind(cluster, launch.handle.project, kind)
             if names is not None and name not in names:
                 text = f"the project's namespace has no {kind} {name!r} yet; {_in_words(names)}"
-                yield Problem(path_of(f"{role}.{place}"), f"{text}. Pods wait until there is one")
+                yield Problem(
+                    parse_path(f"{role}.{place}"), f"{text}. Pods wait until there is one"
+                )
 
 
 def _names_of_kind(cluster: "Cluster", project: str, kind: str) -> list[str] | None:
@@ -144,4 +146,4 @@ def _namespace(cluster: "Cluster", project: str) -> str | None:
 
 def _in_words(names: Iterable[str]) -> str:
     listed = sorted(names)
-    return f"it has {some(listed)}" if listed else "it has none"
+    return f"it has {name_first_three(listed)}" if listed else "it has none"

@@ -3,7 +3,7 @@
 from clusters.kinds.form import ConnectionForm
 from clusters.kinds.slurm.settings import Containers, RunAs, SlurmSecret
 from core.forms.field import Field, Input
-from core.forms.form import judged
+from core.forms.form import collect_errors
 
 TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
 
@@ -117,7 +117,7 @@ class SlurmForm(ConnectionForm):
         return TESTED if isinstance(secret, SlurmSecret) and secret.private_key else ""
 
     def check_secret(self) -> None:
-        with judged(self):
+        with collect_errors(self):
             SlurmSecret.given(self.text("private_key").strip())
 
     def posted_secret(self) -> SlurmSecret | None:

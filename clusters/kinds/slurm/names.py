@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models.fields.json import KT
 
-from core.words import some
+from core.words import name_first_three
 from engines.slurm.script.site import FEATURE
 from spec.parts.scheduling import NODE_TYPE
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:
@@ -19,8 +19,9 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     wanted = spec.worker.node_type
     features = _features(cluster) if wanted else set()
     if wanted and features and wanted not in features:
-        text = f"no node has the feature {str(wanted)!r}; they have {some(sorted(features))}"
-        yield Problem(path_of("worker.nodeType"), text)
+        offered = name_first_three(sorted(features))
+        text = f"no node has the feature {str(wanted)!r}; they have {offered}"
+        yield Problem(parse_path("worker.nodeType"), text)
 
 
 def _features(cluster: "Cluster") -> set[str]:

@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from config.upkeep.backup import back_up
 from config.upkeep.errors import UpkeepError
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 
 class Command(BaseCommand):
@@ -25,5 +25,5 @@ class Command(BaseCommand):
             back_up(path)
         except (UpkeepError, OSError, DatabaseError) as error:
             raise CommandError(f"{error}\nNo backup was written.") from error
-        size = readable(path.stat().st_size)
+        size = format_bytes(path.stat().st_size)
         self.stdout.write(f"Saved {path} ({size}). It contains the keys: protect it.")

@@ -82,7 +82,7 @@ class Api:
 
     def ping(self) -> None:
         """``EngineUnavailable`` if the server does not answer soon; a refusal is an answer."""
-        with suppress(EngineRefused), answered():
+        with suppress(EngineRefused), translate_api_errors():
             self._call("GET", "/version", {}, silence=READING).close()
 
     def items(self, path: str, **query: str | int) -> list[Manifest]:
@@ -133,7 +133,7 @@ class Api:
         return left if (left.get("metadata") or {}).get("deletionTimestamp") else None
 
     def text(self, path: str, **query: str | int) -> bytes:
-        with answered(), self._call("GET", path, query) as response:
+        with translate_api_errors(), self._call("GET", path, query) as response:
             return bytes(response.read())
 
     def stream(self, path: str, **query: str | int) -> BaseHTTPResponse:
@@ -142,7 +142,7 @@ class Api:
 
     def follow(self, path: str, query: Query, *, silence: float) -> BaseHTTPResponse:
         """Like :meth:`stream`; counts as cut off after ``silence`` seconds without data."""
-        with answered():
+        with translate_api_errors():
             return self._call("GET", path, query, silence=silence)
 
     def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
@@ -151,7 +151,7 @@ class Api:
         self._client.update_params_for_auth(headers, [], ["BearerToken"])
         lower_case = {name.lower(): value for name, value in headers.items()}
         url = get_websocket_url(self.address + path, query)
-        with answered():
+        with translate_api_errors():
             try:
                 connection: WebSocket = create_websocket(
                     self._client.configuration, url, lower_case
@@ -176,7 +176,7 @@ class Api:
         silence = READING if method == "GET" else TIMEOUT[1]
         kinds = {"Accept": accept, "Content-Type": content}
         with (
-            answered(),
+            translate_api_errors(),
             self._call(method, path, query, body, kinds, silence=silence) as response,
         ):
             document: Manifest = orjson.loads(response.read())
@@ -249,10 +249,10 @@ def _send(
     return response
 
 
-def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
+def watch_events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
     """Type and object of each line of a watch. :class:`Gone` if a new list is needed."""
     rest = b""
-    with answered():
+    with translate_api_errors():
         for piece in response.stream(65_536):
             *lines, rest = (rest + piece).split(b"\n")
             for line in filter(None, lines):
@@ -263,7 +263,7 @@ def events(response: BaseHTTPResponse) -> Iterator[tuple[str, Manifest]]:
 
 
 @contextmanager
-def answered() -> Iterator[None]:
+def translate_api_errors() -> Iterator[None]:
     """Translate exceptions of the client library into ours."""
     try:
         yield

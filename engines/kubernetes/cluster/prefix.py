@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from engines.base import EngineRefused
 from engines.findings import EXCLUDED
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.labels import INSTALLATION, PROJECT, is_of_another
+from engines.kubernetes.labels import INSTALLATION, PROJECT, belongs_to_another
 from engines.kubernetes.names import namespace_of
 from engines.kubernetes.objects import NAMESPACES
 
@@ -57,7 +57,7 @@ def prefix_use(api: Api, prefix: str, installation: str) -> PrefixUse:
         labels = space["metadata"]["labels"]
         if name != namespace_of(labels[PROJECT], prefix):
             continue
-        if is_of_another(space, installation):
+        if belongs_to_another(space, installation):
             others.setdefault(labels[INSTALLATION], []).append(name)
         else:
             is_ours = True

@@ -10,7 +10,7 @@ from typing import Any
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import KAI_GROUP
-from engines.kubernetes.labels import INSTALLATION, QUEUES_OF, is_of_another, mark
+from engines.kubernetes.labels import INSTALLATION, QUEUES_OF, belongs_to_another, mark_object
 from engines.kubernetes.names import department_queue, project_queue, queues_of
 from engines.queues import Queue, Wanted
 
@@ -42,7 +42,7 @@ def manifest(queue: Queue, prefix: str, installation: str = "") -> Manifest:
         "kind": "Queue",
         "metadata": {
             "name": named(queue.name, prefix),
-            "labels": {QUEUES_OF: queues_of(prefix)} | mark(installation),
+            "labels": {QUEUES_OF: queues_of(prefix)} | mark_object(installation),
         },
         "spec": {
             "displayName": queue.name,
@@ -76,7 +76,7 @@ def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> No
     refused: list[EngineRefused] = []
     for name, item in wished.items():
         before = present.get(name)
-        if before and is_of_another(before, installation):
+        if before and belongs_to_another(before, installation):
             refused.append(EngineRefused(TAKEN.format(name)))
             continue
         if before and _says(before["spec"], item["spec"]) and _is_marked(before, installation):
@@ -95,7 +95,7 @@ def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> No
 
 
 def _is_marked(queue: Manifest, installation: str) -> bool:
-    return mark(installation).items() <= (queue["metadata"].get("labels") or {}).items()
+    return mark_object(installation).items() <= (queue["metadata"].get("labels") or {}).items()
 
 
 def _left_over(present: dict[str, Manifest], wished: dict[str, Manifest]) -> list[str]:

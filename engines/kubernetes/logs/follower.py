@@ -12,7 +12,7 @@ from uuid import UUID
 from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
-from engines.kubernetes.client.api import Api, Denied, answered
+from engines.kubernetes.client.api import Api, Denied, translate_api_errors
 from engines.kubernetes.logs.buffer import Buffer, SharedBuffer
 from engines.kubernetes.logs.cursor import LogCursor
 from engines.kubernetes.logs.reader import Reader
@@ -305,7 +305,7 @@ class Follower:
         response: BaseHTTPResponse,
         tell: Callable[[], None],
     ) -> None:
-        with answered():
+        with translate_api_errors():
             for block in response.stream(BLOCK_BYTES):
                 stream.heard = inf
                 text = reader.feed(block)  # may send a request to the node

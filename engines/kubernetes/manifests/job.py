@@ -2,7 +2,7 @@
 
 from copy import deepcopy
 
-from engines.base import Launch, Manifest, refuse
+from engines.base import Launch, Manifest, raise_complaints
 from engines.kubernetes import labels
 from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_for
 from engines.kubernetes.labels import PROJECT
@@ -43,7 +43,7 @@ def manifests(
 
     ``EngineRefused`` lists everything that cannot be provided.
     """
-    refuse(not_provided(launch))
+    raise_complaints(not_provided(launch))
     kind = job_for(launch.spec, plain=launch.site.plain_jobs)
     space = namespace_of(launch.handle.project, prefix)
     hidden = (secret(launch, space), pull_secret(launch, space))
@@ -52,7 +52,13 @@ def manifests(
         *filter(None, hidden),
         *claims(launch, space),
         *exposed(launch, kind, space),
-        job(launch, kind, space, images, labels_for(launch, prefix) | labels.mark(installation)),
+        job(
+            launch,
+            kind,
+            space,
+            images,
+            labels_for(launch, prefix) | labels.mark_object(installation),
+        ),
     ]
 
 
@@ -60,7 +66,7 @@ def namespace(name: str, project: str, installation: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": {PROJECT: project} | labels.mark(installation)},
+        "metadata": {"name": name, "labels": {PROJECT: project} | labels.mark_object(installation)},
     }
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 
 from engines.base import Launch
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica
 
 #: Ends of the names of what belongs to one workload: its values, what it pulls images with, and
@@ -25,11 +25,11 @@ def complaints(launch: Launch) -> Iterator[Problem]:
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, name in _named(replica) if replica else ():
             if name and OF_A_WORKLOAD.search(name):
-                yield Problem(path_of(f"{role}.{place}"), f"{name!r} {WHY}")
+                yield Problem(parse_path(f"{role}.{place}"), f"{name!r} {WHY}")
     for registry in launch.registries:
         if OF_A_WORKLOAD.search(registry.existing_secret):
             text = f"{registry.host}: {registry.existing_secret!r} {WHY}"
-            yield Problem(path_of("worker.imagePullSecrets"), text)
+            yield Problem(parse_path("worker.imagePullSecrets"), text)
 
 
 def _named(replica: Replica) -> Iterator[tuple[str, str | None]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from engines.kubernetes.jobs import JobKind
 from spec.parts.labels import Annotation, Label
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import WorkloadSpec
 
 COMPUTE = "choose the part of a GPU under compute"
@@ -35,7 +35,7 @@ def complaints(spec: WorkloadSpec, kind: JobKind) -> Iterator[Problem]:
         for field in ("labels", "annotations") if replica else ():
             for number, item in enumerate(getattr(replica, field)):
                 if why := _why_not(item.name, kind):
-                    yield Problem(path_of(f"{role}.{field}[{number}].name"), why)
+                    yield Problem(parse_path(f"{role}.{field}[{number}].name"), why)
 
 
 def without(items: Iterable[Label | Annotation], kind: JobKind) -> dict[str, str]:

@@ -17,7 +17,7 @@ from engines.kubernetes.labels import (
 from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import job_name
 from spec.parts.environment import ConnectionType
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.tools import Tool, tools_of
 from spec.values.names import object_name
 from spec.workload import Role
@@ -41,7 +41,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
     for tool in tools_of(launch.spec):
         if tool.connection.connection_type is not ConnectionType.EXTERNAL_URL:
             continue
-        place = (*path_of(tool.field), "connectionType")
+        place = (*parse_path(tool.field), "connectionType")
         if not site.ingress_domain:
             yield Problem(
                 place,
@@ -56,7 +56,7 @@ def complaints(launch: Launch) -> Iterator[Problem]:
             )
         elif not _is_free(launch, host(launch, tool)):
             text = f"its host must be one label before .{site.ingress_domain}, and not Trainyard's"
-            yield Problem((*path_of(tool.field), "externalUrl"), text)
+            yield Problem((*parse_path(tool.field), "externalUrl"), text)
 
 
 def _is_free(launch: Launch, name: str) -> bool:

@@ -10,7 +10,7 @@ from engines.shared.unsupported import LEAVE_OUT
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp, UidGidSource
 from spec.parts.scheduling import Preemptibility, PriorityClass
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, RestartPolicy
 
 Complaint = tuple[str, str]  # place, message
@@ -35,12 +35,12 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     spec = launch.spec
     kind = job_for(spec, plain=launch.site.plain_jobs)
     for place, message in _whole(launch, kind):
-        yield Problem(path_of(place), message)
+        yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
-            yield Problem(path_of(f"{role}.{place}"), message)
+            yield Problem(parse_path(f"{role}.{place}"), message)
 
 
 def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:

@@ -11,7 +11,7 @@ from uuid import UUID
 from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineError, EngineUnavailable, Manifest
-from engines.kubernetes.client.api import Api, Gone, events
+from engines.kubernetes.client.api import Api, Gone, watch_events
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.status.job import version
@@ -171,7 +171,7 @@ class Reflector(Listener):
 
     def _pass_on(self, response: BaseHTTPResponse) -> None:
         with response:
-            for what, item in events(response):
+            for what, item in watch_events(response):
                 if self._over.is_set():
                     return
                 self._since = str(version(item))

@@ -184,7 +184,7 @@ def expand(argv: Sequence[str], variables: Variables) -> list[str]:
     return [REFERENCE.sub(value, word) for word in argv]
 
 
-def hidden(variables: Variables, names: Collection[str] = ()) -> dict[str, str]:
+def hide_secrets(variables: Variables, names: Collection[str] = ()) -> dict[str, str]:
     """Return variables as messages and manifests show them: without the values of those whose name
     looks like a secret's, and of ``names``."""
     return {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engines.base import Launch
 from engines.local.apps.catalog import STARTER
-from engines.local.planning.environment import REFERENCE, Variables, expand, hidden
+from engines.local.planning.environment import REFERENCE, Variables, expand, hide_secrets
 from engines.local.system.inherited import base_variables
 from spec.framework import Head
 from spec.phases import Reason
@@ -113,7 +113,7 @@ def _missing(replica: Replica, words: list[str], *, first_run: bool) -> str:
     program = _filled(words[0], variables) if words else ""
     if program is None:
         return ""
-    shown = _filled(words[0], hidden(variables)) if words else ""
+    shown = _filled(words[0], hide_secrets(variables)) if words else ""
     if not program.strip():
         return "the command has no program; enter one"
     if "/" not in program:

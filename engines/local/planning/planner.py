@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from engines.base import EngineRefused, Launch, refuse
+from engines.base import EngineRefused, Launch, raise_complaints
 from engines.local.planning import lookup, mpi, refusals
 from engines.local.planning.environment import HOST
 from engines.local.records.plan import GangPlan, RankPlan
@@ -12,7 +12,7 @@ from engines.local.volumes import planning
 from engines.nodes import NodeInfo
 from spec.framework import Head
 from spec.phases import Reason
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.tools import tools_of
 from spec.values.variable import EnvironmentVariable
 from spec.workload import Pod, Role
@@ -43,7 +43,7 @@ class Planner:
         spec = launch.spec
         handle = launch.handle
         if problems := list(complaints(launch, self.images, self.paths)):
-            refuse(problems, reason=self._reason(launch, problems[0]))
+            raise_complaints(problems, reason=self._reason(launch, problems[0]))
         return GangPlan(
             workload_id=str(handle.workload_id),
             name=handle.name,
@@ -134,4 +134,4 @@ def _tool_ports(launch: Launch, pod: Pod) -> list[int]:
 
 
 def _problem(lack: lookup.Lack) -> Problem:
-    return Problem(path_of(lack.place), lack.message)
+    return Problem(parse_path(lack.place), lack.message)

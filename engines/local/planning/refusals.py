@@ -19,7 +19,7 @@ from engines.shared.unsupported import (
 from spec.framework import Head
 from spec.parts.batch_script import ON_SLURM_ALONE
 from spec.parts.environment import Seccomp
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import Replica, WorkloadSpec
 
 POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.podIP")
@@ -36,10 +36,10 @@ def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
     if framework and (lack := RENDEZVOUS[framework].lack):
         yield Problem(("distributedFramework",), lack)
     for field, message in _whole(spec):
-        yield Problem(path_of(field), f"{message}{ELSEWHERE}")
+        yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for place, message in _replica(replica, paths) if replica else ():
-            yield Problem(path_of(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+            yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
 
 
 def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:

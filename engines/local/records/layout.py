@@ -50,7 +50,7 @@ def read_json(path: Path) -> Json | None:
     return document if isinstance(document, dict) else None
 
 
-def take(path: Path, offset: int, limit: int) -> bytes:
+def read_log_piece(path: Path, offset: int, limit: int) -> bytes:
     """Return a piece of a log, at most ``limit`` bytes from ``offset``.
 
     Whoever asks from ``offset`` has stored everything before it. So its disk space is freed here,

@@ -9,7 +9,7 @@ from engines.local.records.plan import GangPlan
 from spec.phases import ENDED, Phase, RankPhase, Reason
 
 
-def now() -> str:
+def monotonic_now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
@@ -43,7 +43,7 @@ class Record:
     node: str
     sequence: int = 0
     phase: Phase = Phase.INITIALIZING
-    at: str = field(default_factory=now)
+    at: str = field(default_factory=monotonic_now)
     attempt: int = 0
     reason: Reason = Reason.NONE
     message: str = ""
@@ -101,7 +101,7 @@ class Record:
     def touch(self) -> None:
         """Mark this as a later state."""
         self.sequence = self.sequence + 1
-        self.at = now()
+        self.at = monotonic_now()
 
     def begin(self, attempt: int) -> None:
         """Begin an attempt: every rank waits to be started."""

@@ -17,7 +17,7 @@ from engines.local.apps.installing import Installing
 from engines.local.records.journal import RETRY, Journal, is_full
 from engines.local.records.layout import Folder, read_json
 from engines.local.records.plan import GangPlan, RankPlan
-from engines.local.records.state import Record, now
+from engines.local.records.state import Record, monotonic_now
 from engines.local.supervisor import lock
 from engines.local.supervisor.gang import Gang, Member, SpawnError
 from engines.local.supervisor.tending import Tending, ran_until_lost
@@ -101,7 +101,7 @@ class Supervisor:
                 rank.phase = RankPhase.STOPPED if stopped else RankPhase.FAILED
                 rank.reason = Reason.LOST
                 rank.message = LOST
-                rank.finished_at = now()
+                rank.finished_at = monotonic_now()
         if stopped:
             return self._stopped([])
         if record.reason is Reason.RESTARTING:  # it died between two attempts
@@ -241,7 +241,7 @@ class Supervisor:
         return late
 
     def _out_of_time(self, gang: Gang) -> Outcome:
-        said = time_limit.reached(self.plan.time_limit or 0)
+        said = time_limit.time_limit_sentence(self.plan.time_limit or 0)
         self.journal.move(Phase.STOPPING, Reason.DEADLINE_EXCEEDED, said)
         self._end_rest(gang)
         return Outcome(Phase.FAILED, Reason.DEADLINE_EXCEEDED, said)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.planning import setup
-from engines.local.planning.environment import environment, expand, hidden, ports_needed
+from engines.local.planning.environment import environment, expand, hide_secrets, ports_needed
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
-from engines.local.records.state import RankRecord, Record, now
+from engines.local.records.state import RankRecord, Record, monotonic_now
 from engines.local.supervisor.spawning import Process, spawn
 from engines.local.system import cgroups, exit, marks, nvidia, ports, processes
 from engines.local.system.gauge import Gauge
@@ -124,13 +124,13 @@ class Gang:
         except OSError as error:
             cgroup.remove()
             if error.filename == expand(rank.argv[:1], variables)[0]:
-                error.filename = expand(rank.argv[:1], hidden(variables, rank.secrets))[0]
+                error.filename = expand(rank.argv[:1], hide_secrets(variables, rank.secrets))[0]
             raise
         self.members.append(Member(rank, record, process, cgroup, volumes.said))
         record.pid = process.pid
         record.started = start_of(process.pid)
         record.phase = RankPhase.RUNNING
-        record.started_at = now()
+        record.started_at = monotonic_now()
         record.message = volumes.said
 
     @property
@@ -199,7 +199,7 @@ def _settle(member: Member) -> None:
     record = member.record
     code = member.process.returncode
     record.exit_code = code
-    record.finished_at = now()
+    record.finished_at = monotonic_now()
     record.phase = RankPhase.SUCCEEDED
     if code:
         record.phase = RankPhase.FAILED

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from engines.local.records.layout import Folder, Json
 from engines.local.records.plan import GangPlan
-from engines.local.records.state import Record, now
+from engines.local.records.state import Record, monotonic_now
 from engines.local.supervisor.gang import Gang, Member
 from engines.local.system import processes, sampling
 from engines.local.system.exit import size
@@ -76,7 +76,7 @@ class Tending:
             self._written = clock  # the first only sets the clock: CPU usage needs two
         elif clock - self._written >= EVERY:
             self._written = clock
-            at = now()
+            at = monotonic_now()
             self._write([self._line(members[it], at, sample) for it, sample in samples.items()])
 
     def _line(self, member: Member, at: str, sample: ProcessSample) -> Json:

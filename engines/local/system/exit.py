@@ -19,10 +19,10 @@ def ended(exit_code: int) -> str:
 def size(count: float) -> str:
     """Bytes for people."""
     from spec.values.quantities import (
-        readable,  # brings pydantic, too slow to import at every start
+        format_bytes,  # brings pydantic, too slow to import at every start
     )
 
-    return readable(count)
+    return format_bytes(count)
 
 
 def _signal(number: int) -> str:

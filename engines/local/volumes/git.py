@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from engines.local.records.volume import Volume
 from engines.local.volumes.fetcher import Fetcher, Keys
 from engines.shared.sources import repository_failed
-from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
+from spec.data.credential import KNOWN_HOSTS, CredentialKind, credential_kind_for
 
 STAGE = re.compile(r"([A-Z][a-z ]+):\s+(\d+)% ")
 #: Nobody could answer a prompt for a password.
@@ -77,7 +77,7 @@ def _ssh(volume: Volume, keys: Keys, scratch: Path) -> list[str]:
 
 
 def _is_by_ssh(volume: Volume) -> bool:
-    return opens("git", volume.origin) is CredentialKind.SSH_KEY
+    return credential_kind_for("git", volume.origin) is CredentialKind.SSH_KEY
 
 
 def progress(said: str) -> str:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from engines.base import Launch
 from engines.local.records.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
-from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, opens
+from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, credential_kind_for
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import S3 as Bucket
 from spec.data.storage import Git as Repository
@@ -119,7 +119,7 @@ def keys(launch: Launch) -> dict[str, dict[str, str]]:
         for kind, field in FETCHED.items():
             for item in getattr(replica.storage, kind):
                 if item.credential:
-                    needed = KEYS[opens(kind, getattr(item, field))]
+                    needed = KEYS[credential_kind_for(kind, getattr(item, field))]
                     held = {key: launch.value_of(item.credential, key) for key in needed}
                     if hosts := launch.value_of(item.credential, KNOWN_HOSTS):
                         held[KNOWN_HOSTS] = hosts

@@ -10,7 +10,7 @@ from engines.partitions import NodeShape, Partition
 from engines.slurm.cluster.nodes import MIB, fields
 from engines.slurm.script.site import FEATURE, PARTITION
 from spec.problems.time_limit import in_words
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN accepts jobs, and starts them later
 TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
@@ -72,7 +72,7 @@ def _words(partition: Partition) -> Iterator[str]:
     most = [in_words(partition.max_seconds)] if partition.max_seconds else []
     most += [_some(partition.max_nodes, "node")] if partition.max_nodes else []
     most += [f"{_some(partition.max_cpus, 'core')} on each"] if partition.max_cpus else []
-    most += [f"{readable(partition.max_memory * MIB)} on each"] if partition.max_memory else []
+    most += [f"{format_bytes(partition.max_memory * MIB)} on each"] if partition.max_memory else []
     yield f"a job may have {', '.join(most)}" if most else "no limits of its own"
     if partition.accounts is not None:
         yield f"only for {', '.join(partition.accounts)}"
@@ -82,7 +82,7 @@ def _nodes_in_words(shape: NodeShape) -> str:
     model = f" ({shape.gpu_model})" if shape.gpu_model else ""
     gpus = f" and {_some(shape.gpus, 'GPU')}{model}" if shape.gpus else ""
     cores = f"{_some(shape.count, 'node')} with {_some(shape.cpus, 'core')}"
-    return f"{cores}, {readable(shape.memory * MIB)}{gpus}"
+    return f"{cores}, {format_bytes(shape.memory * MIB)}{gpus}"
 
 
 def _some(count: int, what: str) -> str:

@@ -15,8 +15,8 @@ from engines.slurm.script.rank.variables import defaults, own
 from engines.slurm.script.shape import script_of
 from engines.slurm.script.site import SlurmSite
 from spec.imports import directives as written
-from spec.imports.sbatch import BATCH_SCRIPT, imported
-from spec.problems.errors import Problem, path_of
+from spec.imports.sbatch import BATCH_SCRIPT, import_script
+from spec.problems.errors import Problem, parse_path
 from spec.workload import WorkloadSpec
 
 SCRIPT = "script.sh"
@@ -74,7 +74,7 @@ def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Problems where the spec contradicts the script, and where the script cannot run here."""
     if not script_of(spec):
         return
-    script = imported(script_of(spec), as_it_stands=True)
+    script = import_script(script_of(spec), as_it_stands=True)
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")
@@ -85,4 +85,4 @@ def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     for path, given in (("setup", spec.setup), ("worker.args", spec.worker.args)):
         if given:
             text = "a batch script runs as it stands; leave it out, or write it into the script"
-            yield Problem(path_of(path), text)
+            yield Problem(parse_path(path), text)

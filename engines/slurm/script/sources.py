@@ -12,7 +12,7 @@ from engines.base import Launch
 from engines.shared.sources import bucket_failed, repository_failed
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script.site import SlurmSite
-from spec.data.credential import KNOWN_HOSTS, CredentialKind, opens
+from spec.data.credential import KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.data.places import variable_of
 from spec.data.storage import S3, Git
 from spec.values.variable import MASK, NamedCredential
@@ -50,7 +50,11 @@ class FetchedSource:
 
     @property
     def opened_by(self) -> CredentialKind:
-        return opens("git", self.item.repository) if isinstance(self.item, Git) else opens("s3", "")
+        return (
+            credential_kind_for("git", self.item.repository)
+            if isinstance(self.item, Git)
+            else credential_kind_for("s3", "")
+        )
 
 
 def sources(launch: Launch) -> list[FetchedSource]:

@@ -6,7 +6,7 @@ from uuid import UUID
 from engines.base import ClusterEvent
 from engines.slurm.queue.records import JobRecord
 from engines.slurm.status import exit
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 
 #: The reason of an event, by the final state of the job.
 ENDS = {
@@ -41,7 +41,7 @@ def events_of(uid: UUID, record: JobRecord) -> Iterator[ClusterEvent]:
 def _place(record: JobRecord) -> str:
     count = record.allocated
     given = [_some(count.get("gres/gpu", 0), "GPU"), _some(count.get("cpu", 0), "CPU")]
-    given += [f"{readable(count['mem'])} of memory"] if "mem" in count else []
+    given += [f"{format_bytes(count['mem'])} of memory"] if "mem" in count else []
     named = {"partition": record.partition, "account": record.account, "QOS": record.qos}
     parts = [f"on {record.nodes}" if record.nodes else "", ", ".join(filter(None, given))]
     return "; ".join(
@@ -64,7 +64,7 @@ def _end(record: JobRecord) -> str:
     memory, node = max(((it.memory, it.memory_node) for it in ranks), default=(0, ""))
     if memory:
         where = f" on {node}" if node else ""
-        parts += [f"a task used up to {readable(memory)} of memory{where}"]
+        parts += [f"a task used up to {format_bytes(memory)} of memory{where}"]
     return "; ".join(filter(None, parts))
 
 

@@ -15,7 +15,7 @@ from engines.slurm.status.causes import cause_of
 from engines.slurm.status.facts import RankFact, RunFacts
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import Cause
-from spec.problems.time_limit import reached
+from spec.problems.time_limit import time_limit_sentence
 from spec.workload import Role
 
 END = 10**16  # later than any look: microseconds since 1970 have one digit less
@@ -117,7 +117,7 @@ def _outcome(facts: RunFacts, job: BatchJob | None) -> tuple[Phase, Reason, str]
     if facts.stopped and not by_itself:
         return Phase.STOPPED, Reason.STOPPED_BY_USER, ""
     if facts.limited and not by_itself:
-        return Phase.FAILED, Reason.DEADLINE_EXCEEDED, reached(facts.time_limit or 0)
+        return Phase.FAILED, Reason.DEADLINE_EXCEEDED, time_limit_sentence(facts.time_limit or 0)
     if code == 0 or (code is None and job and job.state == "COMPLETED"):
         return Phase.COMPLETED, Reason.NONE, ""
     if code is None and job and job.state in REASONS:

@@ -40,7 +40,7 @@ class ImportedManifest:
     faults: list[ManifestFault] = field(default_factory=list)
 
 
-def imported(manifest: Document) -> ImportedManifest:
+def import_manifest(manifest: Document) -> ImportedManifest:
     """Read a manifest. ``faults`` names everything in it that a workload cannot have."""
     reading = ManifestReading()
     whole = reading.part(manifest, "")

@@ -174,7 +174,7 @@ def test_a_pool_without_known_nodes_has_the_cluster_looked_at(
 def test_a_pool_that_a_workload_asks_for_stays(client: Client, cluster: Cluster) -> None:
     made = pool(cluster)
     workload = WorkloadFactory(running=True, project__cluster=cluster)
-    asked = documents.dump(workload.spec) | {"nodePools": ["fast", "default"]}
+    asked = documents.dump_spec(workload.spec) | {"nodePools": ["fast", "default"]}
     type(workload).objects.filter(pk=workload.pk).update(spec_json=asked)
     question = client.get(address(cluster, f"node-pools/{made.pk}/delete/"))
     assert f"Workloads use fast: {workload.name}." in question.content.decode()

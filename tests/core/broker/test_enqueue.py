@@ -75,7 +75,7 @@ def test_a_broker_that_is_down_is_a_warning(
     monkeypatch: pytest.MonkeyPatch, sent: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     nobody = redis.Redis(unix_socket_path="/nowhere/valkey.sock")
-    monkeypatch.setattr(enqueue, "connection", lambda: nobody)
+    monkeypatch.setattr(enqueue, "valkey_connection", lambda: nobody)
     with caplog.at_level(logging.WARNING):
         send_once(TASK, None, SUBMIT)
     assert not sent

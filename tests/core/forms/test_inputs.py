@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from core.forms.field import Field, Input
 from core.forms.form import Form
-from core.forms.words import sentence
+from core.forms.words import field_sentence
 
 SECRET = "s3cret"
 FIELDS = (
@@ -77,4 +77,4 @@ def test_an_upload_is_beside_the_document() -> None:
     ],
 )
 def test_a_sentence_agrees_with_its_field(label: str, said: str) -> None:
-    assert sentence("is required", label) == said
+    assert field_sentence("is required", label) == said

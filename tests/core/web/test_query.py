@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.http import QueryDict
 
-from core.web.query import numbers_of, ranges_of, search_text, uuids, whole_number
+from core.web.query import numbers_of, parse_uuids, ranges_of, search_text, whole_number
 
 
 @pytest.mark.parametrize(
@@ -51,4 +51,4 @@ def test_a_search_text_is_cut() -> None:
 def test_ids_are_read_among_other_things_of_an_address() -> None:
     first = uuid4()
     second = uuid4()
-    assert uuids(["", str(first), "../etc", second.hex]) == [first, second]
+    assert parse_uuids(["", str(first), "../etc", second.hex]) == [first, second]

@@ -234,7 +234,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
-    spec = documents.load({"worker": SIMPLE} | CASES[name])
+    spec = documents.load_spec({"worker": SIMPLE} | CASES[name])
     site = replace(WITH_KAI if name.endswith("-kai") else SITE, plain_jobs="-plain" in name)
     return Launch(handle, 1, spec, submitted_by="ada", site=site)
 

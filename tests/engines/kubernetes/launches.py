@@ -13,12 +13,12 @@ ONE = {"architecture": Architecture.WORKERS_ONLY, "num_workers": 1}
 
 def with_spec(launched: Launch, *, worker: dict[str, Any], **whole: Any) -> Launch:
     """Return the launch with these fields, which have their names in JSON."""
-    document = documents.dump(launched.spec) | whole
+    document = documents.dump_spec(launched.spec) | whole
     document["worker"] = document["worker"] | worker
-    return replace(launched, spec=documents.load(document))
+    return replace(launched, spec=documents.load_spec(document))
 
 
 def loaded(**document: Any) -> Launch:
     """Return a launch of a PyTorch training with these fields."""
     full = {"distributedFramework": "PyTorch", "worker": SIMPLE} | document
-    return replace(case("pytorch"), spec=documents.load(full))
+    return replace(case("pytorch"), spec=documents.load_spec(full))

@@ -12,7 +12,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.hopeless import HopelessJobs, fetches
 from engines.kubernetes.jobs import PYTORCH
-from engines.kubernetes.labels import GAVE_UP, PROJECT, is_of
+from engines.kubernetes.labels import GAVE_UP, PROJECT, belongs_to_run
 from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.job import JobView
@@ -140,7 +140,7 @@ def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
 )
 def test_whose_a_job_is_its_namespace_tells(namespace: str, ours: bool) -> None:
     job = {"metadata": {"namespace": namespace, "labels": {PROJECT: "team"}}}
-    assert is_of("a-", job) is ours
+    assert belongs_to_run("a-", job) is ours
 
 
 def without_data(rig: KubernetesRig, limit: int) -> Launch:

@@ -34,7 +34,7 @@ NEW = "and-th3-n3xt-day-another"
 def training(script: str, *, plain: bool = True, **whole: Any) -> Launch:
     worker = {"image": SHELL_IMAGE, "command": f"/bin/sh -c {shlex.quote(script)}"}
     once = {"backoffLimit": 0, "terminationGracePeriodSeconds": 1}
-    spec = documents.load({"kind": "training", "worker": worker, **once, **whole})
+    spec = documents.load_spec({"kind": "training", "worker": worker, **once, **whole})
     return Launch(Handle(uuid4(), "alone", "team-a"), 1, spec, site=Site(plain_jobs=plain))
 
 

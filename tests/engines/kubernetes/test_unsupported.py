@@ -8,7 +8,7 @@ from engines.base import EngineRefused
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.manifests.unsupported import complaints
 from spec.formats import documents
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.engines.kubernetes.cases import MEMORY, SIMPLE, case
 
 DOCUMENT = {
@@ -26,9 +26,9 @@ DOCUMENT = {
 
 
 def test_every_complaint_is_told_by_its_place_and_refused_in_one_sentence_each() -> None:
-    launch = replace(case("pytorch"), spec=documents.load(DOCUMENT))
+    launch = replace(case("pytorch"), spec=documents.load_spec(DOCUMENT))
     problems = list(complaints(launch))
-    assert [place_of(it.path) for it in problems] == [
+    assert [path_text(it.path) for it in problems] == [
         "minReplicas",
         "nodePools",
         "nodePools",
@@ -39,7 +39,7 @@ def test_every_complaint_is_told_by_its_place_and_refused_in_one_sentence_each()
     ]
     with pytest.raises(EngineRefused) as refusal:
         manifests(launch, prefix="")
-    said = [f"{place_of(it.path)}: {it.message}." for it in problems]
+    said = [f"{path_text(it.path)}: {it.message}." for it in problems]
     assert str(refusal.value) == " ".join(said)
     assert refusal.value.field == "minReplicas"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 from uuid import uuid4
 
 from engines.base import Handle, Launch
-from spec.formats.documents import from_wire, load
-from spec.imports.sbatch import imported
+from spec.formats.documents import from_wire, load_spec
+from spec.imports.sbatch import import_script
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.spec import imports
@@ -33,10 +33,10 @@ def test_the_tutorials_script_runs_on_this_machine(rig: LocalRig) -> None:
     text = TUTORIAL
     for old, new in FILLED.items():
         text = text.replace(old, new)
-    script = imported(text)
+    script = import_script(text)
     assert not any(note.blocks for note in script.notes)
     document = from_wire(script.spec | {"backoffLimit": 0}, no_master=True, master=None)
-    spec = load(document)
+    spec = load_spec(document)
     launched = rig.submit(Launch(Handle(uuid4(), script.name, "team-a"), 1, spec))
     assert rig.over(launched).phase is Phase.COMPLETED
     assert [rig.log(launched, rank) for rank in (0, 1)] == ["0 2 ddp\n", "1 2 ddp\n"]

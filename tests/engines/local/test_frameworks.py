@@ -12,7 +12,7 @@ import pytest
 from config.settings import LOCAL_IMAGES
 from engines.base import Handle, Launch, Observation
 from engines.local.engine import LocalEngine
-from spec.formats.documents import load
+from spec.formats.documents import load_spec
 from spec.framework import Framework, Head
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
@@ -31,7 +31,7 @@ def example(name: str) -> Launch:
     """The demo environment of this name, on three ranks."""
     _, framework, document = demo.IMAGES[name]
     alone = Framework(framework).traits.head is Head.NONE
-    spec = load(
+    spec = load_spec(
         {
             "distributedFramework": framework,
             "architecture": "workers_only" if alone else "workers_and_master",

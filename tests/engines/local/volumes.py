@@ -10,7 +10,7 @@ from engines.base import Launch
 from engines.local.engine import LocalEngine
 from engines.local.volumes import private
 from engines.local.volumes.private import Binding
-from spec.formats.documents import load
+from spec.formats.documents import load_spec
 from tests.engines.local.conftest import IMAGES, LocalRig
 
 
@@ -21,7 +21,7 @@ def mounting(
     JSON."""
     worker = {"image": "any", "command": "/bin/sh", "storage": storage}
     worker["args"] = f"-c '{script}'"
-    spec = load(
+    spec = load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_only",

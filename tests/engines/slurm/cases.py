@@ -9,7 +9,7 @@ from engines.slurm.script.render import files
 from engines.slurm.script.site import SlurmSite
 from spec.data.storage import S3, Git, HostPath, Storage
 from spec.framework import Framework
-from spec.imports.sbatch import imported
+from spec.imports.sbatch import import_script
 from spec.kind import WorkloadKind
 from spec.parts.compute import Compute
 from spec.parts.scheduling import PriorityClass
@@ -173,7 +173,7 @@ def script() -> Launch:
 
 def as_written(text: str, handle: Handle = HANDLE) -> Launch:
     """A batch script that runs as it stands."""
-    document = imported(text, as_it_stands=True).spec
+    document = import_script(text, as_it_stands=True).spec
     compute = document.pop("compute")
     command = document.pop("command")
     place = document.pop("workingDir", None)

@@ -32,7 +32,7 @@ class Pages:
         uid = launched.handle.workload_id
         row = Workload.objects.filter(pk=uid).first()
         return row or WorkloadFactory(
-            pk=uid, project=self.project, spec_json=documents.dump(launched.spec)
+            pk=uid, project=self.project, spec_json=documents.dump_spec(launched.spec)
         )
 
     def hand_over(self, launched: Launch) -> None:

@@ -9,7 +9,7 @@ from engines.slurm.script.render import BATCH
 from engines.slurm.script.render import files as scripts
 from engines.slurm.unsupported import complaints
 from spec.phases import Phase, Reason
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.engines.contract import launch
 from tests.engines.reading import printed
 from tests.engines.slurm import cases
@@ -61,7 +61,7 @@ def test_a_script_that_cannot_run_here_is_refused_by_its_line(
     launched = cases.as_written(f"#!/bin/sh\n{text}\nsrun hostname\n")
     spec = launched.spec.model_copy(update=fields)
     problems = list(complaints(replace(launched, spec=spec), cases.SITE))
-    assert [(place_of(it.path), says in it.message) for it in problems] == (
+    assert [(path_text(it.path), says in it.message) for it in problems] == (
         [(place, True)] if place else []
     )
 

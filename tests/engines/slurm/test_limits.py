@@ -13,7 +13,7 @@ from engines.slurm.limits import complaints
 from engines.slurm.script.directives import options
 from engines.slurm.script.site import SlurmSite
 from spec.parts.compute import DEFAULT_MEMORY, Compute
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from spec.workload import Replica
 from tests.engines.contract import launch
 
@@ -35,7 +35,7 @@ def asking(
 
 
 def said(launched: Launch) -> dict[str, str]:
-    return {place_of(it.path): it.message for it in complaints(launched, SITE)}
+    return {path_text(it.path): it.message for it in complaints(launched, SITE)}
 
 
 @pytest.mark.parametrize(

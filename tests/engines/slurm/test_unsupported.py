@@ -12,7 +12,7 @@ from spec.data.storage import S3, EmptyDirVolume, Git, GitSecret, HostPath, Stor
 from spec.framework import Framework
 from spec.parts.compute import Compute, GpuRequestType
 from spec.parts.scheduling import Preemptibility, PriorityClass
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable, KeyOf
 from spec.workload import Architecture, Replica
 from tests.engines.contract import launch
@@ -35,7 +35,7 @@ def mpi(gpus: int, command: str | None = "mpirun a", **fields: Any) -> Launch:
 
 
 def places(launched: Launch) -> list[str]:
-    return [place_of(it.path) for it in complaints(launched, SITE)]
+    return [path_text(it.path) for it in complaints(launched, SITE)]
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -13,7 +13,7 @@ import psutil
 import pytest
 
 from engines.base import EngineError
-from engines.kubernetes.client.api import Gone, events
+from engines.kubernetes.client.api import Gone, watch_events
 from engines.kubernetes.watch.watcher import PODS
 from tests.cluster import RealCluster
 from tests.waiting import wait_for
@@ -107,7 +107,7 @@ def _has_forgotten(cluster: RealCluster, version: int) -> bool:
         with cluster.api.stream(
             PODS, watch="true", resourceVersion=str(version), timeoutSeconds=1
         ) as response:
-            for _ in events(response):
+            for _ in watch_events(response):
                 pass
     except Gone:
         return True

@@ -13,7 +13,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from standardwebhooks import Webhook as Verifier
 from standardwebhooks import WebhookVerificationError
 
-from core.broker.lease import lease
+from core.broker.lease import hold_lease
 from notifications import tasks
 from notifications.delivery import outbox, results, rounds
 from notifications.models import UNADDRESSED, UNSIGNED, Delivery, DeliveryState, Webhook, new_secret
@@ -174,7 +174,7 @@ def test_a_delivery_is_claimed_by_one_worker(webhook: Webhook) -> None:
 
 def test_a_second_worker_leaves_it_to_the_first(webhook: Webhook, receiver: HookReceiver) -> None:
     happen()
-    with lease("webhook-deliveries", seconds=10):
+    with hold_lease("webhook-deliveries", seconds=10):
         rounds.run()
     assert receiver.received == []
 

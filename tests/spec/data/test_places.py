@@ -54,20 +54,20 @@ WHOLE: Document = {
 
 
 def test_a_full_spec_survives_the_way_to_the_wire_and_back() -> None:
-    spec = documents.load({**WHOLE, "worker": FULL})
-    assert documents.load(documents.dump(spec)) == spec
+    spec = documents.load_spec({**WHOLE, "worker": FULL})
+    assert documents.load_spec(documents.dump_spec(spec)) == spec
     assert spec.worker.restart_policy is RestartPolicy.ON_FAILURE
-    flat = documents.to_wire(documents.dump(spec))
-    assert documents.load(documents.from_wire(flat, no_master=False, master=None)) == spec
+    flat = documents.to_wire(documents.dump_spec(spec))
+    assert documents.load_spec(documents.from_wire(flat, no_master=False, master=None)) == spec
 
 
 def test_mpi_has_its_own_fields() -> None:
     own = {"slotsPerWorker": 2, "sshAuthMountPath": "/home/mpi/.ssh"}
     own |= {"mpiLauncherCreationPolicy": "WaitForWorkersReady"}
     mpi = {"distributedFramework": "MPI", "worker": {"image": "i"}, **own}
-    assert documents.load(mpi).distributed_framework is Framework.MPI
+    assert documents.load_spec(mpi).distributed_framework is Framework.MPI
     with pytest.raises(SpecError, match="slotsPerWorker: only MPI"):
-        documents.load(mpi | {"distributedFramework": "TF"})
+        documents.load_spec(mpi | {"distributedFramework": "TF"})
 
 
 def storage(kind: str, **item: Any) -> tuple[Document, str]:
@@ -175,7 +175,7 @@ def test_each_wrong_volume_or_scheduling_value_is_addressed(
 ) -> None:
     base = {"distributedFramework": "PyTorch", "numWorkers": 2, "worker": {"image": "i"}}
     with pytest.raises(SpecError) as caught:
-        documents.load(base | wrong)
+        documents.load_spec(base | wrong)
     messages = {problem.field: problem.message for problem in caught.value.problems}
     assert words in messages.get(field, "MISSING"), messages
 
@@ -183,4 +183,4 @@ def test_each_wrong_volume_or_scheduling_value_is_addressed(
 def test_a_path_is_mounted_once() -> None:
     taken = {"emptyDirVolume": [{"path": "/data/"}], "pvc": [NEW]}
     with pytest.raises(SpecError, match="/data/ is mounted twice"):
-        documents.load({**WHOLE, "worker": {"image": "i", "storage": taken}})
+        documents.load_spec({**WHOLE, "worker": {"image": "i", "storage": taken}})

@@ -14,19 +14,19 @@ from tests.engines.kubernetes.cases import CASES, case
 @pytest.mark.parametrize("name", CASES)
 def test_whole_and_brief_documents_make_the_same_spec(name: str) -> None:
     spec = case(name).spec
-    whole = documents.dump(spec)
-    assert documents.load(whole) == spec
-    brief = documents.brief(whole)
-    assert documents.load(brief) == spec
+    whole = documents.dump_spec(spec)
+    assert documents.load_spec(whole) == spec
+    brief = documents.without_defaults(whole)
+    assert documents.load_spec(brief) == spec
     assert brief == spec.model_dump(
         mode="json", by_alias=True, exclude_defaults=True, exclude_none=True
     )
 
 
 def test_a_whole_document_lacks_only_what_is_for_another_framework_or_kind() -> None:
-    spec = documents.load({"distributedFramework": "JAX", "worker": {"image": "img:1"}})
+    spec = documents.load_spec({"distributedFramework": "JAX", "worker": {"image": "img:1"}})
     names = {field.alias for field in WorkloadSpec.model_fields.values()}
-    assert names - documents.dump(spec).keys() == {
+    assert names - documents.dump_spec(spec).keys() == {
         "idleLimitSeconds",
         "minReplicas",
         "maxReplicas",
@@ -35,7 +35,7 @@ def test_a_whole_document_lacks_only_what_is_for_another_framework_or_kind() -> 
         "sshAuthMountPath",
         "mpiLauncherCreationPolicy",
     }
-    assert set(documents.dump(Compute())) == {it.alias for it in Compute.model_fields.values()}
+    assert set(documents.dump_spec(Compute())) == {it.alias for it in Compute.model_fields.values()}
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_a_whole_document_lacks_only_what_is_for_another_framework_or_kind() -> 
 def test_a_brief_document_need_not_be_one_of_a_spec(
     given: dict[str, Any], brief: dict[str, Any]
 ) -> None:
-    assert documents.brief(given) == brief
+    assert documents.without_defaults(given) == brief
 
 
 def _jumbled(value: Any) -> Any:
@@ -65,26 +65,26 @@ def _jumbled(value: Any) -> Any:
 def test_a_stored_document_is_in_the_order_of_the_spec_whatever_the_database_keeps(
     name: str,
 ) -> None:
-    whole = documents.dump(case(name).spec)
+    whole = documents.dump_spec(case(name).spec)
     stored = _jumbled(whole)
     assert json.dumps(stored) != json.dumps(whole)
-    assert json.dumps(documents.ordered(stored)) == json.dumps(whole)
+    assert json.dumps(documents.order_keys(stored)) == json.dumps(whole)
 
 
 def test_a_stored_draft_has_its_values_in_the_order_of_the_spec_too() -> None:
     worker = {"command": "a", "args": "b", "image": "c", "compute": {"gpuDevicesRequest": 1}}
     values = {"numWorkers": 2, "priorityClass": "low", "typed": "wrong"}
     stored = {"values": values, "worker": {"values": worker}, "master": None, "name": 5}
-    read = documents.ordered_draft(stored)
+    read = documents.order_draft_keys(stored)
     assert read == stored
     assert list(read["values"]) == ["numWorkers", "priorityClass", "typed"]
-    assert documents.ordered_draft(_jumbled(stored))["worker"] == read["worker"]
-    again = documents.ordered_draft(_jumbled(stored))
+    assert documents.order_draft_keys(_jumbled(stored))["worker"] == read["worker"]
+    again = documents.order_draft_keys(_jumbled(stored))
     assert json.dumps(again["worker"]) == json.dumps(read["worker"])
-    assert documents.ordered_draft(["none"]) == {}
+    assert documents.order_draft_keys(["none"]) == {}
 
 
 def test_a_key_that_is_no_field_any_more_comes_last() -> None:
     stored = {"gone": 1, "worker": {"old": 2, "image": "a"}, "numWorkers": 3}
-    assert list(documents.ordered(stored)) == ["numWorkers", "worker", "gone"]
-    assert list(documents.ordered(stored)["worker"]) == ["image", "old"]
+    assert list(documents.order_keys(stored)) == ["numWorkers", "worker", "gone"]
+    assert list(documents.order_keys(stored)["worker"]) == ["image", "old"]

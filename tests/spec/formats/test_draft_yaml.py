@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.formats.draft_yaml import Names, draft_of, write
+from spec.formats.draft_yaml import Names, draft_of, write_draft_yaml
 from spec.formats.lines import YamlError
 from spec.values.variable import MASK
 from spec.workload import WorkloadSpec
@@ -29,12 +29,12 @@ def problems(text: str) -> list[tuple[int, str]]:
 @given(any_spec.specs())
 def test_any_valid_spec_survives_yaml(spec: WorkloadSpec) -> None:
     draft = any_spec.draft_of(spec)
-    back = draft_of(write(draft, Names()), draft, Names())
+    back = draft_of(write_draft_yaml(draft, Names()), draft, Names())
     assert back == draft
     gang = {"distributedFramework": back.framework, "architecture": back.architecture}
     whole = {"kind": back.kind, **(gang if back.is_gang else {})}
     whole |= back.values | {role: replica.values for role, replica in back.replicas.items()}
-    assert documents.load(whole) == spec
+    assert documents.load_spec(whole) == spec
 
 
 def test_of_one_pod_yaml_says_nothing_that_only_several_have() -> None:
@@ -54,7 +54,7 @@ def test_whatever_was_typed_survives_yaml(one: str, two: str, three: str) -> Non
         worker=ReplicaDraft(values={"command": three, "labels": [{"name": one, "value": two}]}),
         values={"numWorkers": three},
     )
-    assert draft_of(write(draft, Names()), BLANK, Names()) == draft
+    assert draft_of(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
 
 
 def test_choices_places_and_half_filled_lists_survive_yaml() -> None:
@@ -73,7 +73,7 @@ def test_choices_places_and_half_filled_lists_survive_yaml() -> None:
         master=ReplicaDraft(),
         values={"nodePools": [""], "minReplicas": None},
     )
-    assert draft_of(write(draft, Names()), BLANK, Names()) == draft
+    assert draft_of(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
 
 
 def test_assets_stand_in_the_text_by_name() -> None:
@@ -81,7 +81,7 @@ def test_assets_stand_in_the_text_by_name() -> None:
     ids = {("environment", "pytorch-dt"): pk}
     names = Names(lambda kind, its: "pytorch-dt", lambda kind, name: ids.get((kind, name)))
     draft = WorkloadDraft(worker=ReplicaDraft(assets={"environment": pk}))
-    text = write(draft, names)
+    text = write_draft_yaml(draft, names)
     assert "environment: pytorch-dt" in text
     assert draft_of(text, BLANK, names) == draft
     with pytest.raises(YamlError, match="line 2: 'other' is the name of no environment"):
@@ -94,7 +94,7 @@ def test_values_that_look_secret_are_masked_and_kept() -> None:
         worker=ReplicaDraft(values={"environmentVariables": variables}),
         master=ReplicaDraft(values={"environmentVariables": [{"name": "A_SECRET", "value": "s"}]}),
     )
-    text = write(draft, Names())
+    text = write_draft_yaml(draft, Names())
     assert "one" not in text
     assert text.count(MASK) == 3
     assert draft_of(text, draft, Names()) == draft

@@ -2,11 +2,11 @@
 
 import pytest
 
-from spec.formats.lines import DEEPEST, LONGEST, LineProblem, YamlError, read
+from spec.formats.lines import DEEPEST, LONGEST, LineProblem, YamlError, parse_yaml
 
 
 def test_every_key_and_item_has_its_line() -> None:
-    lined = read("name: a\nspec:\n  labels:\n  - name: x\n    value: y\n  - name: z\n")
+    lined = parse_yaml("name: a\nspec:\n  labels:\n  - name: x\n    value: y\n  - name: z\n")
     assert lined.values == {
         "name": "a",
         "spec": {"labels": [{"name": "x", "value": "y"}, {"name": "z"}]},
@@ -18,7 +18,7 @@ def test_every_key_and_item_has_its_line() -> None:
 
 
 def test_dates_merge_keys_and_words_with_a_colon_stay_text() -> None:
-    lined = read("a: 2026-01-01\nb: <<\nc: =\nd: 1e3\n")
+    lined = parse_yaml("a: 2026-01-01\nb: <<\nc: =\nd: 1e3\n")
     assert lined.values == {"a": "2026-01-01", "b": "<<", "c": "=", "d": "1e3"}
 
 
@@ -47,14 +47,14 @@ def test_dates_merge_keys_and_words_with_a_colon_stay_text() -> None:
 )
 def test_text_that_cannot_be_used_is_refused_at_its_line(text: str, line: int, words: str) -> None:
     with pytest.raises(YamlError) as refused:
-        read(text)
+        parse_yaml(text)
     assert refused.value.problems[0].line == line
     assert words in refused.value.problems[0].message
 
 
 def test_every_wrong_line_is_named_at_once() -> None:
     with pytest.raises(YamlError) as refused:
-        read("a: .inf\nb: 1\nb: 2\n3: x\n")
+        parse_yaml("a: .inf\nb: 1\nb: 2\n3: x\n")
     assert [problem.line for problem in refused.value.problems] == [1, 3, 4]
 
 

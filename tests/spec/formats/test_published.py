@@ -22,7 +22,7 @@ FLAT = {"image": "img:1", "numWorkers": 2, "distributedFramework": "PyTorch"}
 
 def test_urls_and_ports_become_connections() -> None:
     flat = FLAT | {"exposedUrls": [JUPYTER], "ports": [BOARD, {"container": 9000}]}
-    spec = documents.load(documents.from_wire(flat, no_master=True, master=None))
+    spec = documents.load_spec(documents.from_wire(flat, no_master=True, master=None))
     notebook, board, inside = spec.worker.connections
     assert (notebook.name, notebook.container_port) == ("Notebook", 8888)
     assert notebook.connection_type is ConnectionType.EXTERNAL_URL
@@ -35,27 +35,27 @@ def test_urls_and_ports_become_connections() -> None:
 def test_a_master_has_its_own() -> None:
     master = {"image": "img:1", "exposedUrls": [JUPYTER]}
     nested = documents.from_wire(FLAT, no_master=False, master=master)
-    spec = documents.load(nested)
+    spec = documents.load_spec(nested)
     assert spec.master
     assert spec.master.connections[0].name == "Notebook"
-    assert says(documents.master_to_wire(documents.dump(spec)), master)
+    assert says(documents.master_to_wire(documents.dump_spec(spec)), master)
 
 
 def test_tools_come_back_in_the_form_in_which_they_were_sent() -> None:
     board = BOARD | {"toolName": "Board"}
     flat = FLAT | {"exposedUrls": [JUPYTER | {"url": "https://a.example.com"}], "ports": [board]}
     nested = documents.from_wire(flat, no_master=True, master=None)
-    spec = documents.load(nested)
-    wire = documents.to_wire(documents.dump(spec))
+    spec = documents.load_spec(nested)
+    wire = documents.to_wire(documents.dump_spec(spec))
     assert says(wire, flat)
-    assert documents.load(documents.from_wire(wire, no_master=True, master=None)) == spec
+    assert documents.load_spec(documents.from_wire(wire, no_master=True, master=None)) == spec
 
 
 @pytest.mark.parametrize("odd", ["8888", [8888], {"container": 1}])
 def test_tools_that_are_no_list_are_refused_by_the_spec(odd: object) -> None:
     nested = documents.from_wire(FLAT | {"ports": odd}, no_master=True, master=None)
     with pytest.raises(ValueError, match=r"worker\.(ports|connections)"):
-        documents.load(nested)
+        documents.load_spec(nested)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,13 @@
 import pytest
 
 from spec.draft import WorkloadDraft
-from spec.formats.stored import fault_of, readable
+from spec.formats.stored import document_fault, drop_invalid_parts
 from spec.parts.environment import Environment
 
 
 def test_a_fault_is_told_by_its_place() -> None:
-    assert fault_of(Environment, {"image": "a"}) == ""
-    fault = fault_of(Environment, {"image": "a b", "gone": 1})
+    assert document_fault(Environment, {"image": "a"}) == ""
+    fault = document_fault(Environment, {"image": "a b", "gone": 1})
     assert "image 'a b' is not an image URL" in fault
     assert "gone is not a known field" in fault
 
@@ -25,10 +25,10 @@ def test_a_fault_is_told_by_its_place() -> None:
     ],
 )
 def test_the_right_part_of_an_old_document_can_be_read(document: dict[str, object]) -> None:
-    assert fault_of(WorkloadDraft, document)
-    assert readable(WorkloadDraft, document).name == "a"
+    assert document_fault(WorkloadDraft, document)
+    assert drop_invalid_parts(WorkloadDraft, document).name == "a"
 
 
 @pytest.mark.parametrize("document", [5, None, [], "x"])
 def test_a_stored_value_that_is_no_document_reads_as_an_empty_one(document: object) -> None:
-    assert readable(WorkloadDraft, document) == WorkloadDraft()
+    assert drop_invalid_parts(WorkloadDraft, document) == WorkloadDraft()

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from spec.formats import documents
-from spec.imports.manifest.jobs import imported
+from spec.imports.manifest.jobs import import_manifest
 from spec.kind import WorkloadKind
 from tests.spec.imports.jobs import JOB, POD, WORKER, changed, of_pods
 
@@ -50,16 +50,16 @@ SPEC: dict[str, Any] = {
 
 
 def test_a_job_of_the_training_operator_becomes_a_gang() -> None:
-    job = imported(JOB)
+    job = import_manifest(JOB)
     assert job.faults == []
     assert (job.kind, job.name, job.namespace) == ("distributed", "mnist", "runai-vision")
     assert (job.master, job.no_master) == (None, False)  # whose template is the workers'
     assert job.spec == SPEC
-    documents.load(documents.from_wire(job.spec, no_master=False, master=None))
+    documents.load_spec(documents.from_wire(job.spec, no_master=False, master=None))
 
 
 def test_a_master_of_its_own_and_workers_without_one_are_told_apart() -> None:
-    other = imported(
+    other = import_manifest(
         changed(
             {"spec": {"containers": [{"image": "lead:1"}]}},
             "spec",
@@ -69,7 +69,7 @@ def test_a_master_of_its_own_and_workers_without_one_are_told_apart() -> None:
         )
     )
     assert other.master == {"image": "lead:1", "restartPolicy": "OnFailure"}
-    only = imported(changed({"Worker": WORKER}, "spec", "pytorchReplicaSpecs"))
+    only = import_manifest(changed({"Worker": WORKER}, "spec", "pytorchReplicaSpecs"))
     assert (only.no_master, only.master, only.faults) == (True, None, [])
 
 
@@ -78,7 +78,7 @@ def test_a_job_of_mpi_has_a_launcher_that_runs_the_program() -> None:
         "spec": {"containers": [{"image": "mpi:1", "command": ["mpirun", "python", "t.py"]}]}
     }
     worker = {"spec": {"containers": [{"image": "mpi:1"}]}}
-    job = imported(
+    job = import_manifest(
         {
             "apiVersion": "kubeflow.org/v2beta1",
             "kind": "MPIJob",
@@ -106,24 +106,24 @@ def test_a_job_of_mpi_has_a_launcher_that_runs_the_program() -> None:
     ids=["of Kubernetes", "a master alone"],
 )
 def test_a_job_of_one_pod_becomes_a_standard_training(job: dict[str, Any]) -> None:
-    alone = imported(job)
+    alone = import_manifest(job)
     assert (alone.kind, alone.faults) == (WorkloadKind.TRAINING, [])
     assert (alone.spec["backoffLimit"], alone.spec["image"]) == (3, "train:2")
-    documents.load(
+    documents.load_spec(
         {"kind": "training"} | documents.one_pod_from_wire(alone.spec, WorkloadKind.TRAINING)
     )
 
 
 def test_two_places_that_say_the_same_are_taken_once() -> None:
-    same = imported(changed(3, "spec", "elasticPolicy", "maxRestarts"))
+    same = import_manifest(changed(3, "spec", "elasticPolicy", "maxRestarts"))
     assert (same.faults, same.spec["backoffLimit"]) == ([], 3)
     either = changed({"cleanPodPolicy": "None"}, "spec", "runPolicy")
-    alone = imported(changed(5, "spec", "elasticPolicy", "maxRestarts", of=either))
+    alone = import_manifest(changed(5, "spec", "elasticPolicy", "maxRestarts", of=either))
     assert (alone.faults, alone.spec["backoffLimit"]) == ([], 5)
 
 
 def test_a_part_of_a_gpu_is_read_where_the_scheduler_reads_it() -> None:
-    shared = imported(of_pods({"gpu-fraction": "0.5"}, "metadata", "annotations"))
+    shared = import_manifest(of_pods({"gpu-fraction": "0.5"}, "metadata", "annotations"))
     assert shared.spec["compute"]["gpuRequestType"] == "portion"
     assert shared.spec["compute"]["gpuPortionRequest"] == 0.5
     assert "annotations" not in shared.spec
@@ -140,6 +140,6 @@ def test_a_part_of_a_gpu_is_read_where_the_scheduler_reads_it() -> None:
 def test_a_kind_that_is_none_of_ours_is_refused_with_those_that_are(
     manifest: dict[str, Any], at: str
 ) -> None:
-    (fault,) = imported(manifest).faults
+    (fault,) = import_manifest(manifest).faults
     assert fault.path == at
     assert "PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob of kubeflow.org" in fault.text

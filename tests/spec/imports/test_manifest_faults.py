@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from spec.imports.manifest.jobs import imported
+from spec.imports.manifest.jobs import import_manifest
 from tests.spec.imports.jobs import CONTAINER, POD, changed, of_pods
 
 WORKERS = "spec.pytorchReplicaSpecs.Worker"
@@ -13,7 +13,7 @@ CONTAINERS = "spec.pytorchReplicaSpecs.Worker.template.spec.containers.0"
 
 
 def faults(manifest: dict[str, Any]) -> dict[str, str]:
-    return {fault.path: fault.text for fault in imported(manifest).faults}
+    return {fault.path: fault.text for fault in import_manifest(manifest).faults}
 
 
 @pytest.mark.parametrize(
@@ -107,6 +107,6 @@ def test_all_that_no_workload_has_is_named_by_its_place(
     ],
 )
 def test_a_manifest_of_no_job_says_what_it_lacks(manifest: dict[str, str], said: str) -> None:
-    (fault,) = imported(manifest).faults
+    (fault,) = import_manifest(manifest).faults
     assert fault.path == "kind"
     assert fault.text.startswith(said)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from spec.imports.directives import directives, mebibytes, seconds
-from spec.imports.sbatch import imported
+from spec.imports.sbatch import import_script
 
 TUTORIAL = (Path(__file__).parent / "tutorial.sh").read_text()
 
@@ -48,7 +48,7 @@ def test_sizes_are_slurms() -> None:
 
 
 def test_the_tutorials_script_becomes_a_rank_for_each_task() -> None:
-    script = imported(TUTORIAL)
+    script = import_script(TUTORIAL)
     assert (script.name, script.partition) == ("ddp-test1", "gpu")
     assert script.spec == {
         "distributedFramework": "PyTorch",
@@ -70,7 +70,7 @@ def test_the_tutorials_script_becomes_a_rank_for_each_task() -> None:
 
 
 def test_the_traps_of_the_tutorials_script_are_named_by_their_lines() -> None:
-    notes = {(note.line, note.blocks): note.text for note in imported(TUTORIAL).notes}
+    notes = {(note.line, note.blocks): note.text for note in import_script(TUTORIAL).notes}
     assert notes[13, True] == "[PATH_TO_THE_MAIN_FOLDER] has to be replaced by a value"
     assert notes[23, True] == "[YOUR_CONDA_ENV] has to be replaced by a value"
     assert "MASTER_PORT" in notes[16, False]
@@ -89,7 +89,7 @@ export MASTER_ADDR=n1
 cd ~/code
 srun python train.py
 """
-    notes = imported(text, as_it_stands=True).notes
+    notes = import_script(text, as_it_stands=True).notes
     assert not any(note.blocks for note in notes)
     said = [(note.line, note.text) for note in notes]
     for line, words in (
@@ -110,7 +110,8 @@ def test_traps_of_the_job_itself_are_named() -> None:
     text = "#!/bin/sh\n#SBATCH -n 1 -D /srv\n#SBATCH --dependency=singleton\n#SBATCH --signal={}\n"
     for signal, is_heard in (("B:USR1@60", True), ("USR1@60", True), ("B:INT@60", False)):
         said = {
-            note.line: note.text for note in imported(text.format(signal), as_it_stands=True).notes
+            note.line: note.text
+            for note in import_script(text.format(signal), as_it_stands=True).notes
         }
         assert "waits for no other" in said[3]
         assert (4 not in said) is is_heard, signal
@@ -118,19 +119,21 @@ def test_traps_of_the_job_itself_are_named() -> None:
 
 def test_a_range_of_nodes_and_no_limit_of_time_are_taken() -> None:
     for time in ("0", "UNLIMITED", "infinite"):
-        script = imported(f"#SBATCH -N 2-4 -n 8 --mem=8G -t {time}\nsrun a", as_it_stands=True)
+        script = import_script(f"#SBATCH -N 2-4 -n 8 --mem=8G -t {time}\nsrun a", as_it_stands=True)
         assert not any(note.blocks for note in script.notes)
         assert script.spec["numWorkers"] == 8
         assert script.spec["compute"]["cpuMemoryRequest"] == "2048Mi"
         assert "timeLimitSeconds" not in script.spec
-    assert imported("#SBATCH -N 2-2\nsrun a", as_it_stands=True).spec["numWorkers"] == 2
+    assert import_script("#SBATCH -N 2-2\nsrun a", as_it_stands=True).spec["numWorkers"] == 2
 
 
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "::1", "localhost.localdomain"])
 def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: str) -> None:
     for options, is_trap in (("-N 1 -n 2", False), ("-n 1", False), ("-N 2", True), ("-n 2", True)):
         text = f"#SBATCH {options} -D /srv\nexport MASTER_ADDR={address}\nsrun -K python a.py\n"
-        said = [note.text for note in imported(text, as_it_stands=True).notes if note.line == 2]
+        said = [
+            note.text for note in import_script(text, as_it_stands=True).notes if note.line == 2
+        ]
         assert len(said) == is_trap, options
         assert all("each node would look for rank 0 on itself" in it for it in said)
 
@@ -146,7 +149,7 @@ def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: 
 )
 def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     text = f"#!/bin/bash\n#SBATCH -n 2 -D /srv\n{line}\nsrun -K python train.py\n"
-    (place,) = imported(text, as_it_stands=True).notes
+    (place,) = import_script(text, as_it_stands=True).notes
     assert place.text.startswith("/srv has to exist")
 
 
@@ -167,13 +170,13 @@ def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     ],
 )
 def test_lines_that_cannot_be_taken_block(text: str, line: int, says: str) -> None:
-    (note,) = [note for note in imported(text).notes if note.blocks]
+    (note,) = [note for note in import_script(text).notes if note.blocks]
     assert note.line == line
     assert says in note.text
 
 
 def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
-    script = imported("srun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3")
+    script = import_script("srun -n 4 --kill-on-bad-exit=1 \\\n  torchrun 'a b.py' --epochs 3")
     assert script.spec["command"] == "torchrun 'a b.py' --epochs 3"
     assert script.notes == []
 
@@ -181,7 +184,7 @@ def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
 @pytest.mark.parametrize("step", ["srun bash -c '\necho hello\n'", "srun echo it's"])
 def test_a_quote_that_does_not_end_on_its_line_is_left_to_slurm_or_named(step: str) -> None:
     text = f"#!/bin/bash\n#SBATCH --ntasks=2\n{step}\n"
-    script = imported(text, as_it_stands=True)
+    script = import_script(text, as_it_stands=True)
     assert (script.spec["batchScript"], script.spec["command"]) == (text, "bash")
-    (note,) = [note for note in imported(text).notes if note.blocks]
+    (note,) = [note for note in import_script(text).notes if note.blocks]
     assert (note.line, note.text.partition(" of ")[0]) == (3, "A quote")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from spec.problems.errors import Path, path_of, place_of
+from spec.problems.errors import Path, parse_path, path_text
 
 
 @pytest.mark.parametrize(
@@ -14,5 +14,5 @@ from spec.problems.errors import Path, path_of, place_of
     ],
 )
 def test_a_place_and_a_path_are_one(place: str, path: Path) -> None:
-    assert path_of(place) == path
-    assert place_of(path) == place
+    assert parse_path(place) == path
+    assert path_text(path) == place

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spec.values.quantities import UNITS, in_gib, readable, to_bytes
+from spec.values.quantities import UNITS, format_bytes, format_gib, to_bytes
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_whole_amounts_are_exact(number: int, unit: str) -> None:
 
 @given(st.integers(1, 10**15))
 def test_a_readable_amount_is_near_the_real_one(size: int) -> None:
-    number, unit = readable(size).split()
+    number, unit = format_bytes(size).split()
     powers = {"B": 0, "KB": 1, "MB": 2, "GB": 3, "TB": 4}
     assert abs(float(number) * 1000 ** powers[unit] - size) <= size * 0.01
 
@@ -52,4 +52,4 @@ def test_a_readable_amount_is_near_the_real_one(size: int) -> None:
     [(0.5, "0.5 GiB"), (23.44, "23.4 GiB"), (900, "900 GiB"), (4656.6, "4,657 GiB")],
 )
 def test_no_amount_is_shown_with_an_exponent(gib: float, text: str) -> None:
-    assert in_gib(gib * 1024**3) == text
+    assert format_gib(gib * 1024**3) == text

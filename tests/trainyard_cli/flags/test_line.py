@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from spec.formats import documents
-from spec.formats.merge import filled
+from spec.formats.merge import without_nothing
 from spec.kind import WorkloadKind
 from spec.workload import WorkloadSpec
 from tests.spec.any_spec import specs
@@ -25,12 +25,12 @@ Body = dict[str, Any]
 
 def body_of(spec: WorkloadSpec) -> Body:
     """What a program sends for it, as the wizard's summary has it."""
-    document = documents.brief(documents.dump(spec))
-    body: Body = {"name": "train", "spec": filled(documents.to_wire(document))}
+    document = documents.without_defaults(documents.dump_spec(spec))
+    body: Body = {"name": "train", "spec": without_nothing(documents.to_wire(document))}
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
     if (master := documents.master_to_wire(document)) is not None:
-        body["masterSpec"] = filled(master)
+        body["masterSpec"] = without_nothing(master)
     return body
 
 
@@ -60,7 +60,7 @@ def test_any_spec_comes_back_from_its_command_line(spec: WorkloadSpec, receiver:
 
 
 def test_the_line_is_one_that_people_write() -> None:
-    spec = documents.load(
+    spec = documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "numWorkers": 2,
@@ -93,7 +93,7 @@ def test_the_line_is_one_that_people_write() -> None:
 
 def test_a_master_of_its_own_is_said_in_flags_for_it_alone(receiver: Receiver) -> None:
     worker = {"image": "a:1", "compute": {"gpuDevicesRequest": 2}, "args": "-v"}
-    spec = documents.load(
+    spec = documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "worker": worker,
@@ -155,7 +155,7 @@ def test_every_field_that_people_know_has_a_flag_of_its_own() -> None:
     for kind in WorkloadKind:
         spec: Body = {"kind": kind, "worker": {"image": "a:1"}}
         spec |= {"distributedFramework": "PyTorch"} if kind.is_gang else {}
-        document = documents.to_wire(documents.dump(documents.load(spec)))
+        document = documents.to_wire(documents.dump_spec(documents.load_spec(spec)))
         every |= {
             f"{key}.{inner}" if isinstance(value, dict) else key
             for key, value in document.items()

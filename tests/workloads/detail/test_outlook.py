@@ -39,7 +39,7 @@ def cluster(project: Project) -> Cluster:
 def waits(project: Project, cluster: Cluster) -> Workload:
     """Six pods of two GPUs, where there is room for four."""
     compute = {"gpuDevicesRequest": 2}
-    spec = documents.load(
+    spec = documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_only",
@@ -59,7 +59,7 @@ def waits(project: Project, cluster: Cluster) -> Workload:
         name="digits",
         project=project,
         pending=True,
-        spec_json=documents.dump(spec),
+        spec_json=documents.dump_spec(spec),
         draft_json=draft,
     )
     return workload

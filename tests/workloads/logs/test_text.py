@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.run.install import ROOT
-from workloads.logs.text import marking, markup, shown
+from workloads.logs.text import marking, markup, plain_text
 
 READABLE = 4.5  # contrast, WCAG 2.2 AA
 THEMES = {"light": r"\.log-view", "dark": r'\[data-bs-theme="dark"\] \.log-view'}
@@ -84,7 +84,7 @@ def test_a_mark_crosses_colours_and_ignores_case() -> None:
 def test_the_html_holds_exactly_the_text_that_is_shown(pieces: list[str], mark: str) -> None:
     printed = "".join(pieces).encode()
     tags = re.compile(r'</?mark>|<span class="[\w -]*">|</span>')
-    assert unescape(tags.sub("", markup(printed, marking(mark)))) == shown(printed)
+    assert unescape(tags.sub("", markup(printed, marking(mark)))) == plain_text(printed)
 
 
 @pytest.mark.parametrize("theme", THEMES)

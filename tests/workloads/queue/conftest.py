@@ -22,8 +22,8 @@ def decided(project: Project, others: Project) -> Project:
     owner's second one waits."""
     for name in ("guest", "zanzibar"):
         waiting(others, name, 2)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     waiting(project, "claim", 2)
     waiting(project, "behind", 4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     return project

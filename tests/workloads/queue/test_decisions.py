@@ -47,16 +47,16 @@ def test_each_decision_is_kept_with_its_round(decided: Project) -> None:
 def test_a_decision_that_stays_the_same_is_not_kept_again(decided: Project) -> None:
     count = AdmissionDecision.objects.count()
     for _ in range(3):
-        admission.admit(decided.cluster)
+        admission.admit_waiting(decided.cluster)
     assert AdmissionDecision.objects.count() == count
 
 
 def test_the_next_head_of_the_queue_is_no_news_to_all_behind(project: Project) -> None:
     for name in ("holder", "head", "next", "last"):
         waiting(project, name, 4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     Workload.objects.filter(name="head").update(phase=Phase.STOPPED)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert Workload.objects.get(name="last").message.startswith("Waiting behind next")
     assert texts(workload__name="last") == [("last", "waits")]
     assert texts(workload__name="next") == [("next", "waits")] * 2
@@ -64,9 +64,9 @@ def test_the_next_head_of_the_queue_is_no_news_to_all_behind(project: Project) -
 
 def test_a_second_start_for_the_same_reason_is_kept(project: Project) -> None:
     waiting(project, "again", 1)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     Workload.objects.filter(name="again").update(phase=Phase.PENDING, run=2)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert texts() == [("again", "started")] * 2
 
 
@@ -74,10 +74,10 @@ def test_a_wait_behind_a_workload_of_another_name_for_it_is_no_news(project: Pro
     """Whether it stays behind others is told by the rows, whatever the words are."""
     for name in ("holder", "head", "last"):
         waiting(project, name, 4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     AdmissionDecision.objects.filter(workload__name="last").update(why="Behind another.")
     Workload.objects.filter(name="last").update(message="Behind another.")
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert texts(workload__name="last") == [("last", "waits")]
 
 
@@ -88,7 +88,7 @@ def test_a_workload_that_was_taken_back_keeps_why_it_waits_once(decided: Project
     guest.move(Phase.PENDING, reason=Reason.PREEMPTED, message="Taken back.")
     guest.ranks.update(gpu_devices=[])
     for _ in range(3):
-        admission.admit(decided.cluster)
+        admission.admit_waiting(decided.cluster)
     assert texts(workload=guest).count(("zanzibar", "waits")) == 1
     assert Workload.objects.get(pk=guest.pk).message == "Taken back."
 

@@ -18,7 +18,7 @@ WAITS = Phase.PENDING
 
 def test_a_workload_that_fits_starts_and_each_rank_gets_its_devices(project: Project) -> None:
     workload = waiting(project, "a", gpus=1, workers=3)
-    assert admission.admit(project.cluster) == 1
+    assert admission.admit_waiting(project.cluster) == 1
     assert phases(workload) == [STARTED]
     devices = [device for rank in workload.ranks.all() for device in rank.gpu_devices]
     assert len(devices) == len(set(devices)) == 3
@@ -27,11 +27,11 @@ def test_a_workload_that_fits_starts_and_each_rank_gets_its_devices(project: Pro
 def test_a_gang_never_starts_in_part(project: Project) -> None:
     first = waiting(project, "a", gpus=2)
     gang = waiting(project, "b", gpus=1, workers=3)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(first, gang) == [STARTED, WAITS]
     assert all(rank.gpu_devices == [] for rank in gang.ranks.all())
     Workload.objects.filter(pk=first.pk).update(phase=P.COMPLETED)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(gang) == [STARTED]
 
 
@@ -41,7 +41,7 @@ def test_a_small_gang_overtakes_no_large_one_when_the_machine_is_full(project: P
     first = waiting(project, "a", gpus=3)
     large = waiting(project, "b", gpus=4)
     small = waiting(project, "c", gpus=1)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(first, large, small) == [STARTED, WAITS, WAITS]
     small.refresh_from_db()
     assert "behind b" in small.message
@@ -54,7 +54,7 @@ def test_quota_keeps_back_its_own_project_only(project: Project) -> None:
     held = waiting(tight, "a", gpus=1)
     kept_back = waiting(tight, "b", gpus=1)
     other = waiting(project, "c", gpus=1)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(held, kept_back, other) == [STARTED, WAITS, STARTED]
     kept_back.refresh_from_db()
     assert kept_back.reason == Reason.WAITING_FOR_QUOTA
@@ -65,9 +65,9 @@ def test_over_quota_uses_what_is_free(project: Project) -> None:
     generous = ProjectFactory(
         cluster=project.cluster, department=project.department, gpu_quota=0, over_quota=True
     )
-    assert admission.admit(generous.cluster) == 0
+    assert admission.admit_waiting(generous.cluster) == 0
     workload = waiting(generous, "a", gpus=2)
-    admission.admit(generous.cluster)
+    admission.admit_waiting(generous.cluster)
     assert phases(workload) == [STARTED]
 
 
@@ -75,16 +75,16 @@ def test_of_equal_claims_the_project_of_the_higher_rank_goes_first(project: Proj
     ranked = ProjectFactory(cluster=project.cluster, gpu_quota=4, rank=PriorityClass.HIGH)
     older = waiting(project, "a", gpus=3)
     first = waiting(ranked, "b", gpus=3)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(older, first) == [WAITS, STARTED]
 
 
 def test_a_second_round_changes_nothing(project: Project) -> None:
     waiting(project, "a", gpus=4)
     waiting(project, "b", gpus=4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     events = Event.objects.count()
-    assert admission.admit(project.cluster) == 0
+    assert admission.admit_waiting(project.cluster) == 0
     assert Event.objects.count() == events, "the cause is written down once"
 
 
@@ -98,7 +98,7 @@ def test_a_workload_stopped_during_its_admission_does_not_start(
         return decide(*args, **kwargs)  # type: ignore[arg-type]
 
     monkeypatch.setattr(admission, "decide", stopped_meanwhile)
-    assert admission.admit(project.cluster) == 0
+    assert admission.admit_waiting(project.cluster) == 0
     assert phases(workload) == [P.STOPPING]
 
 
@@ -107,7 +107,7 @@ def test_holders_never_hold_more_than_the_machine_has(project: Project) -> None:
         waiting(project, f"w{number}", gpus=number % 3 + 1)
     Project.objects.update(over_quota=True)
     for _ in range(9):
-        admission.admit(project.cluster)
+        admission.admit_waiting(project.cluster)
         held = Workload.objects.filter(phase__in=HOLDING)
         used = [d for w in held for rank in w.ranks.all() for d in rank.gpu_devices]
         assert len(used) == len(set(used)) <= 4

@@ -8,7 +8,7 @@ from spec.phases import HOLDING, Phase
 from tests.factories import WorkloadFactory, workload_spec
 from tests.workloads.gangs import phases, waiting
 from workloads.scheduling import capacity
-from workloads.scheduling.admission import admit
+from workloads.scheduling.admission import admit_waiting
 from workloads.scheduling.placement import Room
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
@@ -21,7 +21,7 @@ def room(project: Project) -> Room:
 def test_the_room_kept_in_mind_is_the_room_there_is(project: Project) -> None:
     waiting(project, "first", gpus=1)
     before = room(project)
-    admit(project.cluster)
+    admit_waiting(project.cluster)
     after = room(project)
     assert sum(before.gpus.values()) - sum(after.gpus.values()) == 1
     assert after.cpu < before.cpu
@@ -46,5 +46,5 @@ def test_devices_of_a_gang_that_is_being_deleted_are_free_when_it_is_gone(
 def test_a_cluster_with_a_queue_of_its_own_admits_for_itself(project: Project) -> None:
     workload = waiting(project, "first", gpus=1)
     project.cluster.capabilities_json["queues"] = True
-    assert admit(project.cluster) == 0
+    assert admit_waiting(project.cluster) == 0
     assert phases(workload) == [Phase.PENDING]

@@ -143,7 +143,7 @@ def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_mach
         waiting(other, "b", gpus=1),
         waiting(elsewhere, "c", gpus=1),
     )
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(first, kept_back, passes) == [STARTED, WAITS, STARTED]
     kept_back.refresh_from_db()
     assert kept_back.reason == Reason.WAITING_FOR_QUOTA
@@ -154,7 +154,7 @@ def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_mach
         False, Reason.WAITING_FOR_QUOTA, kept_back.message
     )
     Workload.objects.filter(pk=first.pk).update(phase=Phase.COMPLETED)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(kept_back) == [STARTED]
 
 

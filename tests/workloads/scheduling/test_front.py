@@ -22,7 +22,7 @@ def a_line_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_all_that_fit_start_however_long_the_line_is(project: Project) -> None:
     line = [waiting(project, f"w{number}", gpus=1) for number in range(9)]
-    assert admission.admit(project.cluster) == 4
+    assert admission.admit_waiting(project.cluster) == 4
     assert phases(*line) == [STARTED] * 4 + [WAITS] * 5
     said = [Workload.objects.get(pk=it.pk).message for it in line[4:]]
     assert said[0].startswith("Not enough free capacity")
@@ -32,17 +32,17 @@ def test_all_that_fit_start_however_long_the_line_is(project: Project) -> None:
 def test_the_line_moves_up_as_others_end(project: Project) -> None:
     line = [waiting(project, f"w{number}", gpus=4) for number in range(6)]
     for number in range(5):
-        assert admission.admit(project.cluster) == 1
+        assert admission.admit_waiting(project.cluster) == 1
         assert phases(*line[: number + 1])[-1] == STARTED
         Workload.objects.filter(pk=line[number].pk).update(phase=Phase.COMPLETED)
 
 
 def test_a_smaller_gang_is_not_held_up_by_a_long_line_of_its_project(project: Project) -> None:
     held = waiting(project, "held", gpus=2)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     line = [waiting(project, f"w{number}", gpus=5) for number in range(7)]
     small = waiting(project, "small", gpus=1)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     assert phases(held, *line, small) == [STARTED, *[WAITS] * 7, STARTED]
 
 
@@ -50,25 +50,25 @@ def test_specs_that_cannot_be_read_hold_up_no_line(project: Project) -> None:
     line = [waiting(project, f"w{number}", gpus=1) for number in range(5)]
     broken = [it.pk for it in line[:3]]
     Workload.objects.filter(pk__in=broken).update(spec_json={"numWorkers": "many"})
-    admission.admit(project.cluster)
-    assert admission.admit(project.cluster) == 2
+    admission.admit_waiting(project.cluster)
+    assert admission.admit_waiting(project.cluster) == 2
     assert phases(*line) == [WAITS] * 3 + [STARTED] * 2
     assert Workload.objects.filter(reason=Reason.REFUSED).count() == 3
 
 
 def test_a_longer_line_costs_no_more_queries_and_is_told_once(project: Project) -> None:
     waiting(project, "first", gpus=4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     costs = []
     for length in (6, 18):
         for number in range(length):
             waiting(project, f"w{length}-{number}", gpus=4)
-        admission.admit(project.cluster)
+        admission.admit_waiting(project.cluster)
         told = Event.objects.count()
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            assert admission.admit(project.cluster) == 0
+            assert admission.admit_waiting(project.cluster) == 0
         costs.append(len(queries))
         assert Event.objects.count() == told
     assert costs[0] == costs[1]

@@ -19,7 +19,7 @@ def spec(portion: float | None, devices: int, workers: int) -> WorkloadSpec:
             "gpuRequestType": "portion",  # type: ignore[dict-item]
             "gpuPortionRequest": portion,
         }
-    return documents.load(
+    return documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_only",

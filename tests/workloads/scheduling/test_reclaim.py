@@ -31,10 +31,10 @@ def guest(project: Project) -> Project:
 def taken(engine: FakeEngine, guest: Project, project: Project) -> Workload:
     """Over quota on all 4 GPUs, until the owner's ``claim`` asked for 2."""
     workload = waiting(guest, "guest", gpus=2, workers=2)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     reconcile.launch(now(workload))
     waiting(project, "claim", gpus=2)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     return now(workload)
 
 
@@ -51,7 +51,7 @@ def test_the_owner_of_a_quota_gets_the_gpus_once_over_quota_work_has_ended(taken
     assert (again.phase, again.reason, again.message) == (Phase.PENDING, Reason.PREEMPTED, TAKEN)
     assert (again.run, again.queued_at) == (2, queued), "it keeps its age"
     assert {rank.phase for rank in again.ranks.all()} == {RankPhase.PENDING}
-    admission.admit(taken.cluster)
+    admission.admit_waiting(taken.cluster)
     assert phases(claim(), again) == [Phase.INITIALIZING, Phase.PENDING]
     assert now(taken).message == TAKEN, "it says why it waits until it starts"
 
@@ -59,7 +59,7 @@ def test_the_owner_of_a_quota_gets_the_gpus_once_over_quota_work_has_ended(taken
 def test_a_preempted_workload_starts_again_when_there_is_room(taken: Workload) -> None:
     reconcile.stop(taken)
     Workload.objects.filter(name="claim").update(phase=Phase.COMPLETED)
-    admission.admit(taken.cluster)
+    admission.admit_waiting(taken.cluster)
     again = now(taken)
     assert (again.phase, again.reason) == (Phase.INITIALIZING, Reason.NONE)
     told = [event.message for event in again.events.all() if event.message == TAKEN]
@@ -70,9 +70,9 @@ def test_a_preempted_workload_that_its_cluster_never_had_waits_again(
     engine: FakeEngine, guest: Project, project: Project
 ) -> None:
     workload = waiting(guest, "guest", gpus=4)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     waiting(project, "claim", gpus=1)
-    admission.admit(project.cluster)
+    admission.admit_waiting(project.cluster)
     reconcile.stop(now(workload))
     assert phases(workload) == [Phase.PENDING]
 

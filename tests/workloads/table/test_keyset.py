@@ -36,7 +36,7 @@ def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
             project=project,
             cluster=project.cluster,
             created_by=draw.choice(people),
-            spec_json=documents.dump(workload_spec()),
+            spec_json=documents.dump_spec(workload_spec()),
             phase=draw.choice([Phase.RUNNING, Phase.COMPLETED]),
             framework=draw.choice(["PyTorch", "MPI"]),
             architecture="workers_only",

@@ -47,7 +47,7 @@ def test_an_address_names_no_credential(workload: Workload) -> None:
     named = {"name": "PROJECT", "credential": {"name": "hub", "key": "token"}}
     workload.spec_json["worker"]["environmentVariables"] = [named]
     with pytest.raises(SpecError, match="URL of Runs must not name PROJECT, which holds the value"):
-        documents.load(workload.spec_json)
+        documents.load_spec(workload.spec_json)
 
 
 def test_connect_leads_there_whatever_the_phase(workload: Workload, member: User) -> None:

@@ -76,6 +76,6 @@ def test_the_request_of_a_draft_from_a_template_makes_the_workload_of_the_draft(
         assert status == 400
         return
     assert status == 200, made
-    expected = documents.to_wire(documents.dump(plan.spec))
+    expected = documents.to_wire(documents.dump_spec(plan.spec))
     assert made["spec"] | {"storage": None} == expected | {"storage": None}
     assert made["spec"]["storage"]["git"] == expected["storage"]["git"]

@@ -10,7 +10,7 @@ from redis.exceptions import ConnectionError
 
 from clusters.models import Cluster
 from core.broker.enqueue import looked
-from core.broker.lease import lease
+from core.broker.lease import hold_lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.fake import FakeEngine
 from projects.models import Project
@@ -205,7 +205,7 @@ def test_only_one_process_hands_workloads_over_at_a_time(
     engine: FakeEngine, project: Project
 ) -> None:
     WorkloadFactory(project=project)
-    with lease(f"hand-over:{project.cluster_id}", seconds=10):
+    with hold_lease(f"hand-over:{project.cluster_id}", seconds=10):
         dispatch.hand_over(project.cluster)
     assert engine.launches == []
 
@@ -236,7 +236,7 @@ def test_a_broker_that_is_away_costs_the_seconds_to_the_next_sweep(
     def away() -> None:
         raise ConnectionError("no broker")
 
-    monkeypatch.setattr("core.broker.enqueue.connection", away)
+    monkeypatch.setattr("core.broker.enqueue.valkey_connection", away)
     with django_capture_on_commit_callbacks(execute=True):
         workload = WorkloadFactory(project=project)
         enqueue.submit(workload)

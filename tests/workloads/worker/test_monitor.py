@@ -9,7 +9,7 @@ from django.db.models import F
 from clusters import services
 from clusters.models import Cluster
 from clusters.nodes import poll
-from core.broker.lease import lease
+from core.broker.lease import hold_lease
 from engines.base import ClusterEvent
 from engines.fake import NODE, FakeEngine
 from projects.models import Project
@@ -157,7 +157,7 @@ def test_a_watch_ends_when_another_process_has_the_turns(
     cluster = project.cluster
     assert monitor.turn(cluster)
     watch = monitor.resting[cluster.pk]
-    with lease(monitor.lease_name(cluster.pk), seconds=5.0) as extend:
+    with hold_lease(monitor.lease_name(cluster.pk), seconds=5.0) as extend:
         assert extend
         assert not monitor.turn(cluster)
     assert cluster.pk not in monitor.resting

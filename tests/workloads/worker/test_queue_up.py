@@ -72,6 +72,6 @@ def test_a_submission_during_a_look_has_a_message_of_its_own(
         marked.append(bool(valkey.exists(mark)))
         return 0
 
-    monkeypatch.setattr(admission, "admit", admit)
+    monkeypatch.setattr(admission, "admit_waiting", admit)
     dispatch.queue_up(project.cluster)
     assert marked == [False]

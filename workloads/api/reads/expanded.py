@@ -9,8 +9,8 @@ from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from spec.formats import documents
-from spec.formats.merge import filled
-from spec.values.patterns import worded
+from spec.formats.merge import without_nothing
+from spec.values.patterns import pattern_with_message
 from trainyard_cli.flags.line import command_line
 from workloads.api.lookup import WithDeleted, find_kept
 from workloads.api.observed import EventOut, PodOut
@@ -23,7 +23,7 @@ router = Router(tags=["Workloads"])
 MOST_EVENTS = 50  # all of them are at /events
 PARTS = ("spec", "pods", "events", "commandLine")
 PART = f"({'|'.join(PARTS)})"
-LIST_OF_PARTS = worded(
+LIST_OF_PARTS = pattern_with_message(
     rf"^({PART}(,{PART})*)?$",
     f"must be one or several of {', '.join(PARTS)}, with commas between",
 )
@@ -71,7 +71,7 @@ class ExpandedOut(WorkloadOut):
     @classmethod
     def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
         answer = cls.of(workload)
-        document = documents.masked(documents.ordered(workload.spec_json))
+        document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         if "spec" in wanted:
             for key, value in _request(document).items():
                 setattr(answer, key, value)
@@ -81,7 +81,7 @@ class ExpandedOut(WorkloadOut):
             events = workload.events.select_related("actor")[:MOST_EVENTS]
             answer.events = [EventOut.of(event) for event in events]
         if "commandLine" in wanted:
-            answer.command_line = _line(workload, documents.brief(document))
+            answer.command_line = _line(workload, documents.without_defaults(document))
         return answer
 
 
@@ -110,9 +110,9 @@ def _line(workload: Workload, document: documents.Document) -> str:
     request = _request(document)
     body = {
         "name": workload.name,
-        "spec": filled(request["spec"]),
+        "spec": without_nothing(request["spec"]),
         "noMaster": request["no_master"],
     }
     if request["master_spec"] is not None:
-        body["masterSpec"] = filled(request["master_spec"])
+        body["masterSpec"] = without_nothing(request["master_spec"])
     return command_line(body, workload.spec.kind.traits.path, workload.project.name)

@@ -50,7 +50,7 @@ FIELDS: filters.Fields = {
 def narrow(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
     """Rows that match every filter and the search. Raises ``ApiError`` 400 for an invalid
     filter."""
-    rows = filters.narrow(rows, given, FIELDS)
+    rows = filters.filter_queryset(rows, given, FIELDS)
     if search:
         matches = Q(name__icontains=search) | Q(image__icontains=search)
         rows = rows.filter(matches | Q(created_by__username__icontains=search))

@@ -22,7 +22,7 @@ from core.rest.filters import (
     Sorted,
     SortOrder,
     one_of,
-    order,
+    sort_queryset,
 )
 from core.rest.rows import SortedIfAsked
 from projects.models import Project
@@ -83,16 +83,16 @@ class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     sort_order: SortOrder = "desc"
 
     def rows(self, workload: Workload) -> QuerySet[Event]:
-        events = filters.narrow(workload.events.all(), self.filter_by, OF_AN_EVENT)
+        events = filters.filter_queryset(workload.events.all(), self.filter_by, OF_AN_EVENT)
         events = events.filter(message__icontains=self.search) if self.search else events
-        return order(events, self, OF_AN_EVENT).select_related("actor")
+        return sort_queryset(events, self, OF_AN_EVENT).select_related("actor")
 
 
 class PagesOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
-        ranks = filters.narrow(workload.ranks.all(), self.filter_by, OF_A_POD)
+        ranks = filters.filter_queryset(workload.ranks.all(), self.filter_by, OF_A_POD)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks
-        return order(ranks, self, OF_A_POD)
+        return sort_queryset(ranks, self, OF_A_POD)
 
 
 class WorkloadList(Wire):
@@ -106,7 +106,7 @@ def list_workloads(
 ) -> WorkloadList | HttpResponse:
     """Workloads of all kinds that you can see, page by page."""
     rows = listing.rows(request.user).for_list().select_related("project__department")
-    page, following = listing.cut(with_cause(order(rows, listing, FIELDS)))
+    page, following = listing.cut(with_cause(sort_queryset(rows, listing, FIELDS)))
     answer = WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
     return runai.listed(answer, page) if runai.asks(request) else answer
 

@@ -17,9 +17,9 @@ from accounts import tokens
 from accounts.api.tokens import ApiRequest, AsyncBearer
 from core.broker import stream as live
 from core.database.connections import let_go
-from core.rest.api import ApiError, Issue, unreadable
+from core.rest.api import ApiError, Issue, unreadable_request
 from core.web.query import whole_number
-from spec.values.patterns import worded
+from spec.values.patterns import pattern_with_message
 from workloads import logs
 from workloads.api.lookup import WithDeleted, find_kept
 from workloads.history import events
@@ -32,7 +32,7 @@ LOG_LIMIT = 1024 * 1024
 MOST_ATTEMPTS = 10**6
 MOST_LINES = 1_000_000
 CHECK_SECONDS = 10.0  # how often a stream checks its caller's permissions
-RANKS = worded(
+RANKS = pattern_with_message(
     r"^(all|\d{1,4}(,\d{1,4})*)$",
     "must be the number of a rank, several with commas between, such as 0,2, or all",
 )
@@ -242,4 +242,6 @@ def _check_place(workload: Workload, where: LogQuery) -> None:
         said = f"{issues[0].field}: {issues[0].details}"
         raise ApiError(404, "There is no such output.", details=said, issues=issues)
     if where.offset and where.is_merged:
-        raise unreadable([Issue(field="offset", details="is for the bytes of one rank alone")])
+        raise unreadable_request(
+            [Issue(field="offset", details="is for the bytes of one rank alone")]
+        )

@@ -22,7 +22,7 @@ from core.rest.measures import (
     check_groups,
     measurement,
     refuse_others,
-    telemetry,
+    sum_telemetry,
 )
 from spec.kind import WorkloadKind
 from spec.phases import Phase
@@ -128,8 +128,8 @@ def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery
     named = dict.fromkeys(name for pair in columns for name in pair)
     sums = list(rows.values(*named).annotate(number=number)) if named else []
     if not named:
-        return telemetry(asked.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
-    return telemetry(
+        return sum_telemetry(asked.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
+    return sum_telemetry(
         asked.telemetry_type, ((_keys(asked.group_by, it), it["number"]) for it in sums)
     )
 

@@ -18,9 +18,9 @@ from core.rest.filters import (
     Fields,
     Filtered,
     Sorted,
-    narrow,
+    filter_queryset,
     one_of,
-    order,
+    sort_queryset,
 )
 from spec.phases import RankPhase
 from workloads.api.lookup import find_kept
@@ -50,7 +50,7 @@ class PodNarrowing(Filtered):
     def rows(self, user: User) -> QuerySet[Rank]:
         workloads = Workload.objects
         among = workloads.deleted_for(user) if self.deleted else workloads.visible_to(user)
-        rows = narrow(Rank.objects.filter(workload__in=among), self.filter_by, FIELDS)
+        rows = filter_queryset(Rank.objects.filter(workload__in=among), self.filter_by, FIELDS)
         return rows.filter(workload__name__icontains=self.search) if self.search else rows
 
 
@@ -63,7 +63,7 @@ class PodListing(Pages, Sorted, PodNarrowing):
 @router.get("/pods", response=PodList, by_alias=True, operation_id="list_pods")
 def list_pods(request: ApiRequest, listing: Query[PodListing]) -> PodList:
     """Pods of all workloads that you can see, page by page."""
-    rows = order(listing.rows(request.user), listing, FIELDS)
+    rows = sort_queryset(listing.rows(request.user), listing, FIELDS)
     if listing.completed != "all":
         rows = rows.filter(finished_at__isnull=listing.completed == "false")
     page, following = listing.cut(rows.select_related("workload__project"))

@@ -10,7 +10,7 @@ from django.http import HttpRequest, JsonResponse
 from ninja.responses import NinjaJSONEncoder
 
 from core.rest.api import Wire
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.parts.scheduling import Preemptibility
 from spec.phases import Reason
 from workloads.models import Workload
@@ -66,5 +66,5 @@ def _reason(workload: Workload) -> str | None:
     other reasons."""
     if workload.reason != Reason.WAITING_FOR_QUOTA:
         return None
-    wished = mapping(workload.spec_json).get("preemptibility")
+    wished = as_mapping(workload.spec_json).get("preemptibility")
     return "NonPreemptibleOverQuota" if wished == Preemptibility.NON_PREEMPTIBLE else "OverLimit"

@@ -18,7 +18,7 @@ from accounts.api.tokens import ApiRequest, AsyncBearer
 from core.broker import stream as live
 from core.database.connections import let_go
 from core.rest.api import Parameters
-from core.web.query import uuids
+from core.web.query import parse_uuids
 from workloads.history import changes, events
 from workloads.history.changes import Cursor, WorkloadChange
 from workloads.live import LONGEST_SECONDS, RETRY_MS, channels_of
@@ -102,7 +102,7 @@ class ProgramWatch:
         """A message for each workload that changed. Only the last one has an id, which confirms all
         of them."""
         named = (name.partition("-") for name in names)
-        current = await changes.of(uuids(rest for first, _, rest in named if first != "o"))
+        current = await changes.of(parse_uuids(rest for first, _, rest in named if first != "o"))
         text = self._text(current)
         if text:
             self.cursor = self.cursor.after(current)

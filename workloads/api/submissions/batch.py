@@ -7,7 +7,7 @@ from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import ApiError, Issue, refused_for
+from core.rest.api import ApiError, Issue, refusal_error
 from spec.draft import WorkloadDraft
 from spec.problems.errors import Problem, SpecError
 from workloads import submission
@@ -88,7 +88,7 @@ def _refused(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiErr
         Issue(field=_field(at, problem, bodies), details=problem.message, rule=problem.rule)
         for at, problem in error.problems
     ]
-    return refused_for(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
+    return refusal_error(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
 
 
 def _field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:

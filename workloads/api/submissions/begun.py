@@ -2,7 +2,7 @@
 
 from accounts.models import User
 from assets.models import Template
-from assets.template.beginning import laid, over
+from assets.template.beginning import lay_replica_over, merge_user_values
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
@@ -27,11 +27,11 @@ def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDr
     both = {
         "template": template.pk,
         "framework": draft.framework or base.framework,
-        "worker": over(base.worker, draft.worker),
-        "values": laid(base.values, draft.values),
+        "worker": lay_replica_over(base.worker, draft.worker),
+        "values": merge_user_values(base.values, draft.values),
     }
     if draft.master:
-        both["master"] = over(base.master or base.worker, draft.master)
+        both["master"] = lay_replica_over(base.master or base.worker, draft.master)
     elif _leaves_out_the_master(body):
         both |= {"master": base.master, "architecture": base.architecture}
     return draft.model_copy(update=both), []

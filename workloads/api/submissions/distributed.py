@@ -10,7 +10,7 @@ from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import ApiError, Issue, Wire, refused_for
+from core.rest.api import ApiError, Issue, Wire, refusal_error
 from core.web.query import whole_number
 from spec.draft import ASSET_LISTS, ReplicaDraft, WorkloadDraft
 from spec.formats import documents
@@ -112,7 +112,7 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
 
 def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
     """Problems of a request of any kind that a draft cannot express."""
-    for key in documents.strays(body.spec, kind):
+    for key in documents.unknown_keys(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"], "unknown")
     if whole_number(body.project_id) is None:
         message = f"{body.project_id!r} is not the ID of a project you have access to"
@@ -152,7 +152,7 @@ def refused(error: SpecError, body: OnePodIn) -> ApiError:
         Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
     ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
-    return refused_for(CANNOT, issues, first)
+    return refusal_error(CANNOT, issues, first)
 
 
 def wire_field(problem: Problem, body: OnePodIn) -> str:

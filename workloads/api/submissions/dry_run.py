@@ -10,7 +10,7 @@ from django.core.exceptions import ObjectDoesNotExist
 from pydantic import Field
 
 from accounts.models import User
-from core.rest.api import Issue, Parameters, Wire, words
+from core.rest.api import Issue, Parameters, Wire, enum_schema
 from engines.base import EngineError
 from spec.formats import documents
 from spec.formats.published import PORTS, URLS, published_at
@@ -30,7 +30,7 @@ from workloads.scheduling.fit.repairs import Repair
 from workloads.submission import planned_launch_of
 from workloads.wizard import repairs
 
-AnswerWord = Annotated[str, words("now", "later", "never", "unknown")]
+AnswerWord = Annotated[str, enum_schema("now", "later", "never", "unknown")]
 FieldOf = Callable[[Problem], str]
 ROOTS = {"worker": "spec", "master": "masterSpec"}
 CONNECTIONS = "connections"
@@ -166,7 +166,7 @@ class DryRunOut(Wire):
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
         out = cls.refused(plan.draft.name, _problems(plan), field_of)
         if plan.spec:
-            whole = documents.masked(documents.dump(plan.spec))
+            whole = documents.mask_secret_values(documents.dump_spec(plan.spec))
             out.spec = documents.to_wire(whole)
             out.master_spec = documents.master_to_wire(whole)
             out.sources = {

@@ -9,10 +9,10 @@ from uuid import UUID
 from django.core.exceptions import ObjectDoesNotExist
 from pydantic import Field
 
-from core.rest.api import TENANT, Wire, words
+from core.rest.api import TENANT, Wire, enum_schema
 from engines.base import EngineError
-from spec.formats.documents import masked
-from spec.formats.stored import mapping
+from spec.formats.documents import mask_secret_values
+from spec.formats.stored import as_mapping
 from spec.phases import Phase
 from workloads.api.schemas import author, desired_phase
 from workloads.api.submissions.dry_run import shown_spec
@@ -68,7 +68,7 @@ class ManifestMetadataOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
-        stored = mapping(workload.spec_json)
+        stored = as_mapping(workload.spec_json)
         home = workload.project
         return cls(
             id=workload.pk,
@@ -114,7 +114,7 @@ class SyncOut(Wire):
     """Whether the cluster has the workload: ``Queued`` until then, and ``Failed`` if it
     never will."""
 
-    status: Annotated[str, words(QUEUED, SYNCED, DELETING, DELETED, FAILED)] = Field(
+    status: Annotated[str, enum_schema(QUEUED, SYNCED, DELETING, DELETED, FAILED)] = Field(
         description="Queued until the cluster has received it, then Synced"
     )
     message: str = Field(description="Why it has this status; empty if there is nothing to say")
@@ -142,12 +142,12 @@ class ManifestWorkloadOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> Self:
-        raw = mapping(workload.manifest_json)
+        raw = as_mapping(workload.manifest_json)
         return cls(
             workload=ManifestedOut(
                 metadata=ManifestMetadataOut.of(workload, raw),
                 desired_phase=desired_phase(workload),
-                raw_manifest=masked(raw, VARIABLES),
+                raw_manifest=mask_secret_values(raw, VARIABLES),
                 workload_manifest=_handed_over(workload, raw),
             ),
             sync_info=SyncOut.of(workload),

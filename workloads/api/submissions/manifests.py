@@ -14,15 +14,15 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core import text
-from core.rest.api import ApiError, Closed, Issue, refused_for, unreadable
+from core.rest.api import ApiError, Closed, Issue, refusal_error, unreadable_request
 from core.web.query import whole_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
-from spec.formats.documents import masked
+from spec.formats.documents import mask_secret_values
 from spec.formats.lines import LONGEST, YamlError
-from spec.formats.lines import read as read_yaml
-from spec.formats.stored import mapping
-from spec.imports.manifest.jobs import ImportedManifest, imported
+from spec.formats.lines import parse_yaml as read_yaml
+from spec.formats.stored import as_mapping
+from spec.imports.manifest.jobs import ImportedManifest, import_manifest
 from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import DistributedIn, OnePodIn
@@ -132,7 +132,7 @@ def create(
             it.model_copy(update={"field": places.get(it.field, it.field)})
             for it in refused(error, creation).issues
         ]
-        raise refused_for(CANNOT, issues) from error
+        raise refusal_error(CANNOT, issues) from error
     return Status(202, ManifestWorkloadOut.of(workload))
 
 
@@ -207,12 +207,12 @@ def _manifest(body: ManifestIn) -> dict[str, Any]:
     it is not valid."""
     if (body.manifest is None) == (body.manifest_base64_encoded is None):
         details = f"give either {MANIFEST} or {ENCODED}"
-        raise unreadable([Issue(field=MANIFEST, details=details, rule="required")])
+        raise unreadable_request([Issue(field=MANIFEST, details=details, rule="required")])
     key = ENCODED if body.manifest is None else MANIFEST
     manifest = _decoded(body) if body.manifest is None else body.manifest
     if len(json.dumps(manifest, ensure_ascii=False)) > LONGEST:
         details = f"is longer than {LONGEST:,} characters of JSON"
-        raise unreadable([Issue(field=key, details=details, rule="max")])
+        raise unreadable_request([Issue(field=key, details=details, rule="max")])
     return manifest
 
 
@@ -222,7 +222,7 @@ def _decoded(body: ManifestIn) -> dict[str, Any]:
             b64decode(str(body.manifest_base64_encoded), validate=True).decode()
         ).values
     except YamlError as error:
-        raise unreadable(
+        raise unreadable_request(
             [
                 Issue(field=ENCODED, details=f"line {it.line}: {it.sentence}", rule="format")
                 for it in error.problems
@@ -230,7 +230,7 @@ def _decoded(body: ManifestIn) -> dict[str, Any]:
         ) from error
     except ValueError as error:  # not valid Base64 or UTF-8
         details = "must be YAML, as UTF-8 in Base64"
-        raise unreadable([Issue(field=ENCODED, details=details, rule="format")]) from error
+        raise unreadable_request([Issue(field=ENCODED, details=details, rule="format")]) from error
 
 
 def _request(
@@ -238,11 +238,11 @@ def _request(
 ) -> tuple[OnePodIn, Callable[[], WorkloadDraft]]:
     """Convert a manifest to the request of its kind of workload, and a function that builds its
     draft. Raises ``ApiError`` 400 with everything in it that workloads do not have."""
-    job = imported(manifest)
+    job = import_manifest(manifest)
     issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
     issues += _misplaced(job, metadata, by)
     if issues:
-        raise refused_for(CANNOT, issues)
+        raise refusal_error(CANNOT, issues)
     request = {
         "name": metadata.name or job.name,
         "useGivenNameAsPrefix": metadata.use_given_name_as_prefix,
@@ -277,7 +277,7 @@ def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) ->
 def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """Paths of the fields that differ from the submitted workload. A masked value, as answers show
     it, counts as unchanged."""
-    stored = mapping(workload.spec_json)
+    stored = as_mapping(workload.spec_json)
     asked = body.metadata or ManifestClassIn()
     if asked.priority not in {None, stored.get("priorityClass")}:
         yield "metadata.priority"
@@ -285,8 +285,8 @@ def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
         yield "metadata.category"
     if body.manifest is None and body.manifest_base64_encoded is None:
         return
-    there = mapping(workload.manifest_json)
-    yield from _paths(_manifest(body), there, masked(there, VARIABLES), MANIFEST)
+    there = as_mapping(workload.manifest_json)
+    yield from _paths(_manifest(body), there, mask_secret_values(there, VARIABLES), MANIFEST)
 
 
 def _paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:

@@ -116,7 +116,7 @@ def listed(template: Template, reasons: list[ComplianceReason] | None) -> Listed
 
 def _facts(template: Template) -> dict[str, Any]:
     draft = template.draft
-    setup = documents.masked(setup_of(draft))
+    setup = documents.mask_secret_values(setup_of(draft))
     whole: dict[str, Any] = {"spec": setup["spec"], "assets": setup["assets"]}
     if draft.is_gang:
         whole["no_master"] = setup["noMaster"]

@@ -17,8 +17,8 @@ from assets.api.places import place_of
 from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
-from core.rest.api import Closed, Issue, judged, not_found, refused_for
-from core.rest.filters import narrow, order
+from core.rest.api import Closed, Issue, not_found, refusal_error, translate_errors
+from core.rest.filters import filter_queryset, sort_queryset
 from projects.scopes import Place, ScopedQuerySet
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
@@ -65,11 +65,11 @@ class TemplateCalls:
         return rows.filter(its)
 
     def narrowed(self, narrowing: TemplateNarrowing, user: User) -> ScopedQuerySet[Template]:
-        rows = narrow(self.rows(user), narrowing.filter_by, FIELDS)
+        rows = filter_queryset(self.rows(user), narrowing.filter_by, FIELDS)
         return rows.search(narrowing.search) if narrowing.search else rows
 
     def listed(self, listing: TemplateListing, user: User) -> TemplateList:
-        rows = order(self.narrowed(listing, user), listing, FIELDS)
+        rows = sort_queryset(self.narrowed(listing, user), listing, FIELDS)
         page, following = listing.cut(rows)
         asked = WithInfo(comply_to_project=listing.comply_to_project)
         info = info_of(TEMPLATE, page, user, asked)
@@ -97,7 +97,7 @@ class TemplateCalls:
         draft, more = self._draft(setup, user)
         wrong += more
         if place is None:
-            raise refused_for(REFUSED, wrong)
+            raise refusal_error(REFUSED, wrong)
         with _judged(wrong):
             template = services.save_template(
                 draft,
@@ -130,7 +130,7 @@ class TemplateCalls:
     def delete(self, pk: UUID, user: User) -> None:
         """Delete a template. Raises ``ApiError`` 404, or 409 if it is in use."""
         template = self.find(pk, user)
-        with judged(""):
+        with translate_errors(""):
             assets.delete(TEMPLATE, template, by=user)
 
     def _put(
@@ -157,7 +157,7 @@ def is_free(wanted: WantedTemplateName, user: User) -> bool:
     )
     place, wrong = place_named(meta, user)
     if place is None:
-        raise refused_for("The name cannot be judged.", wrong)
+        raise refusal_error("The name cannot be judged.", wrong)
     name = wanted.template_name.strip()
     return bool(name) and not TEMPLATE.rows.named(name, place).exists()
 
@@ -200,7 +200,7 @@ def _judged(wrong: list[Issue]) -> Iterator[None]:
     """Report the problems of a change together with ``wrong``, which were found before. If there
     are any, the change is rolled back."""
     try:
-        with judged(REFUSED), transaction.atomic():
+        with translate_errors(REFUSED), transaction.atomic():
             yield
             if wrong:
                 raise SpecError(())
@@ -209,4 +209,4 @@ def _judged(wrong: list[Issue]) -> Iterator[None]:
             Issue(field=f"meta.{'.'.join(map(str, it.path))}", details=it.message, rule=it.rule)
             for it in error.problems
         ]
-        raise refused_for(REFUSED, [*wrong, *more]) from error
+        raise refusal_error(REFUSED, [*wrong, *more]) from error

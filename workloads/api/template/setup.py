@@ -10,7 +10,7 @@ from core.rest.api import Issue
 from spec.draft import ASSET_LISTS, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
 from spec.formats.published import given_as
-from spec.formats.stored import mapping
+from spec.formats.stored import as_mapping
 from spec.kind import WorkloadKind, traits_of
 from spec.problems.errors import Problem
 from workloads.plan import plan
@@ -25,18 +25,18 @@ WORKERS_ONLY = "workers_only"
 
 def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
     """The draft for a setup, which may lack any field."""
-    spec, master = dict(mapping(setup.get("spec"))), setup.get("master")
+    spec, master = dict(as_mapping(setup.get("spec"))), setup.get("master")
     if not kind.is_gang:
         document = documents.one_pod_from_wire(spec, kind)
         own: Values = {"framework": ""}
     else:
-        its = None if master is None else mapping(mapping(master).get("spec"))
+        its = None if master is None else as_mapping(as_mapping(master).get("spec"))
         document = documents.from_wire(spec, no_master=bool(setup.get("noMaster")), master=its)
         framework = document.pop(FRAMEWORK, None)
         own = {
             **({"framework": str(framework)} if framework else {}),
             "architecture": document.pop("architecture"),
-            "master": None if its is None else _replica(document.pop("master"), mapping(master)),
+            "master": None if its is None else _replica(document.pop("master"), as_mapping(master)),
         }
     worker = _replica(document.pop("worker"), setup)
     return WorkloadDraft(kind=kind, worker=worker, values=document, **own)
@@ -44,7 +44,7 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
 
 def _replica(values: Values, given: Setup) -> ReplicaDraft:
     """The role's values, with the assets that are chosen for it."""
-    chosen = mapping(given.get("assets"))
+    chosen = as_mapping(given.get("assets"))
     listed = {key: chosen[key] for key in ASSET_LISTS if chosen.get(key)}
     return ReplicaDraft(
         assets={kind: chosen[kind] for kind in CHOSEN if chosen.get(kind)},
@@ -98,7 +98,7 @@ def laid_over(old: Any, new: Any) -> Any:
     a field."""
     if not isinstance(new, dict):
         return new
-    merged = dict(mapping(old))
+    merged = dict(as_mapping(old))
     for key, value in new.items():
         if value is None:
             merged.pop(key, None)
@@ -118,7 +118,7 @@ def without(setup: Setup, path: str) -> Setup:
 def issues_of(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
     """Problems with the values of a setup. Missing values are not a problem of a template."""
     kind = WorkloadKind(draft.kind)
-    for key in documents.strays(mapping(setup.get("spec")), kind):
+    for key in documents.unknown_keys(as_mapping(setup.get("spec")), kind):
         yield Issue(field=f"spec.{key}", details="is not a field of this kind", rule="unknown")
     bare = draft.model_copy(update={"rules": ()})
     for problem in plan(bare, by=by).problems:
@@ -141,13 +141,13 @@ def field_of(problem: Problem, setup: Setup) -> str:
     """Path of the request's field that a problem of the draft is about."""
     head, *rest = problem.path
     if head in {"worker", "master"}:
-        given = setup if head == "worker" else mapping(setup.get("master"))
+        given = setup if head == "worker" else as_mapping(setup.get("master"))
         before = [] if head == "worker" else ["master"]
-        if set(rest[:1]) & ASSET_LISTS or mapping(given.get("assets")).get(
+        if set(rest[:1]) & ASSET_LISTS or as_mapping(given.get("assets")).get(
             str(rest[:1] and rest[0])
         ):
             return ".".join([*before, "assets", *map(str, rest)])
-        rest = list(given_as(mapping(given.get("spec")), tuple(rest)))
+        rest = list(given_as(as_mapping(given.get("spec")), tuple(rest)))
         return ".".join([*before, "spec", *map(str, rest)])
     named = {"framework": f"spec.{FRAMEWORK}", "architecture": "noMaster"}
     return ".".join([named.get(str(head), f"spec.{head}"), *map(str, rest)])

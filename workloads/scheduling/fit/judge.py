@@ -10,7 +10,7 @@ from projects.quotas import Account, Demand
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
-from spec.values.quantities import in_gib
+from spec.values.quantities import format_gib
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
     NodeGroup,
@@ -274,4 +274,4 @@ def _lacks(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
     if ask.cpu > (cores := max(it.whole.cpu for it in groups)):
         yield f"{ask.cpu:g} CPU cores, the most is {cores:g}"
     if ask.memory > (memory := max(it.whole.memory for it in groups)):
-        yield f"{in_gib(ask.memory)} of memory, the most is {in_gib(memory)}"
+        yield f"{format_gib(ask.memory)} of memory, the most is {format_gib(memory)}"

@@ -30,7 +30,7 @@ def enforce() -> None:
 
 def end(workload: Workload) -> bool:
     """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
-    why = time_limit.reached(workload.spec_json["timeLimitSeconds"])
+    why = time_limit.time_limit_sentence(workload.spec_json["timeLimitSeconds"])
     return stopping.ask(workload, reason=Reason.DEADLINE_EXCEEDED, why=why)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from core.words import some
+from core.words import name_first_three
 from projects.quotas import SLACK, Account, Demand, Quota
 from spec.phases import Reason
 from workloads.scheduling.placement import Placement, Shape
@@ -90,7 +90,7 @@ class Contender:
 
 def called(others: Sequence[Contender], reader: Contender) -> str:
     """The names of several gangs."""
-    own = some([it.name for it in others if it.project == reader.project])
+    own = name_first_three([it.name for it in others if it.project == reader.project])
     strangers = sum(it.project != reader.project for it in others)
     rest = f"{strangers} workloads of other projects" if strangers > 1 else ""
     if strangers == 1:

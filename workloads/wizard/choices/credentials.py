@@ -13,7 +13,7 @@ from assets.credential.usable import (
     is_anothers,
     nearest_first,
     that_open,
-    usable,
+    usable_credentials,
 )
 from clusters.models import Cluster
 from core.forms.field import Option, Values
@@ -41,7 +41,9 @@ class Credentials:
         """The usable credentials by name, one more than :data:`MOST` if there are more."""
         if self.project is None:
             return []
-        rows = usable(self.project, self.by).select_related("cluster", "department", "project")
+        rows = usable_credentials(self.project, self.by).select_related(
+            "cluster", "department", "project"
+        )
         return list(rows.order_by("name", "pk")[: MOST + 1])
 
     @property
@@ -52,7 +54,7 @@ class Credentials:
         """Names that contain ``text``, each with the type and scope of its credential."""
         if self.project is None:
             return []
-        rows = usable(self.project, self.by).filter(name__icontains=text.strip())
+        rows = usable_credentials(self.project, self.by).filter(name__icontains=text.strip())
         rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
         return [(row.name, in_words(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
 
@@ -89,7 +91,7 @@ class Credentials:
         for a list, generic ones are left out, whose keys are not known from their type."""
         if self.project is None or not self.are_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
-        return that_open([*KEYS], usable(self.project, self.by))
+        return that_open([*KEYS], usable_credentials(self.project, self.by))
 
     @cached_property
     def _valid(self) -> list[Credential]:
@@ -97,7 +99,7 @@ class Credentials:
         has no other way to choose one."""
         if self.project is None or not self.are_many:
             return self._with_keys
-        return that_open([*CredentialKind], usable(self.project, self.by))
+        return that_open([*CredentialKind], usable_credentials(self.project, self.by))
 
     def bars(self, credential: Credential) -> str:
         """Why a variable cannot use the credential here, or an empty text if it can."""

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind, Fact
-from assets.gallery.cards import cards
+from assets.gallery.cards import asset_cards
 from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from projects.models import Project
@@ -219,7 +219,7 @@ def assets(
 
 def _usable(kind: AssetKind[Any], user: User, project: Project) -> Iterable[tuple[Any, AssetCard]]:
     rows = list(kind.rows.visible_to(user).usable_in(project).select_related(*PLACES))
-    return zip(rows, cards(kind, rows, project.cluster), strict=True)
+    return zip(rows, asset_cards(kind, rows, project.cluster), strict=True)
 
 
 def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: str = "") -> Card:

@@ -14,7 +14,7 @@ from clusters.withheld import why_withheld
 from core.forms.field import Cell, Option
 from core.forms.items import BARRED
 from core.forms.shown import Shown
-from core.forms.words import sentence
+from core.forms.words import field_sentence
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 from workloads.wizard.choices import people
@@ -70,7 +70,7 @@ class Offer:
             return ""
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
         reason = why_withheld(self.cluster, key)
-        return sentence(reason) if reason else ""
+        return field_sentence(reason) if reason else ""
 
     @cached_property
     def sources(self) -> set[str]:

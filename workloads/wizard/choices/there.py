@@ -5,7 +5,7 @@ from collections.abc import Collection
 
 from core.forms.items import ShownCell, ShownItem
 from core.forms.shown import Shown
-from core.words import some
+from core.words import name_first_three
 from workloads.wizard.choices.offers import Offer
 
 UNSEEN = "Trainyard may not list {} on this cluster: enter the name."
@@ -45,7 +45,7 @@ def _note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> Non
 def _missing(there: Collection[str]) -> str:
     """The warning that an object does not exist. It is not an error, because it can still be
     created before the workload starts."""
-    has = f"has {some(sorted(there))}" if there else "has none"
+    has = f"has {name_first_three(sorted(there))}" if there else "has none"
     return f"The project's namespace {has}. Pods wait until there is one."
 
 

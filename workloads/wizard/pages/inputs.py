@@ -7,7 +7,7 @@ from typing import Any
 from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
-from core.forms.shown import Inherited, Shown, show
+from core.forms.shown import Inherited, Shown, show_field
 from spec.draft import Values
 from spec.framework import owner_of
 from spec.values.variable import MASK, looks_secret
@@ -69,7 +69,7 @@ def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> Shown
     standard = _standard(plan, question, offer)
     if standard and nested.get(values, question.key) in nested.EMPTY:
         values = {question.key: standard}
-    shown = show(field, values, offer.choices)
+    shown = show_field(field, values, offer.choices)
     if standard:
         _compare(shown, standard, plan)
     _withhold(shown, question, offer)
@@ -214,7 +214,7 @@ class Fold:
         labels: dict[str, list[str]] = {}
         for it in [] if self.lacks else self.lists:
             for label, why in [(it.field.label, it.why_not)] if it.why_not else it.withheld:
-                labels.setdefault(words.sentence(why), []).append(label)
+                labels.setdefault(words.field_sentence(why), []).append(label)
         return [(", ".join(dict.fromkeys(its)), why) for why, its in labels.items()]
 
     @property

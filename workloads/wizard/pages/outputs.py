@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Any
 
 from assets.models import Template
-from assets.template.beginning import keeps
+from assets.template.beginning import keeps_draft
 from core.rest import curl
 from spec.formats import documents
-from spec.formats.merge import filled
+from spec.formats.merge import without_nothing
 from spec.kind import WorkloadKind
 from trainyard_cli.flags.line import command_line
 from workloads.plan import Plan
@@ -52,8 +52,8 @@ class Outputs:
 
 def _body(plan: Plan) -> dict[str, Any]:
     """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
-    whole = documents.dump(plan.spec) if plan.spec else plan.document
-    document = documents.masked(documents.brief(whole))
+    whole = documents.dump_spec(plan.spec) if plan.spec else plan.document
+    document = documents.mask_secret_values(documents.without_defaults(whole))
     body: dict[str, Any] = {"name": plan.draft.name}
     if template := _template(plan, document):
         body["templateId"] = str(template.pk)
@@ -61,9 +61,9 @@ def _body(plan: Plan) -> dict[str, Any]:
         body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
-    body["spec"] = filled(documents.to_wire(document))
+    body["spec"] = without_nothing(documents.to_wire(document))
     if (master := documents.master_to_wire(document)) is not None:
-        body["masterSpec"] = filled(master)
+        body["masterSpec"] = without_nothing(master)
     return body
 
 
@@ -71,4 +71,4 @@ def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
     """The template that the request can name, so that its rules apply. ``None`` if a request that
     names it would not mean the same as the draft."""
     template = None if plan.draft.is_template else plan.template
-    return template if template and keeps(template.draft, plan.draft, document) else None
+    return template if template and keeps_draft(template.draft, plan.draft, document) else None

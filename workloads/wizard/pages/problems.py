@@ -72,9 +72,9 @@ def sentence(question: Question, problem: Problem) -> str:
     if question.input is Input.DURATION:
         message = _with_unit(message)
     if message.startswith(ABOUT_THE_WORKLOAD):
-        return words.sentence(f"The workload {message}")
+        return words.field_sentence(f"The workload {message}")
     about = ABOUT_THE_CELL if question.input is Input.ITEMS else ()
-    return words.sentence(message, _subject(question, problem), more=about)
+    return words.field_sentence(message, _subject(question, problem), more=about)
 
 
 def _subject(question: Question, problem: Problem) -> str:

@@ -12,7 +12,7 @@ from projects.quotas import Account, Demand
 from spec.cautions import cautions
 from spec.formats import documents
 from spec.problems.errors import SpecError
-from spec.values.quantities import readable
+from spec.values.quantities import format_bytes
 from spec.workload import Pod, WorkloadSpec
 from workloads.history.causes import BarShare, bar
 from workloads.plan import Plan
@@ -100,7 +100,7 @@ def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
         return None
     roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
     try:
-        return documents.load(document | roles)
+        return documents.load_spec(document | roles)
     except SpecError:
         return None
 
@@ -129,7 +129,7 @@ def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator
     rows = (
         (unit, "gpus", _number),
         ("CPU cores", "cpu", _number),
-        ("Memory", "memory", readable),
+        ("Memory", "memory", format_bytes),
     )
     for label, name, words in rows:
         least = min(bounds, key=partial(_left, name=name))

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from core.forms.durations import split
+from core.forms.durations import split_duration
 from core.forms.field import Cell, Input
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
@@ -29,7 +29,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
 
 
 def _time(seconds: int) -> str:
-    return " ".join(split(seconds))
+    return " ".join(split_duration(seconds))
 
 
 GENERAL = Section(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from engines.base import Launch, Manifest
 from engines.kubernetes.manifests.values import source_of
 from engines.kubernetes.names import secret_name
-from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, opens
+from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.data.storage import S3, Git, Storage
 from spec.values.variable import NamedCredential
 from spec.workload import Role
@@ -29,7 +29,7 @@ class SecretKeys:
 def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
     """The Secret that opens a repository; ``None`` if it is public. ``role`` is the pod's."""
     if git.credential:
-        kind = opens("git", git.repository)
+        kind = credential_kind_for("git", git.repository)
         own = _own(source_of(launch, role), f"git-{number}", kind)
         if kind is not CredentialKind.SSH_KEY:
             return SecretKeys(secret_name(launch), own)
@@ -44,7 +44,7 @@ def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | No
 
 def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
     if s3.credential:
-        kind = opens("s3", s3.bucket)
+        kind = credential_kind_for("s3", s3.bucket)
         own = _own(source_of(launch, role), f"s3-{number}", kind)
         return SecretKeys(secret_name(launch), own)
     if s3.access_key_secret:
@@ -86,10 +86,10 @@ def _files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, st
 def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
     for number, git in enumerate(storage.git):
         if git.credential:
-            yield f"git-{number}", git.credential, opens("git", git.repository)
+            yield f"git-{number}", git.credential, credential_kind_for("git", git.repository)
     for number, s3 in enumerate(storage.s3):
         if s3.credential:
-            yield f"s3-{number}", s3.credential, opens("s3", s3.bucket)
+            yield f"s3-{number}", s3.credential, credential_kind_for("s3", s3.bucket)
 
 
 def _own(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from engines.kubernetes.manifests.pod.access import SSH_KEY, SecretKeys, of_buck
 from engines.kubernetes.manifests.pod.container import container_security, resources
 from engines.kubernetes.manifests.pod.env import Variable, from_secret
 from engines.kubernetes.manifests.values import without_empty
-from spec.data.credential import CredentialKind, opens
+from spec.data.credential import CredentialKind, credential_kind_for
 from spec.data.storage import S3, Git
 from spec.workload import Replica, Role
 
@@ -110,7 +110,7 @@ def passwd(replica: Replica) -> dict[str, str]:
 
 def _is_by_ssh(git: Git) -> bool:
     if git.credential:
-        return opens("git", git.repository) is CredentialKind.SSH_KEY
+        return credential_kind_for("git", git.repository) is CredentialKind.SSH_KEY
     return git.key is not None
 
 

@@ -13,7 +13,7 @@ from engines.kubernetes.status.causes.unschedulable import passed
 from engines.nodes import Allocation, NodeInfo
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import NOT_ASKED_FOR
-from spec.values.quantities import in_gib
+from spec.values.quantities import format_gib
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 NEVER = "It will never start unless such nodes are added."
@@ -81,7 +81,7 @@ def _lacks(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
     if wanted.cpu > (cores := max(node.cpu for node in nodes)):
         yield f"{wanted.cpu:g} CPU cores, the most is {cores:g}"
     if wanted.memory > (most := max(node.memory for node in nodes)):
-        yield f"{in_gib(wanted.memory)} of memory, the most is {in_gib(most)}"
+        yield f"{format_gib(wanted.memory)} of memory, the most is {format_gib(most)}"
 
 
 def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from engines.base import Launch
 from engines.slurm.script.shape import Tasks, has_launcher, script_of, tasks_of
 from engines.slurm.script.site import APPTAINER, NO_CONTAINERS, PYXIS, SINGULARITY, SlurmSite
-from spec.problems.errors import Problem, path_of
+from spec.problems.errors import Problem, parse_path
 from spec.workload import Pod, Replica
 
 FILE = "file://"
@@ -34,7 +34,7 @@ def unused(launch: Launch, site: SlurmSite) -> Iterator[Problem]:
     why = _why_not(launch, site)
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
         if replica and replica.image:
-            yield Problem(path_of(f"{role}.image"), NOT_USED.format(why=why))
+            yield Problem(parse_path(f"{role}.image"), NOT_USED.format(why=why))
 
 
 def _why_not(launch: Launch, site: SlurmSite) -> str:

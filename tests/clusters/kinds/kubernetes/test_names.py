@@ -35,7 +35,7 @@ def node(cluster: Cluster, **labels: str) -> None:
 def told(cluster: Cluster, *, worker: dict[str, Any] | None = None, **whole: Any) -> dict[str, str]:
     document = {"distributedFramework": "PyTorch", "worker": {"image": "x:1", **(worker or {})}}
     handle = Handle(uuid4(), "mnist", "vision")
-    found = complaints(cluster, handle, documents.load(document | whole))
+    found = complaints(cluster, handle, documents.load_spec(document | whole))
     return {problem.field: problem.message for problem in found}
 
 
@@ -102,7 +102,7 @@ def test_a_claim_or_config_map_that_is_not_there_yet_is_a_warning(cluster: Clust
 
     def warned() -> dict[str, str]:
         document = {"distributedFramework": "PyTorch", "worker": {"image": "x:1", **worker}}
-        spec = documents.load(document)
+        spec = documents.load_spec(document)
         return {
             it.field: it.message for it in warnings(cluster, Handle(uuid4(), "m", "vision"), spec)
         }

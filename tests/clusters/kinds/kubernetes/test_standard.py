@@ -23,7 +23,7 @@ def told(
 ) -> dict[str, str]:
     has = {"queues": True, "frameworks": [asdict(support)], "plain_jobs": plain_jobs}
     cluster = Cluster.objects.create(name="gpu", kind="kubernetes", capabilities_json=has)
-    spec = documents.load({**document, "worker": WORKER})
+    spec = documents.load_spec({**document, "worker": WORKER})
     problems = complaints(cluster, Handle(uuid4(), "alone", "vision"), spec)
     return {problem.field: problem.message for problem in problems}
 

@@ -8,7 +8,7 @@ from clusters.connections import complaints
 from clusters.models import Cluster
 from engines.base import Capabilities
 from engines.partitions import BillingAccount, NodeShape, Partition
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.engines.contract import launch
 from tests.factories import ProjectFactory, UserFactory
 from tests.web import signed_in
@@ -26,7 +26,7 @@ def test_the_partition_of_the_cluster_bounds_its_workloads() -> None:
         capabilities_json=asdict(offer),
     )
     launched = launch("true", num_workers=9, time_limit_seconds=301)
-    places = [place_of(it.path) for it in complaints(cluster, launched.handle, launched.spec)]
+    places = [path_text(it.path) for it in complaints(cluster, launched.handle, launched.spec)]
     assert places == ["timeLimitSeconds", "numWorkers"]
 
 

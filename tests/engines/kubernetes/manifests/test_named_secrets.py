@@ -6,7 +6,7 @@ from engines.base import Launch, Registry
 from engines.kubernetes.manifests.named_secrets import complaints
 from engines.kubernetes.names import job_name, pull_secret_name, secret_name
 from spec.formats import documents
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.engines.kubernetes.cases import SIMPLE, case
 
 THEIRS = case("pytorch")
@@ -27,14 +27,14 @@ def naming(secret: str) -> Launch:
     }
     document = {"distributedFramework": "PyTorch", "worker": pod}
     applied = (Registry("r.example.com", existing_secret=secret),)
-    return replace(THEIRS, spec=documents.load(document), registries=applied)
+    return replace(THEIRS, spec=documents.load_spec(document), registries=applied)
 
 
 def test_the_secrets_of_other_workloads_are_refused_wherever_they_are_named() -> None:
     ssh = f"{job_name(THEIRS.handle)}-ssh"
     for secret in (secret_name(THEIRS), pull_secret_name(THEIRS), ssh):
         problems = list(complaints(naming(secret)))
-        assert [place_of(it.path) for it in problems] == [
+        assert [path_text(it.path) for it in problems] == [
             "worker.environmentVariables[0].secret.name",
             "worker.storage.secretVolume[0].secret",
             "worker.storage.git[0].secretRef.name",

@@ -9,7 +9,7 @@ from engines.base import Launch
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.manifests.unsupported import complaints
 from spec.formats import documents
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from tests.engines.kubernetes.cases import SIMPLE, case
 
 WITH_KAI = case("pytorch")
@@ -18,7 +18,7 @@ WITH_KAI = case("pytorch")
 def labelled(*names: str, field: str = "labels", framework: str = "PyTorch") -> Launch:
     pod = SIMPLE | {field: [{"name": name, "value": "1"} for name in names]}
     document = {"distributedFramework": framework, "worker": pod}
-    return replace(WITH_KAI, spec=documents.load(document | {"master": pod}))
+    return replace(WITH_KAI, spec=documents.load_spec(document | {"master": pod}))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_labels_of_operators_and_schedulers_are_refused_wherever_they_are_given(
 ) -> None:
     for field in ("labels", "annotations"):
         problems = list(complaints(labelled("team", name, field=field)))
-        places = [place_of(it.path) for it in problems]
+        places = [path_text(it.path) for it in problems]
         assert places == [f"worker.{field}[1].name", f"master.{field}[1].name"]
         assert all(it.message.startswith(repr(name)) and words in it.message for it in problems)
 
@@ -58,7 +58,9 @@ def test_labels_of_operators_and_schedulers_are_refused_wherever_they_are_given(
 @pytest.mark.parametrize("name", ["batch.kubernetes.io/job-name", "job-name", "controller-uid"])
 def test_labels_of_a_job_of_kubernetes_are_refused_for_such_a_job(name: str) -> None:
     assert not list(complaints(labelled(name)))
-    alone = documents.load({"kind": "training", "worker": SIMPLE | {"labels": [{"name": name}]}})
+    alone = documents.load_spec(
+        {"kind": "training", "worker": SIMPLE | {"labels": [{"name": name}]}}
+    )
     plain = replace(WITH_KAI, spec=alone, site=replace(WITH_KAI.site, plain_jobs=True))
     (problem,) = complaints(plain)
     assert "belongs to Kubernetes, which sets it on the pods of a Job" in problem.message

@@ -56,7 +56,7 @@ def test_a_master_that_inherits_has_the_workers_fields() -> None:
 
 def launched(**worker: Any) -> Launch:
     document = {"distributedFramework": "PyTorch", "worker": {"image": "img:1", **worker}}
-    return Launch(Handle(uuid4(), "demo", PROJECT), 1, documents.load(document))
+    return Launch(Handle(uuid4(), "demo", PROJECT), 1, documents.load_spec(document))
 
 
 @pytest.fixture

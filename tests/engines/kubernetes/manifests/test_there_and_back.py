@@ -6,7 +6,7 @@ import pytest
 
 from engines.kubernetes.manifests.job import manifests
 from spec.formats import documents
-from spec.imports.manifest.jobs import imported
+from spec.imports.manifest.jobs import import_manifest
 from spec.kind import WorkloadKind
 from tests.engines.kubernetes.cases import CASES, case
 
@@ -29,12 +29,12 @@ def test_a_job_that_trainyard_wrote_is_read_as_its_workload(name: str) -> None:
     *_, written = manifests(launch, prefix="runai-")
     for key in ("labels", "annotations"):  # of the job, which are the cluster's way to find it
         del written["metadata"][key]
-    job = imported(written)
+    job = import_manifest(written)
     assert job.faults == []
     assert job.kind is WorkloadKind.DISTRIBUTED
     document = documents.from_wire(job.spec, no_master=job.no_master, master=job.master)
-    read = documents.dump(documents.load(document))
-    meant = documents.dump(launch.spec)
+    read = documents.dump_spec(documents.load_spec(document))
+    meant = documents.dump_spec(launch.spec)
     for document in (read, meant):
         document["processesPerPod"] = document.get("processesPerPod") or 1  # as a job says
     assert {it: read.get(it) for it in FIELDS} == {it: meant.get(it) for it in FIELDS}

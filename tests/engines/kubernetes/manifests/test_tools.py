@@ -26,7 +26,7 @@ SERVE = "/bin/sh -c 'mkdir /tmp/w; echo hi > /tmp/w/index.html; exec httpd -f -p
 
 def with_tool(site: Site = SITE, **tool: Any) -> Launch:
     worker = SIMPLE | {"connections": [TOOL | tool]}
-    spec = documents.load({"distributedFramework": "PyTorch", "worker": worker})
+    spec = documents.load_spec({"distributedFramework": "PyTorch", "worker": worker})
     return replace(case("pytorch"), spec=spec, site=site)
 
 
@@ -77,7 +77,7 @@ def space(api: Api) -> Iterator[str]:
 def serving(rig: KubernetesRig, **tool: Any) -> tuple[Launch, Tool]:
     worker = {"image": SHELL_IMAGE, "command": SERVE, "connections": [TOOL | tool]}
     spec = {"distributedFramework": "PyTorch", "architecture": "workers_only", "worker": worker}
-    launched = replace(rig.endless(), spec=documents.load(spec), site=SITE)
+    launched = replace(rig.endless(), spec=documents.load_spec(spec), site=SITE)
     return launched, tools_of(launched.spec)[0]
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from engines.base import EngineRefused, Launch
 from engines.local.planning import planner
-from spec.formats.documents import load
+from spec.formats.documents import load_spec
 from spec.phases import Phase
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable as Variable
 from spec.workload import Replica
 from tests.engines.contract import launch
@@ -35,16 +35,16 @@ def asked(*, run: int = 1, **worker: Any) -> Launch:
 
 
 def complaints(launched: Launch) -> dict[str, str]:
-    return {place_of(it.path): it.message for it in planner.complaints(launched, IMAGES)}
+    return {path_text(it.path): it.message for it in planner.complaints(launched, IMAGES)}
 
 
 def test_all_that_is_not_here_is_said_at_once_beside_what_is_refused(rig: LocalRig) -> None:
     worker = {"image": "any/image", "command": "no-such-program", "workingDir": "/no/such/folder"}
     master = {"image": "unknown/image", "nodeType": "dgx"}
-    spec = load({"distributedFramework": "PyTorch", "worker": worker, "master": master})
+    spec = load_spec({"distributedFramework": "PyTorch", "worker": worker, "master": master})
     launched = launch("true")
     launched = Launch(launched.handle, 1, spec)
-    fields = {place_of(it.path) for it in rig.engine.complaints(launched)}
+    fields = {path_text(it.path) for it in rig.engine.complaints(launched)}
     assert fields == {"worker.command", "worker.workingDir", "master.image", "master.nodeType"}
     with pytest.raises(EngineRefused) as refusal:
         rig.engine.submit(launched)
@@ -105,7 +105,7 @@ def test_nothing_is_said_of_what_a_volume_brings() -> None:
     path = {"environmentVariables": [{"name": "PATH", "value": "/bin:/data/bin"}]}
     for worker in (fields, {"command": "/data/train"}, {"command": "mine"} | path):
         document = {"image": "any", "storage": volume} | worker
-        spec = load({"distributedFramework": "PyTorch", "worker": document})
+        spec = load_spec({"distributedFramework": "PyTorch", "worker": document})
         launched = Launch(launch("true").handle, 1, spec)
         assert not list(complaints(launched))
 

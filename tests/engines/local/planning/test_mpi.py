@@ -8,7 +8,7 @@ from engines.base import Launch
 from engines.local.planning.planner import complaints
 from spec.framework import Framework
 from spec.phases import Phase
-from spec.problems.errors import place_of
+from spec.problems.errors import path_text
 from spec.values.variable import EnvironmentVariable as Variable
 from spec.workload import Architecture, Replica
 from tests.engines.local.conftest import IMAGES, LocalRig
@@ -50,6 +50,6 @@ def test_workers_with_a_program_of_their_own_and_none_to_launch_them_are_refused
     rig: LocalRig,
 ) -> None:
     own = launched(rig, "true", master=Replica(image="any", command="mpirun true"))
-    assert [place_of(it.path) for it in complaints(own, IMAGES)] == ["worker.command"]
+    assert [path_text(it.path) for it in complaints(own, IMAGES)] == ["worker.command"]
     alone = launched(rig, "true", architecture=Architecture.WORKERS_ONLY)
-    assert [place_of(it.path) for it in complaints(alone, IMAGES)] == ["architecture"]
+    assert [path_text(it.path) for it in complaints(alone, IMAGES)] == ["architecture"]

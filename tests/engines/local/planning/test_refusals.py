@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engines.base import EngineRefused
-from spec.formats.documents import load
+from spec.formats.documents import load_spec
 from spec.framework import Framework
 from spec.parts.environment import ConnectionType, Security, ToolConnection, UidGidSource
 from spec.phases import Phase, Reason
@@ -72,7 +72,7 @@ WHOLE_REFUSED: list[tuple[dict[str, Any], str]] = [
 
 def spec_of(worker: dict[str, Any], **whole: Any) -> WorkloadSpec:
     replica = {"image": "any", "command": "true"} | worker
-    return load({"distributedFramework": "PyTorch", "worker": replica, **whole})
+    return load_spec({"distributedFramework": "PyTorch", "worker": replica, **whole})
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from engines.local.records.layout import locked, write_json
 from engines.local.records.state import Record
 from engines.local.system import processes
 from engines.shared.starts import start_of
-from spec.formats.documents import dump
+from spec.formats.documents import dump_spec
 from spec.phases import Phase, Reason
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.supervisors import kill_supervisor, supervisor_of
@@ -40,7 +40,7 @@ GATE = 'echo up; while [ ! -e "$CHECKPOINT_DIR/go" ]; do sleep 0.02; done; echo 
 
 def test_a_training_outlives_who_submitted_it(rig: LocalRig) -> None:
     launched = rig.shell(GATE)
-    spec = json.dumps(dump(launched.spec))
+    spec = json.dumps(dump_spec(launched.spec))
     caller = subprocess.Popen(
         [sys.executable, "-c", SUBMIT, str(rig.home), str(launched.handle.workload_id), spec],
         stdout=subprocess.PIPE,

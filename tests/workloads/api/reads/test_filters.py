@@ -36,7 +36,7 @@ def three(project: Project) -> list[Workload]:
             failed=True,
             gpus=3,
             failure_class="disk-full",
-            spec_json=documents.dump(workload_spec().model_copy(update=GAMMA)),
+            spec_json=documents.dump_spec(workload_spec().model_copy(update=GAMMA)),
         ),
     ]
 

@@ -221,9 +221,9 @@ def test_a_project_that_is_lost_meanwhile_is_told_of(
         project.members.remove(user)
         forget(user)
 
-    forget = access.forget
+    forget = access.forget_memberships
     monkeypatch.setattr(submission, "create", too_late)
-    monkeypatch.setattr(access, "forget", forgotten)
+    monkeypatch.setattr(access, "forget_memberships", forgotten)
     status, answer = call("POST", PATH, sweep(seed_body, "a"))
     assert status == 400, answer
     assert set(issues(answer)) == {"workloads.0.projectId", "workloads.0.clusterId"}

@@ -17,7 +17,7 @@ django.setup()
 from tests.workloads.diagnosis.programs.program import Program, programs  # noqa: E402
 from tests.workloads.diagnosis.tails import PRODUCED, tails  # noqa: E402
 from workloads.diagnosis.record import TAIL_BYTES, TAIL_LINES  # noqa: E402
-from workloads.logs.text import shown  # noqa: E402
+from workloads.logs.text import plain_text  # noqa: E402
 
 ALIKE = 3  # lines kept of each end of many
 
@@ -41,7 +41,7 @@ def tail_of(output: str) -> list[str]:
     """The last lines of an output as the record of a failed rank has them."""
     data = output.encode()[-TAIL_BYTES:]
     lines = data.decode(errors="replace").rstrip("\n").split("\n")
-    return [shown(line.encode()).rstrip() for line in lines[-TAIL_LINES:]]
+    return [plain_text(line.encode()).rstrip() for line in lines[-TAIL_LINES:]]
 
 
 def shortened(lines: Iterable[str]) -> list[str]:

@@ -14,7 +14,7 @@ from pytest_django import Settings
 from workloads import logs
 from workloads.logs.reading import merge
 from workloads.logs.search import Hit, Hits, segments
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 Place = tuple[int, int]
@@ -56,7 +56,7 @@ def walked(hits: Hits, go: str = "next") -> Iterator[Hit]:
 def expected(streams: list[logs.Stream], text: str) -> list[Place]:
     """By reading every line as a page shows it."""
     lines = merge.everything(streams)
-    return [(one.rank, one.offset) for one in lines if text.lower() in shown(one.data).lower()]
+    return [(one.rank, one.offset) for one in lines if text.lower() in plain_text(one.data).lower()]
 
 
 def check(streams: list[logs.Stream], text: str) -> None:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from workloads.logs.search.needle import Needle
-from workloads.logs.text import shown
+from workloads.logs.text import plain_text
 
 PIECES = [
     *(
@@ -40,7 +40,7 @@ def test_lines_are_counted_as_a_page_shows_them(seed: int) -> None:
     block = "".join(chance.choices(some, k=200)).encode() + b"\n"
     lines = block.split(b"\n")[:-1]
     for text in TEXTS:
-        expected = sum(text.lower() in shown(line + b"\n").lower() for line in lines)
+        expected = sum(text.lower() in plain_text(line + b"\n").lower() for line in lines)
         needle = Needle(text)
         assert needle.count(block, 0, 0, len(block)) == expected, (seed, text)
         assert sum(1 for _ in needle.matches(block, 0, 0, len(block))) == expected, (seed, text)

@@ -17,7 +17,7 @@ def gang(workers: int = 1, gpus: int = 1, *, master: bool = False, **worker: Any
     fields of the document."""
     compute = {"gpuDevicesRequest": gpus, "cpuCoreRequest": 1, "cpuMemoryRequest": "1Gi"}
     whole = worker.pop("whole", {})
-    return documents.load(
+    return documents.load_spec(
         {
             "distributedFramework": "PyTorch",
             "architecture": "workers_and_master" if master else "workers_only",

@@ -79,5 +79,5 @@ def test_every_repair_is_a_valid_spec_that_does_what_it_says(
 ) -> None:
     on = ground(*(nodes(count, gpus=8, free=left) for count, left in free))
     for repair in offers(gang(workers, gpus, master=master), on).values():
-        assert documents.load(documents.dump(repair.spec)) == repair.spec
+        assert documents.load_spec(documents.dump_spec(repair.spec)) == repair.spec
         assert judge(repair.spec, on).answer == repair.answer

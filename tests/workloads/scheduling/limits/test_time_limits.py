@@ -29,7 +29,7 @@ REACHED = "It reached its time limit of 10 min."
 
 def limited(project: Project, minutes: float, **fields: Any) -> Workload:
     """Running for so long, with a limit of 10 minutes."""
-    spec = documents.dump(workload_spec()) | {"timeLimitSeconds": 600}
+    spec = documents.dump_spec(workload_spec()) | {"timeLimitSeconds": 600}
     since = timezone.now() - timedelta(minutes=minutes)
     limit = {"spec_json": spec, "time_limit_seconds": 600}
     row = {"running": True, "phase_updated_at": since} | limit | fields
@@ -147,6 +147,6 @@ def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     spec = workload_spec().model_copy(update=fields)
     shorter = spec.model_copy(update={"time_limit_seconds": 60})  # than the script says
     assert [time_limits.held(it) for it in (spec, shorter)] == [None, 60]
-    row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump(spec))
+    row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump_spec(spec))
     sweep.sweep()
     assert phases(row) == [Phase.RUNNING]
