@@ -18,9 +18,9 @@ from core import garbage  # noqa: E402
 from core.sqlite import checkpoints  # noqa: E402
 from core.web.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
 from workloads.terminal.urls import program_routes, routes  # noqa: E402
-from workloads.tools.addresses import is_a_tools  # noqa: E402
+from workloads.tools.addresses import is_tool_host  # noqa: E402
 from workloads.tools.app import serve_tool  # noqa: E402
-from workloads.tools.headers import value_of  # noqa: E402
+from workloads.tools.headers import header_value  # noqa: E402
 
 pages = own_pages_only(CookieMiddleware(URLRouter(routes)))
 own = ProtocolTypeRouter(
@@ -31,8 +31,8 @@ own = ProtocolTypeRouter(
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
     """Route by host name: a tool that a workload serves has a host of its own, so that its pages
     never share an origin, and thus cookies, with ours."""
-    host = value_of(scope["headers"], b"host").decode("latin-1")
-    await (serve_tool if is_a_tools(host) else own)(scope, receive, send)
+    host = header_value(scope["headers"], b"host").decode("latin-1")
+    await (serve_tool if is_tool_host(host) else own)(scope, receive, send)
 
 
 checkpoints.start(settings.DATABASES["default"])

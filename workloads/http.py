@@ -14,7 +14,7 @@ def find_workload(request: Request, pk: UUID) -> Workload:
     return get_object_or_404(rows, pk=pk)
 
 
-def find_kept(request: Request, pk: UUID) -> Workload:
+def find_with_deleted(request: Request, pk: UUID) -> Workload:
     """Like :func:`find`, for pages that only show: it includes deleted workloads that are still
     kept."""
     rows = Workload.objects.within_reach(request.user).for_list()

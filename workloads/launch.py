@@ -19,38 +19,40 @@ from spec.problems.errors import SpecError
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 
-AGAIN = "Copy & edit starts it again."
+COPY_AND_EDIT = "Copy & edit starts it again."
 
 
-def launch_of(workload: Workload) -> Launch:
+def launch_with_secrets(workload: Workload) -> Launch:
     """The launch with the values of its credentials, for the engine only. ``EngineRefused`` if a
     value is not available, or current rules no longer accept the spec."""
-    launch, pulls = _launch(workload)
+    launch, pulls = _launch_and_registries(workload)
     try:
         secrets = values_for(launch.spec, workload.created_by)
         return replace(launch, secrets=secrets, registries=registries.opened(pulls))
     except (MissingValue, Unreadable) as error:
-        raise EngineRefused(f"{error} {AGAIN}") from error
+        raise EngineRefused(f"{error} {COPY_AND_EDIT}") from error
 
 
-def shown_launch_of(workload: Workload) -> Launch:
+def launch_without_secrets(workload: Workload) -> Launch:
     """The launch without secret values, to show to people."""
-    return _launch(workload)[0]
+    return _launch_and_registries(workload)[0]
 
 
-def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
+def _launch_and_registries(workload: Workload) -> tuple[Launch, list[Credential]]:
     """The launch without secret values, and the registry credentials it needs."""
     try:
         spec = workload.spec
     except SpecError as error:
-        raise EngineRefused(f"The spec is no longer valid: {error}. {AGAIN}") from error
-    pulls = pulled_with(spec, workload.project, on=workload.cluster, by=workload.created_by)
+        raise EngineRefused(f"The spec is no longer valid: {error}. {COPY_AND_EDIT}") from error
+    pulls = registry_credentials(
+        spec, workload.project, on=workload.cluster, by=workload.created_by
+    )
     launch = Launch(
         handle=workload.handle,
         run=workload.run,
         spec=spec,
         submitted_by=workload.created_by.username if workload.created_by else "",
-        gpus=_devices(workload),
+        gpus=_assigned_gpus(workload),
         site=site_of(workload.cluster, spec),
         ran=workload.running_seconds,
         registries=registries.shown(pulls),
@@ -58,14 +60,14 @@ def _launch(workload: Workload) -> tuple[Launch, list[Credential]]:
     return launch, pulls
 
 
-def pulled_with(
+def registry_credentials(
     spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
 ) -> list[Credential]:
     """The registry credentials for its images; none if the cluster pulls no images."""
     return registries.applied(spec, project, by) if on.definition.pulls_images else []
 
 
-def manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
+def render_manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
     """The manifests that the engine would submit, rendered without asking the cluster.
     ``EngineError``."""
     documents: list[dict[str, Any]] = json.loads(
@@ -74,10 +76,10 @@ def manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
     return documents
 
 
-def manifest(cluster: Cluster, launch: Launch) -> str:
+def render_manifests_as_yaml(cluster: Cluster, launch: Launch) -> str:
     """The manifests as YAML, or a comment that says why there are none."""
     try:
-        documents = manifests(cluster, launch)
+        documents = render_manifests(cluster, launch)
     except EngineError as error:
         return f"# {error}"
     return str(yaml.dump_all(documents, Dumper=ScriptDumper, sort_keys=False, width=100))
@@ -94,7 +96,7 @@ class ScriptDumper(yaml.SafeDumper):
 ScriptDumper.add_representer(str, ScriptDumper.represent_lines)
 
 
-def _devices(workload: Workload) -> dict[int, tuple[int, ...]]:
+def _assigned_gpus(workload: Workload) -> dict[int, tuple[int, ...]]:
     """The GPU indexes that admission assigned to each rank; empty if the cluster schedules
     itself."""
     if workload.cluster.capabilities.queues:

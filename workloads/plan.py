@@ -42,11 +42,13 @@ from workloads.scheduling.quota import beyond_quota
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
 WORKERS_AND_MASTER = "workers_and_master"
-TEMPLATE = Problem(("name",), "belongs to a workload; this is a template, begin a workload with it")
+IS_TEMPLATE = Problem(
+    ("name",), "belongs to a workload; this is a template, begin a workload with it"
+)
 
 
 @dataclass(frozen=True)
-class Ready:
+class ReadyPlan:
     """The parts that a plan without problems always has."""
 
     spec: WorkloadSpec
@@ -89,11 +91,11 @@ class Plan:
     def submittable(self) -> bool:
         return self.spec is not None and not self.problems
 
-    def ready(self) -> Ready:
+    def ready(self) -> ReadyPlan:
         """The parts that a submission needs. ``SpecError`` has every problem, at its path in the
         draft."""
         if self.draft.is_template:
-            raise SpecError([TEMPLATE])
+            raise SpecError([IS_TEMPLATE])
         if self.problems or not (self.spec and self.project and self.demand):
             given = self.draft.values | {
                 role: replica.values for role, replica in _replicas(self.draft)
@@ -102,7 +104,7 @@ class Plan:
                 replace(problem, path=given_path(problem.path, self.document, given))
                 for problem in self.problems
             )
-        return Ready(self.spec, self.project, self.demand)
+        return ReadyPlan(self.spec, self.project, self.demand)
 
 
 def plan(
@@ -122,7 +124,9 @@ def plan(
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)
     if not draft.is_template:
-        result.problems += _odd_name(draft.name, result.spec.num_workers if result.spec else 1)
+        result.problems += _name_format_problems(
+            draft.name, result.spec.num_workers if result.spec else 1
+        )
     if cluster and draft.is_gang:
         result.problems += _framework_problems(cluster, draft.framework)
     if cluster and result.spec:
@@ -136,8 +140,10 @@ def plan(
 def add_contested_problems(plan: Plan) -> None:
     """Add the problems that depend on who is first: a taken name, a full quota."""
     if plan.project and plan.cluster:
-        named = [] if plan.draft.is_template else _taken(plan.draft.name, plan.project)
-        late = named + _over_quota(plan.demand, plan.project)
+        named = (
+            [] if plan.draft.is_template else _taken_name_problems(plan.draft.name, plan.project)
+        )
+        late = named + _quota_problems(plan.demand, plan.project)
         plan.problems += [problem for problem in late if problem not in plan.problems]
 
 
@@ -192,7 +198,7 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         plan.problems += resolved.problems
         plan.linked += [(role, *each) for each in resolved.linked]
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
-    plan.origins = _origins(layers, plan.template)
+    plan.origins = _value_origins(layers, plan.template)
     try:
         plan.spec = documents.load_spec(_bound(plan, project, by))
     except SpecError as error:
@@ -220,7 +226,7 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
         yield "master", draft.master
 
 
-def _origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
+def _value_origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
     """Where each value came from; values left as in the template count as the template's."""
     if template:
         base = template.draft
@@ -252,10 +258,10 @@ def _handle(plan: Plan) -> Handle:
 
 def name_problems(name: str, project: Project) -> list[Problem]:
     """Problems with a workload's name in a project."""
-    return _odd_name(name, workers=1) or _taken(name, project)
+    return _name_format_problems(name, workers=1) or _taken_name_problems(name, project)
 
 
-def _odd_name(name: str, workers: int) -> list[Problem]:
+def _name_format_problems(name: str, workers: int) -> list[Problem]:
     try:
         check_name(name, workers=workers)
     except ValueError as error:
@@ -263,14 +269,14 @@ def _odd_name(name: str, workers: int) -> list[Problem]:
     return []
 
 
-def _taken(name: str, project: Project) -> list[Problem]:
+def _taken_name_problems(name: str, project: Project) -> list[Problem]:
     if Workload.objects.filter(project=project, name=name, deleted_at=None).exists():
         message = f"{name!r} already exists in {project.name}; enter a different name"
         return [Problem(("name",), message, TAKEN)]
     return []
 
 
-def _over_quota(demand: Demand | None, project: Project) -> list[Problem]:
+def _quota_problems(demand: Demand | None, project: Project) -> list[Problem]:
     over = beyond_quota(project, demand) if demand else ""
     return [Problem(("worker", "compute"), over)] if over else []
 

@@ -28,7 +28,7 @@ from workloads import diagnosis, enqueue
 from workloads.engines import engine_for_person, engine_to_end
 from workloads.history import causes, events
 from workloads.history.phase_order import keep_phase_forward
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Rank, Workload
 from workloads.models.times import times_of_new_reason
 from workloads.scheduling import requeue
@@ -43,14 +43,16 @@ def launch(workload: Workload) -> None:
     if workload.phase != Phase.INITIALIZING:
         return
     try:
-        engine_for_person(workload.cluster, workload.created_by_id).submit(launch_of(workload))
+        engine_for_person(workload.cluster, workload.created_by_id).submit(
+            launch_with_secrets(workload)
+        )
     except EngineRefused as refusal:
-        refused(workload, refusal)
+        fail_refused(workload, refusal)
     else:
         enqueue.monitor(workload.cluster_id)
 
 
-def refused(workload: Workload, refusal: EngineRefused) -> None:
+def fail_refused(workload: Workload, refusal: EngineRefused) -> None:
     """Fail a workload that its cluster refused, with the message and the field it is about."""
     said = str(refusal)
     field = refusal.field
@@ -60,12 +62,12 @@ def refused(workload: Workload, refusal: EngineRefused) -> None:
             reason=refusal.reason,
             message=said if said.startswith(field) else f"{field}: {said}",
             logs_complete=not workload.observed_run,
-            failure_class=diagnosis.of_a_refusal(refusal.reason),
+            failure_class=diagnosis.refusal_class(refusal.reason),
             failure_line={},
         ):
             _end_ranks(workload, RankPhase.FAILED)
-            causes.end(workload)
-            events.phase(workload)
+            causes.end_cause(workload)
+            events.record_phase(workload)
             enqueue.admit(workload.cluster_id)
 
 
@@ -83,7 +85,7 @@ def stop(
     engine.stop(workload.handle, run=workload.run)
     observation = engine.observe(workload.handle)
     if observation is None or observation.run < workload.run:
-        lost(workload)
+        end_lost(workload)
     elif collected is None or collected(workload, observation):
         apply(workload, observation)
 
@@ -107,14 +109,18 @@ def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = No
             rows = Workload.objects.filter(pk=workload.pk, phase=Phase.DELETING)
             rows.update(reason=why.cause.reason, message=why.cause.message)
         raise
-    also: dict[str, Any] = events.end_before_deletion(workload) | _collected(workload)
+    also: dict[str, Any] = events.columns_before_deletion(workload) | _columns_if_never_observed(
+        workload
+    )
     with transaction.atomic():
         rows = Workload.objects.filter(pk=workload.pk, deleted_at=None)
         rows.update(deleted_at=timezone.now(), running_pods=0, **also)
         _end_ranks(workload, RankPhase.STOPPED)
-        causes.end(workload)
+        causes.end_cause(workload)
         for text in missing:
-            events.note(workload, f"The last of its output is lost: {text}", source="trainyard")
+            events.record_note(
+                workload, f"The last of its output is lost: {text}", source="trainyard"
+            )
         events.announce(workload)
         enqueue.admit(workload.cluster_id)
 
@@ -127,19 +133,19 @@ def apply(workload: Workload, observation: Observation) -> bool:
     if observation.run < workload.run or workload.deleted_at:
         return False
     with transaction.atomic():
-        if not _is_news(workload, observation):
+        if not _claim_observation(workload, observation):
             return False
         events.announce(workload)  # registered first, so that pages hear of it first
         workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
         observation = keep_phase_forward(workload, observation)
         _apply_ranks(workload, observation)
-        attempt_starts(workload, observation.attempt)
+        record_attempt(workload, observation.attempt)
         _apply_phase(workload, observation)
-        causes.note(workload, observation)
+        causes.record_observed(workload, observation)
     return True
 
 
-def attempt_starts(workload: Workload, number: int) -> None:
+def record_attempt(workload: Workload, number: int) -> None:
     """Note that the gang was started again. Attempts only grow, so a smaller number is ignored."""
     if number <= workload.attempt:
         return
@@ -147,7 +153,7 @@ def attempt_starts(workload: Workload, number: int) -> None:
     with transaction.atomic():
         if now.update(attempt=number):
             text = f"Attempt {number + 1} of the gang starts."
-            events.note(workload, text, source="engine", reason=Reason.RESTARTING)
+            events.record_note(workload, text, source="engine", reason=Reason.RESTARTING)
             workload.attempt = number
 
 
@@ -157,7 +163,7 @@ def is_past(workload: Workload, observation: Observation) -> bool:
     return (observation.run, observation.sequence) < latest
 
 
-def _is_news(workload: Workload, observation: Observation) -> bool:
+def _claim_observation(workload: Workload, observation: Observation) -> bool:
     later = Q(observed_run__lt=observation.run) | Q(
         observed_run=observation.run, observed_sequence__lt=observation.sequence
     )
@@ -176,13 +182,13 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
     if observation.phase is Phase.STOPPED and _move_as_stopped_by_us(workload, observation.message):
         return
     if observation.phase is None:
-        lost(workload, observation.message)
+        end_lost(workload, observation.message)
     elif observation.phase != before:
-        message = _message(workload, observation)
+        message = _phase_message(workload, observation)
         if workload.move(
             observation.phase, reason=observation.reason, message=message, at=observation.at
         ):
-            events.phase(workload, tell=events.nobody_yet)
+            events.record_phase(workload, tell=events.announce_nothing)
             if before in HOLDING and not workload.holds:
                 enqueue.admit(workload.cluster_id)
     elif (observation.reason, observation.message) != (
@@ -194,7 +200,7 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
         rows.update(reason=observation.reason, message=observation.message, **booked)
 
 
-def _message(workload: Workload, observation: Observation) -> str:
+def _phase_message(workload: Workload, observation: Observation) -> str:
     """The message of the new phase; a stop that was not requested in Trainyard says so."""
     if observation.message or observation.phase not in TOLD_TO_STOP:
         return observation.message
@@ -206,7 +212,7 @@ def _apply_ranks(workload: Workload, observation: Observation) -> None:
     changed = []
     for state in observation.ranks:
         row = rows.get(state.rank)
-        if row is not None and _copy_state(row, kept(row, state, observation)):
+        if row is not None and _copy_state(row, rank_state_to_store(row, state, observation)):
             changed.append(row)
     if changed:
         # An upsert with one row per rank; ``bulk_update`` would build a CASE for each rank and
@@ -240,35 +246,35 @@ def enforce(workload: Workload, observation: Observation) -> None:
         engine.stop(workload.handle, run=observation.run)
 
 
-OF_THE_PROGRAM = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
+PROGRAM_REASONS = {Reason.COMMAND_NOT_FOUND, Reason.RANK_FAILED, Reason.OUT_OF_MEMORY}
 STATE_FIELDS = (
     *("node", "phase", "reason", "message"),
     *("restarts", "exit_code", "started_at", "finished_at"),
 )
 
 
-def kept(row: Rank, state: RankState, observation: Observation) -> RankState:
+def rank_state_to_store(row: Rank, state: RankState, observation: Observation) -> RankState:
     """The state to store for a rank. If the workload ended and the rank's pod is gone, keep what
     was last observed: the cluster may have removed the pod before anyone could look."""
     if observation.phase not in TERMINAL or state.node or not row.node:
         return state
     last_state = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
-    failed = observation.phase is Phase.FAILED and (row.exit_code or row.reason in OF_THE_PROGRAM)
+    failed = observation.phase is Phase.FAILED and (row.exit_code or row.reason in PROGRAM_REASONS)
     return replace(state, **last_state, phase=RankPhase.FAILED if failed else state.phase)
 
 
-def differs(row: Rank, state: RankState) -> bool:
+def rank_differs(row: Rank, state: RankState) -> bool:
     return any(getattr(row, name) != getattr(state, name) for name in STATE_FIELDS)
 
 
 def _copy_state(row: Rank, state: RankState) -> bool:
-    changed = differs(row, state)
+    changed = rank_differs(row, state)
     for name in STATE_FIELDS:
         setattr(row, name, getattr(state, name))
     return changed
 
 
-def lost(workload: Workload, why: str = "") -> None:
+def end_lost(workload: Workload, why: str = "") -> None:
     """Handle a workload that its cluster no longer has: a requested stop is done; anything else
     failed."""
     if workload.phase not in HANDED_OVER or _move_as_stopped_by_us(workload):
@@ -281,16 +287,16 @@ def lost(workload: Workload, why: str = "") -> None:
         to = Phase.STOPPED
         reason = Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."
-    also = _collected(workload)
+    also = _columns_if_never_observed(workload)
     with transaction.atomic():
         if workload.move(to, reason=reason, message=message, running_pods=0, **also):
             _end_ranks(workload, RankPhase.STOPPED if to is Phase.STOPPED else RankPhase.FAILED)
-            causes.end(workload)
-            events.phase(workload)
+            causes.end_cause(workload)
+            events.record_phase(workload)
             enqueue.admit(workload.cluster_id)
 
 
-def _collected(workload: Workload) -> dict[str, Any]:
+def _columns_if_never_observed(workload: Workload) -> dict[str, Any]:
     """Extra columns: a workload that was never observed has printed nothing, so its logs are
     complete."""
     return {} if workload.observed_run else {"logs_complete": True}

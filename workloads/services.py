@@ -34,7 +34,7 @@ from workloads.scheduling.quota import hold_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
-TOGETHER = 100  # workloads in one transaction
+WORKLOADS_PER_TRANSACTION = 100  # workloads in one transaction
 #: The columns that a move looks at, or that say afterwards why there was none.
 MOVED_COLUMNS = (
     "phase",
@@ -84,12 +84,12 @@ def submit(
         # quota.
         if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
             return twin
-        _say_all(planned, error, by)
+        _raise_all_problems(planned, error, by)
         raise
     return workload
 
 
-def _say_all(planned: Plan, error: Exception, by: User) -> None:
+def _raise_all_problems(planned: Plan, error: Exception, by: User) -> None:
     """Raise ``SpecError`` with every problem. After a lost race, such as for the name, more may
     have changed, so the draft is planned again."""
     if isinstance(error, IntegrityError):
@@ -99,7 +99,7 @@ def _say_all(planned: Plan, error: Exception, by: User) -> None:
     planned.ready()
 
 
-def _hold(workload: Workload) -> None:
+def _lock_and_reload(workload: Workload) -> None:
     """Lock the row until the transaction ends, and reload it: a verb is then judged by the present
     phase, not by the one that the page showed."""
     workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
@@ -116,8 +116,8 @@ def stop(workload: Workload, *, by: User) -> None:
 
 def stop_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
     """Stop many; each is stopped or refused on its own. Returns why, by id, for those refused."""
-    allowed, refused = _allowed(workloads, "workloads.update", by)
-    for some in _in_turn(allowed):
+    allowed, refused = _split_by_permission(workloads, "workloads.update", by)
+    for some in _batches(allowed):
         with transaction.atomic():
             why = Reason.STOPPED_BY_USER
             moved = _move_all(some, Phase.STOPPING, reason=why, by=by, verb="stop")
@@ -138,15 +138,15 @@ def _move_all(
 
     Call it in a transaction, which holds the rows until it ends.
     """
-    moved = [it for it in _present(workloads) if it.move(to, reason=reason)]
+    moved = [it for it in _lock_and_reload_all(workloads) if it.move(to, reason=reason)]
     if moved:
-        events.phases(moved, actor=by, verb=verb)
+        events.record_phases(moved, actor=by, verb=verb)
         if by:
             audit.record_each(by, verb, moved)
     return moved
 
 
-def _present(workloads: Sequence[Workload]) -> list[Workload]:
+def _lock_and_reload_all(workloads: Sequence[Workload]) -> list[Workload]:
     """Lock and reload the rows. Those that no longer exist are left out."""
     rows = Workload.objects.filter(pk__in=[it.pk for it in workloads]).order_by("pk")
     present = {row.pop("pk"): row for row in rows.select_for_update().values("pk", *MOVED_COLUMNS)}
@@ -156,7 +156,7 @@ def _present(workloads: Sequence[Workload]) -> list[Workload]:
     return [it for it in workloads if it.pk in present]
 
 
-def _allowed(
+def _split_by_permission(
     workloads: Iterable[Workload], action: str, by: User | None
 ) -> tuple[list[Workload], Refusals]:
     """Each workload for which ``by`` may do it, once, and why not for the others."""
@@ -172,9 +172,12 @@ def _allowed(
     return [*allowed.values()], refused
 
 
-def _in_turn(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
+def _batches(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
     """Some at a time for one transaction, because it keeps other writers waiting."""
-    return [workloads[at : at + TOGETHER] for at in range(0, len(workloads), TOGETHER)]
+    return [
+        workloads[at : at + WORKLOADS_PER_TRANSACTION]
+        for at in range(0, len(workloads), WORKLOADS_PER_TRANSACTION)
+    ]
 
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
@@ -183,7 +186,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
     if by:
         access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
-        _hold(workload)
+        _lock_and_reload(workload)
         if by and workload.phase == Phase.STOPPED:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
             if over := hold_quota(workload.project, demand):
@@ -206,7 +209,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
                 "Copy & edit it to start a new one."
             )
         start_ranks_afresh(workload)
-        events.phase(workload, actor=by, verb="run")
+        events.record_phase(workload, actor=by, verb="run")
         if by:
             audit.record(by, "run", workload)
         enqueue.submit(workload)
@@ -234,8 +237,8 @@ def delete_all(
     workloads: Sequence[Workload], *, by: User | None, reason: Reason = Reason.DELETED_BY_USER
 ) -> Refusals:
     """Delete many; each is deleted or refused on its own. Returns why, by id, for those refused."""
-    allowed, refused = _allowed(workloads, "workloads.delete", by)
-    for some in _in_turn(allowed):
+    allowed, refused = _split_by_permission(workloads, "workloads.delete", by)
+    for some in _batches(allowed):
         with transaction.atomic():
             moved = _move_all(some, Phase.DELETING, reason=reason, by=by, verb="delete")
             enqueue.delete(*(it.pk for it in moved))  # others are already being deleted
@@ -262,8 +265,8 @@ def copy(workload: Workload, *, by: User) -> Draft:
         for kind in (ENVIRONMENT, COMPUTE):
             chosen = replica.assets.get(kind.slug)
             if chosen and not kind.model._default_manager.filter(pk=chosen).exists():
-                _own(replica, role, kind, workload)
-    content.name = free_name(workload)
+                _copy_asset_values(replica, role, kind, workload)
+    content.name = free_copy_name(workload)
     draft = Draft(owner=by, copied_from=workload, template=workload.template)
     draft.content = content
     with transaction.atomic():
@@ -272,7 +275,9 @@ def copy(workload: Workload, *, by: User) -> Draft:
     return draft
 
 
-def _own(replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workload) -> None:
+def _copy_asset_values(
+    replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workload
+) -> None:
     """Make what the workload has from its asset of this kind values of the replica itself."""
     replica.assets = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     of_the_asset = {
@@ -292,7 +297,7 @@ def _own(replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workl
     replica.values = values
 
 
-def free_name(workload: Workload) -> str:
+def free_copy_name(workload: Workload) -> str:
     """``train`` → ``train-copy``, ``train-copy-2`` …: the first name that is free in the
     project."""
     base = workload.name[:40].rstrip("-") + "-copy"

@@ -24,10 +24,10 @@ from spec.formats import documents
 from spec.problems.errors import Problem, SpecError
 from workloads import enqueue
 from workloads.history import events
-from workloads.launch import pulled_with
+from workloads.launch import registry_credentials
 from workloads.models import Rank, Source, Workload, WorkloadAsset
 from workloads.models.choices import STANDARD
-from workloads.plan import UNSAVED, Plan, Ready, add_contested_problems, plan
+from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import time_limits
 from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
@@ -50,7 +50,9 @@ def create(
     require_space()
     origin |= {"created_by": by, "source": source}
     ready = [planned.ready() for planned in plans]
-    workloads = [_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)]
+    workloads = [
+        _workload_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)
+    ]
     # Queue times were set above, so the order of inserting is free. By name: two transactions that
     # take the same names then cannot deadlock.
     Workload.objects.bulk_create(sorted(workloads, key=attrgetter("name")))
@@ -64,13 +66,13 @@ def create(
         for workload, own in zip(workloads, ready, strict=True)
         for pod in own.spec.pods
     )
-    events.submitted(workloads, actor=by)
+    events.record_submissions(workloads, actor=by)
     audit.record_each(by, "create", workloads)
     enqueue.submit(*workloads)
     return workloads
 
 
-def _row(planned: Plan, ready: Ready, **origin: Any) -> Workload:
+def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
     spec = ready.spec
     demand = ready.demand
     workload = Workload(
@@ -105,13 +107,13 @@ def _references(planned: Plan) -> Iterator[Reference]:
     yield from planned.linked
     if planned.spec and planned.project:
         cluster = planned.project.cluster
-        for pull in pulled_with(planned.spec, planned.project, on=cluster, by=planned.by):
+        for pull in registry_credentials(planned.spec, planned.project, on=cluster, by=planned.by):
             yield "", CREDENTIAL.slug, pull.pk
     if planned.template:
         yield "", "template", planned.template.pk
 
 
-def planned_launch_of(planned: Plan, by: User) -> Launch | None:
+def launch_of_plan(planned: Plan, by: User) -> Launch | None:
     """The launch of an unsaved plan, without secret values; ``None`` while it cannot be
     submitted."""
     if not (planned.submittable and planned.spec and planned.project and planned.cluster):
@@ -125,7 +127,7 @@ def planned_launch_of(planned: Plan, by: User) -> Launch | None:
         spec=spec,
         submitted_by=by.username,
         site=site_of(cluster, spec),
-        registries=registries.shown(pulled_with(spec, project, on=cluster, by=by)),
+        registries=registries.shown(registry_credentials(spec, project, on=cluster, by=by)),
     )
 
 
@@ -143,37 +145,37 @@ def submit_all(
     """Create a workload of each draft, in order. If any has a problem nothing is created, and
     ``BatchError`` carries all problems."""
 
-    plans = _plans(drafts, by)
+    plans = _plan_all(drafts, by)
     try:
-        _refuse(plans)
+        _raise_batch_problems(plans)
         with transaction.atomic():
-            _hold_quota([planned.ready() for planned in plans])
+            _require_quota([planned.ready() for planned in plans])
             return create(plans, by=by, source=source)
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
         if isinstance(error, IntegrityError):
             access.forget_memberships(by)
-            plans = _plans(drafts, by)
+            plans = _plan_all(drafts, by)
         for planned in plans:
             add_contested_problems(planned)
-        _refuse(plans)
+        _raise_batch_problems(plans)
         raise
 
 
-def judge_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
+def check_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
     """Check what :func:`submit_all` would do, without creating anything. ``BatchError``."""
-    plans = _plans(drafts, by)
-    _refuse(plans)
+    plans = _plan_all(drafts, by)
+    _raise_batch_problems(plans)
     with transaction.atomic():
-        _hold_quota([planned.ready() for planned in plans])
+        _require_quota([planned.ready() for planned in plans])
 
 
-def _plans(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
+def _plan_all(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
     find = cache(partial(project_to_submit_to, by=by))  # one query for all drafts
     return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
 
 
-def _refuse(plans: Sequence[Plan]) -> None:
+def _raise_batch_problems(plans: Sequence[Plan]) -> None:
     """``BatchError`` unless every plan is ready and all of them can be created together."""
     names = Counter(planned.draft.name for planned in plans)
     problems: list[tuple[int | None, Problem]] = []
@@ -194,7 +196,7 @@ def _refuse(plans: Sequence[Plan]) -> None:
         raise BatchError(problems)
 
 
-def _hold_quota(ready: Sequence[Ready]) -> None:
+def _require_quota(ready: Sequence[ReadyPlan]) -> None:
     """Check the quota. If workloads start at once, it must have room for all of them together; else
     each waits its turn, and only one that could never start is refused."""
     project = ready[0].project

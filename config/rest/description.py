@@ -10,7 +10,7 @@ from ninja.operation import Operation
 from config.rest.examples import EXAMPLES
 from config.rest.links import link
 from core.rest.api import DRY_RUN, ErrorBody, is_write, query_of
-from workloads.api.spec_schemas import REFERENCE, definitions, resolve
+from workloads.api.spec_schemas import REFERENCE, resolve_markers, spec_definitions
 
 Schema = dict[str, Any]
 ERROR = "ErrorBody"
@@ -94,7 +94,7 @@ class DescribedApi(NinjaAPI):
         schema = super().get_openapi_schema()
         schemas = schema["components"]["schemas"]
         schema["components"]["securitySchemes"] = {"Bearer": {"type": "http", "scheme": "bearer"}}
-        schemas |= definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
+        schemas |= spec_definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
         schemas |= schemas[ERROR].pop("$defs", {})
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
         for described in _described(schema):
@@ -103,7 +103,7 @@ class DescribedApi(NinjaAPI):
         link(schema)
         for name, one in schemas.items():
             _tidy(one)
-            schemas[name] = resolve(one)
+            schemas[name] = resolve_markers(one)
         return schema
 
     def _operations(self) -> Iterator[Operation]:

@@ -63,7 +63,7 @@ def add_logs(writer: Writer, workload_id: UUID) -> None:
     root = f"logs/{workload_id}"
     for stream in store.streams(workload_id):
         try:
-            with store.snapshot(stream) as part:
+            with store.open_snapshot(stream) as part:
                 mode = stream.path.stat().st_mode
                 writer.file(f"{root}/{stream.path.name}", part.log, part.size, mode)
                 writer.text(f"{root}/{stream.index.name}", part.index)

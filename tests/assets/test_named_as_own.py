@@ -12,7 +12,7 @@ from projects.models import Project
 from projects.scopes import Place
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.plan import plan
 from workloads.services import submit
 from workloads.wizard.sections.container import variables
@@ -55,7 +55,7 @@ def test_a_variable_takes_the_authors_own_and_is_stored_as_any_other(
 ) -> None:
     credential = own(ada)
     workload = submit(with_variable(project, userCredential=NAMED), by=ada)
-    assert launch_of(workload).secrets == {credential.pk: {"token": "mine"}}
+    assert launch_with_secrets(workload).secrets == {credential.pk: {"token": "mine"}}
     (stored,) = workload.spec_json["worker"]["environmentVariables"]
     assert stored["credential"] == {"assetId": str(credential.pk), **NAMED}
     assert "userCredential" not in stored

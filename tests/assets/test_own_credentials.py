@@ -21,7 +21,7 @@ from spec.problems.errors import SpecError
 from tests.caller import Caller
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Draft
 from workloads.plan import plan
 from workloads.services import submit
@@ -158,14 +158,14 @@ def test_a_workload_takes_the_own_value_of_who_submits_it(
     CredentialFactory.create(home=project, name="hub", entered={"token": "shared"})
     credential = own(ada)
     workload = submit(draft(project, {"name": "hub"}), by=ada)
-    assert launch_of(workload).secrets == {credential.pk: {"token": HIDDEN}}
+    assert launch_with_secrets(workload).secrets == {credential.pk: {"token": HIDDEN}}
     theirs = submit(draft(project, {"name": "hub"}).model_copy(update={"name": "b"}), by=bob)
-    assert HIDDEN not in str(launch_of(theirs).secrets), "bob has the one of the project"
+    assert HIDDEN not in str(launch_with_secrets(theirs).secrets), "bob has the one of the project"
     with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, credential, by=ada)
     workload.created_by = bob
     with pytest.raises(EngineRefused, match="hub no longer has a value for token"):
-        launch_of(workload)
+        launch_with_secrets(workload)
 
 
 def test_a_copy_or_template_of_somebody_else_says_whose_it_is(
@@ -210,7 +210,7 @@ def test_an_own_registry_is_applied_where_its_owner_names_it(
     def pulls(name: str, by: User, **values: Any) -> str:
         worker = {"values": {"image": "r.example.com/train:1", **values}}
         content = WorkloadDraft.model_validate({"name": name, **place, "worker": worker})
-        return str(launch_of(submit(content, by=by)).registries[:1] and HIDDEN)
+        return str(launch_with_secrets(submit(content, by=by)).registries[:1] and HIDDEN)
 
     assert pulls("named", ada, **named) == HIDDEN
     assert pulls("unnamed", ada) == pulls("theirs", bob) == "()"

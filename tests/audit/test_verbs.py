@@ -61,10 +61,10 @@ NO_VERBS = {
     "projects.departments.obstacle_to_delete": "reads",
     "projects.departments.shares_of": "reads",
     "projects.services.obstacle_to_delete": "reads",
-    "workloads.services.free_name": "reads",
+    "workloads.services.free_copy_name": "reads",
     "workloads.submission.create": "a part of submit and submit_all",
-    "workloads.submission.judge_all": "saves nothing",
-    "workloads.submission.planned_launch_of": "saves nothing",
+    "workloads.submission.check_all": "saves nothing",
+    "workloads.submission.launch_of_plan": "saves nothing",
 }
 
 

@@ -50,7 +50,7 @@ class TerminalContract:
             assert until_end(session).replace(b"\r\n", b"\n").count(b"0123456789abcde\n") == 100_000
 
     def test_pipes_carry_every_byte_both_ways(self, rig: Rig, running: Launch) -> None:
-        argv = piped.around(["cat"])
+        argv = piped.piped_command(["cat"])
         encoder = piped.Encoder()
         with opened(rig, running, argv=argv) as session:
             _, _, shown = until(session, piped.READY).partition(piped.READY)

@@ -17,7 +17,7 @@ from workloads.models import Workload
 def walk(runai: RunaiCaller, project: Project) -> None:
     """Make all of these calls."""
     workload = WorkloadFactory(project=project, name="seen", running=True)
-    events.phase(workload)
+    events.record_phase(workload)
     now = timezone.now()
     for seconds in range(10, 50, 10):
         at = now - timedelta(seconds=seconds)

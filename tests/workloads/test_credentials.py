@@ -21,7 +21,7 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
-from workloads.launch import launch_of, manifest, shown_launch_of
+from workloads.launch import launch_with_secrets, launch_without_secrets, render_manifests_as_yaml
 from workloads.models import Workload
 from workloads.plan import plan
 from workloads.services import submit
@@ -96,7 +96,7 @@ def test_the_only_key_need_not_be_named(user: User, project: Project, hub: Crede
 def test_of_one_name_the_nearest_is_meant(user: User, project: Project, hub: Credential) -> None:
     CredentialFactory.create(home=project, in_account=True, name="hub", entered={"token": "far"})
     workload = submit(draft(project, named()), by=user)
-    assert launch_of(workload).secrets == {hub.pk: {"token": HIDDEN}}
+    assert launch_with_secrets(workload).secrets == {hub.pk: {"token": HIDDEN}}
 
 
 def test_a_credential_that_cannot_be_used_is_told_at_the_variable(
@@ -139,11 +139,11 @@ def test_the_value_is_that_of_the_day_it_starts(
     workload = submit(draft(project, named()), by=user)
     hub.entered = {"token": "newer"}
     hub.save()
-    assert launch_of(workload).secrets == {hub.pk: {"token": "newer"}}
+    assert launch_with_secrets(workload).secrets == {hub.pk: {"token": "newer"}}
     hub.secret_values.update(value="")
     hub.secret_values.all().delete()
     with pytest.raises(EngineRefused, match="hub no longer has a value for token"):
-        launch_of(workload)
+        launch_with_secrets(workload)
 
 
 def test_a_value_under_a_lost_key_refuses_the_start(
@@ -153,14 +153,14 @@ def test_a_value_under_a_lost_key_refuses_the_start(
     settings.SECRET_KEY = "another"
     assert encrypt("x")
     with pytest.raises(EngineRefused, match="put the key back"):
-        launch_of(workload)
+        launch_with_secrets(workload)
 
 
 def test_kubernetes_gets_it_in_the_workloads_own_secret(
     user: User, project: Project, hub: Credential
 ) -> None:
     workload = submit(draft(project, named()), by=user)
-    launched = launch_of(workload)
+    launched = launch_with_secrets(workload)
     rendered = manifests(launched, prefix="team-")
     (secret,) = (it for it in rendered if it["kind"] == "Secret")
     assert secret["metadata"]["labels"] == labels(launched)
@@ -182,8 +182,8 @@ def test_no_page_manifest_or_event_shows_the_value(user: User) -> None:
     project = ProjectFactory.create(members=[user])
     CredentialFactory.create(home=project, name="hub", entered={"token": HIDDEN})
     workload = submit(draft(project, named(), command="sleep 1"), by=user)
-    assert launch_of(workload).secrets
-    shown = manifest(workload.cluster, shown_launch_of(workload))
+    assert launch_with_secrets(workload).secrets
+    shown = render_manifests_as_yaml(workload.cluster, launch_without_secrets(workload))
     told = [str(workload.__dict__), str(list(workload.events.values())), shown]
     assert "HF_TOKEN: '***'" in shown
     pages = everywhere(signed_in(user), workload)

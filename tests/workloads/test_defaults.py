@@ -15,7 +15,7 @@ from spec.workload import Replica, WorkloadSpec
 from tests.factories import (
     WorkloadFactory,
 )
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,7 @@ def _set(defaults: Any) -> None:
 
 
 def rendered(workload: Workload) -> list[dict[str, Any]]:
-    return manifests(launch_of(workload), prefix="trainyard-")
+    return manifests(launch_with_secrets(workload), prefix="trainyard-")
 
 
 def test_an_old_workload_that_runs_again_is_what_it_was() -> None:

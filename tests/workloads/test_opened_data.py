@@ -17,7 +17,7 @@ from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, DataSourceFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.nowhere import KUBECONFIG
-from workloads.launch import launch_of, manifest, shown_launch_of
+from workloads.launch import launch_with_secrets, launch_without_secrets, render_manifests_as_yaml
 from workloads.plan import plan
 from workloads.services import submit
 
@@ -69,22 +69,22 @@ def test_a_workload_names_the_credential_of_its_data_source_and_gets_todays_valu
     assert workload.spec_json["worker"]["storage"]["git"][0]["credential"] == named
     links = {(it.kind, it.asset_id) for it in workload.assets.all()}
     assert links == {("data-source", source.pk), ("credential", forge.pk)}
-    assert launch_of(workload).secrets == {forge.pk: {"User": "ada", "Password": HIDDEN}}
+    assert launch_with_secrets(workload).secrets == {forge.pk: {"User": "ada", "Password": HIDDEN}}
     forge.entered = {"Password": "newer"}
     forge.save()
-    assert launch_of(workload).secrets[forge.pk]["Password"] == "newer"
+    assert launch_with_secrets(workload).secrets[forge.pk]["Password"] == "newer"
     with pytest.raises(InUse, match="workload train"):
         services.delete(CREDENTIAL, forge, by=user)
     forge.secret_values.filter(key="Password").delete()
     with pytest.raises(EngineRefused, match="forge no longer has a value for Password"):
-        launch_of(workload)
+        launch_with_secrets(workload)
 
 
 def test_the_nearest_of_a_name_is_meant(user: User, project: Project, forge: Credential) -> None:
     far = {**PASSWORD, "entered": {"User": "x", "Password": "far"}}
     CredentialFactory.create(home=project, in_account=True, name="forge", **far)
     workload = submit(draft(project, storage=git()), by=user)
-    assert set(launch_of(workload).secrets) == {forge.pk}
+    assert set(launch_with_secrets(workload).secrets) == {forge.pk}
 
 
 def test_a_credential_that_cannot_be_used_is_told_at_the_item(
@@ -139,7 +139,7 @@ def test_an_existing_secret_is_read_by_the_cluster(
     (item,) = workload.spec_json["worker"]["storage"]["git"]
     assert (item["secretRef"], item["credential"]) == (expected, None)
     assert workload.assets.count() == 1
-    assert launch_of(workload).secrets == {}
+    assert launch_with_secrets(workload).secrets == {}
 
 
 def test_an_existing_secret_with_an_access_key_is_read_by_the_cluster(
@@ -157,9 +157,9 @@ def test_no_page_preview_or_row_shows_the_value(
 ) -> None:
     Connection.objects.create(cluster=project.cluster, secret_json=KUBECONFIG)
     workload = submit(draft(project, storage=git()), by=user)
-    assert HIDDEN in str(launch_of(workload).secrets)
-    assert HIDDEN not in repr(launch_of(workload))
-    shown = manifest(workload.cluster, shown_launch_of(workload))
+    assert HIDDEN in str(launch_with_secrets(workload).secrets)
+    assert HIDDEN not in repr(launch_with_secrets(workload))
+    shown = render_manifests_as_yaml(workload.cluster, launch_without_secrets(workload))
     assert "worker.git-0.Password: '***'" in shown
     web = signed_in(user)
     pages = [f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"]
@@ -177,7 +177,7 @@ def test_the_known_hosts_of_a_key_travel_with_it_as_they_are_now(
     key = CredentialFactory.create(home=project, name="key", spec_json=spec, entered={"ssh": "k"})
     named = git(SSH, {"name": "key"})
     workload = submit(draft(project, storage=named), by=user)
-    assert launch_of(workload).secrets == {key.pk: {"ssh": "k", "known_hosts": hosts}}
+    assert launch_with_secrets(workload).secrets == {key.pk: {"ssh": "k", "known_hosts": hosts}}
 
 
 def test_a_credential_as_files_says_which_keys_become_them(user: User, project: Project) -> None:
@@ -197,7 +197,7 @@ def test_a_credential_as_files_says_which_keys_become_them(user: User, project: 
     }
     named = {"/keys": (None, ("token", "url")), "/one": (None, ("url",)), "/mine": ("mine", None)}
     assert found == named
-    assert launch_of(workload).secrets == {hub.pk: values}
+    assert launch_with_secrets(workload).secrets == {hub.pk: values}
     assert {it.asset_id for it in workload.assets.all()} == {hub.pk, kept.pk}
     assert HIDDEN not in str(workload.spec_json)
     wrong = {"credential": {"name": "hub", "keys": ["pin"]}, "mountPath": "/keys"}

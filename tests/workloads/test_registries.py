@@ -22,7 +22,7 @@ from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.nowhere import KUBECONFIG
 from tests.workloads.wizard.browser import Wizard
-from workloads.launch import launch_of, shown_launch_of
+from workloads.launch import launch_with_secrets, launch_without_secrets
 from workloads.models import Workload
 from workloads.plan import plan
 from workloads.services import submit
@@ -59,7 +59,7 @@ def draft(project: Project, **values: Any) -> WorkloadDraft:
 
 def made(workload: Workload) -> tuple[list[Manifest], list[Any]]:
     """Secrets for pulls, and what the pods name of them."""
-    rendered = manifests(launch_of(workload), prefix="team-")
+    rendered = manifests(launch_with_secrets(workload), prefix="team-")
     secrets = [it for it in rendered if it.get("type") == "kubernetes.io/dockerconfigjson"]
     pods = [it["template"]["spec"] for it in rendered[-1]["spec"]["pytorchReplicaSpecs"].values()]
     return secrets, [pod.get("imagePullSecrets") for pod in pods]
@@ -71,12 +71,12 @@ def test_a_registrys_password_is_in_a_secret_of_the_workload_that_all_its_pods_n
     registry(project)
     workload = submit(draft(project, imagePullSecrets=[{"name": "theirs"}]), by=user)
     (secret,), pods = made(workload)
-    assert secret["metadata"]["labels"] == labels(launch_of(workload))
+    assert secret["metadata"]["labels"] == labels(launch_with_secrets(workload))
     content = json.loads(base64.b64decode(secret["data"][".dockerconfigjson"]))
     auth = base64.b64encode(f"ada:{HIDDEN}".encode()).decode()
     login = {"username": "ada", "password": HIDDEN, "auth": auth}
     assert content == {"auths": {"registry.example.com": login}}
-    name = pull_secret_name(launch_of(workload))
+    name = pull_secret_name(launch_with_secrets(workload))
     assert pods == [[{"name": "theirs"}, {"name": name}]] * len(pods)
 
 
@@ -89,10 +89,10 @@ def test_the_nearest_of_a_registry_is_applied_and_none_of_another(
     registry(project, name="other", spec_json=other)
     registry(ProjectFactory.create(cluster=project.cluster), name="theirs")
     workload = submit(draft(project), by=user)
-    (applied,) = launch_of(workload).registries
+    (applied,) = launch_with_secrets(workload).registries
     assert (applied.host, applied.username) == ("registry.example.com", "ada")
     Credential.objects.filter(name="ours").delete()
-    (applied,) = launch_of(workload).registries
+    (applied,) = launch_with_secrets(workload).registries
     assert applied.username == "b"
 
 
@@ -101,11 +101,11 @@ def test_an_api_key_of_ngc_is_the_password_of_nvidias_registry(
 ) -> None:
     key = {"spec_json": {"kind": "ngcApiKey"}, "entered": {"NGC_API_KEY": HIDDEN}}
     registry(project, name="ngc", **key)
-    assert launch_of(submit(draft(project), by=user)).registries == ()
+    assert launch_with_secrets(submit(draft(project), by=user)).registries == ()
     ours = draft(project, image="nvcr.io/nvidia/pytorch:25.01-py3")
     ours.name = "of-ngc"
     workload = submit(ours, by=user)
-    (applied,) = launch_of(workload).registries
+    (applied,) = launch_with_secrets(workload).registries
     assert (applied.host, applied.username, applied.password) == ("nvcr.io", "$oauthtoken", HIDDEN)
     (secret,), _ = made(workload)
     assert "nvcr.io" in base64.b64decode(secret["data"][".dockerconfigjson"]).decode()
@@ -119,7 +119,7 @@ def test_a_registry_is_named_next_to_those_that_are_applied(user: User, project:
     workload = submit(draft(project, imagePullSecrets=named), by=user)
     (kept,) = workload.spec.worker.image_pull_secrets
     assert (kept.name, kept.asset_id) == ("mirror", other.pk)
-    hosts = {it.host for it in launch_of(workload).registries}
+    hosts = {it.host for it in launch_with_secrets(workload).registries}
     assert hosts == {"nvcr.io", "registry.example.com"}
     secrets, pods = made(workload)
     assert pods == [[{"name": secrets[0]["metadata"]["name"]}]] * len(pods)
@@ -171,20 +171,20 @@ def test_a_registrys_password_is_that_of_the_day_and_a_lost_one_refuses_the_star
     workload = submit(draft(project), by=user)
     credential.entered = {"password": "newer"}
     credential.save()
-    assert launch_of(workload).registries[0].password == "newer"
+    assert launch_with_secrets(workload).registries[0].password == "newer"
     credential.secret_values.filter(key="password").delete()
     with pytest.raises(EngineRefused, match="ours no longer has a password"):
-        launch_of(workload)
+        launch_with_secrets(workload)
 
 
 def test_no_page_manifest_or_event_shows_the_password(user: User, project: Project) -> None:
     registry(project)
     Connection.objects.create(cluster=project.cluster, secret_json=KUBECONFIG)
     workload = submit(draft(project), by=user)
-    launched = launch_of(workload)
+    launched = launch_with_secrets(workload)
     client = signed_in(user)
     assert launched.registries[0].password == HIDDEN
-    shown = [*masked(manifests(launched, prefix="t-")), launched, shown_launch_of(workload)]
+    shown = [*masked(manifests(launched, prefix="t-")), launched, launch_without_secrets(workload)]
     preview = manifest_of(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
     texts = [str(shown), preview, str(workload.__dict__), str(list(workload.events.values()))]
     for page in (f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"):
@@ -202,7 +202,7 @@ def test_the_review_names_it_and_this_machine_uses_none(user: User, project: Pro
     workload = submit(draft(project), by=user)
     project.cluster.kind = "local"
     project.cluster.save()
-    assert launch_of(Workload.objects.get(pk=workload.pk)).registries == ()
+    assert launch_with_secrets(Workload.objects.get(pk=workload.pk)).registries == ()
 
 
 def test_a_variable_takes_nothing_from_it(user: User, project: Project) -> None:

@@ -26,12 +26,12 @@ router = Router(tags=["Projects"], by_alias=True)
 CORE = 1000
 MEGABYTE = 1000**2
 #: The column of a workload and the factor to multiply it by, for each of Run:ai's metrics.
-OF_AN_ORGANIZATION = {
+ORGANIZATION_MEASURES = {
     "GPU_ALLOCATION": ("gpus", 1.0),
     "CPU_ALLOCATION_MILLICORES": ("cpu_cores", float(CORE)),
     "CPU_MEMORY_ALLOCATION_MB": ("memory_bytes", 1 / MEGABYTE),
 }
-OF_A_CLUSTER = {"ALLOCATED_GPU": ("gpus", 1.0)}
+CLUSTER_MEASURES = {"ALLOCATED_GPU": ("gpus", 1.0)}
 Measures = dict[str, tuple[str, float]]
 
 
@@ -48,7 +48,7 @@ def project_metrics(
     project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
     if project is None:
         raise not_found("The project")
-    return _measure_allocation(asked, Q(project=project), OF_AN_ORGANIZATION)
+    return _measure_allocation(asked, Q(project=project), ORGANIZATION_MEASURES)
 
 
 @router.get(
@@ -66,7 +66,7 @@ def department_metrics(
     department = Department.objects.filter(pk=department_id).first()
     if department is None:
         raise not_found("The department")
-    return _measure_allocation(asked, Q(project__department=department), OF_AN_ORGANIZATION)
+    return _measure_allocation(asked, Q(project__department=department), ORGANIZATION_MEASURES)
 
 
 @router.get(
@@ -80,7 +80,7 @@ def cluster_metrics(
     """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
     cluster = cluster_of(request, cluster_id)
-    return _measure_allocation(asked, Q(cluster=cluster), OF_A_CLUSTER)
+    return _measure_allocation(asked, Q(cluster=cluster), CLUSTER_MEASURES)
 
 
 def _measure_allocation(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
@@ -88,7 +88,7 @@ def _measure_allocation(asked: MeasureQuery, whose: Q, measures: Measures) -> Me
     moments = asked.moments()
     names = dict.fromkeys(measures[name][0] for name in asked.metric_type)
     held = {name: [0.0] * len(moments) for name in names}
-    for amounts, since, until in _times(asked, whose, list(names)):
+    for amounts, since, until in _holding_periods(asked, whose, list(names)):
         first = bisect_left(moments, since)
         last = len(moments) if until is None else bisect_left(moments, until)
         for name, amount in amounts.items():
@@ -102,7 +102,7 @@ def _measure_allocation(asked: MeasureQuery, whose: Q, measures: Measures) -> Me
     return Measurements(measurements=series)
 
 
-def _times(
+def _holding_periods(
     asked: MeasureQuery, whose: Q, columns: list[str]
 ) -> Iterable[tuple[dict[str, Any], datetime, datetime | None]]:
     """The periods in which workloads held resources: the amounts by column, the start, and the end

@@ -57,7 +57,9 @@ class OnePodOut(Wire):
     @classmethod
     def of(cls, workload: Workload) -> Self:
         document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
-        return cls(**cls._more(document), **_heading(workload), spec=documents.to_wire(document))
+        return cls(
+            **cls._more(document), **_common_fields(workload), spec=documents.to_wire(document)
+        )
 
     @classmethod
     def _more(cls, document: documents.Document) -> dict[str, Any]:
@@ -84,7 +86,7 @@ class DistributedOut(OnePodOut):
         }
 
 
-def _heading(workload: Workload) -> dict[str, Any]:
+def _common_fields(workload: Workload) -> dict[str, Any]:
     return {
         "name": workload.name,
         "requested_name": requested_name(workload),
@@ -119,7 +121,7 @@ def requested_name(workload: Workload) -> str:
     return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
 
 
-def _whereabouts(workload: Workload) -> dict[str, Any]:
+def _scope_fields(workload: Workload) -> dict[str, Any]:
     """Where the workload is, with its priority and category."""
     stored = as_mapping(workload.spec_json)
     home = workload.project
@@ -131,13 +133,13 @@ def _whereabouts(workload: Workload) -> dict[str, Any]:
         "department_id": str(home.department_id),
         "department_name": home.department.name,
         "namespace": workload.cluster.definition.namespace(workload.cluster, home.name),
-        "priority": _value_of(priority),
+        "priority": _priority_value(priority),
         "priority_class_name": priority,
         "category": str(stored.get("category") or ""),
     }
 
 
-def _value_of(priority: str) -> int | None:
+def _priority_value(priority: str) -> int | None:
     """The number of a priority class; ``None`` for the default, and for an unknown class."""
     if priority not in set(PriorityClass):
         return None
@@ -239,7 +241,7 @@ class WorkloadOut(Wire):
             gpu=workload.gpus, cpu=workload.cpu_cores, cpu_memory=workload.memory_bytes
         )
         return cls(
-            **_whereabouts(workload),
+            **_scope_fields(workload),
             id=workload.pk,
             name=workload.name,
             type=WorkloadKind(workload.kind).traits.type,

@@ -34,30 +34,30 @@ LISTED = {URLS: "ExposedUrl", PORTS: "ServicePort"}
 TOOLS = {URLS: "Tools with a URL of their own", PORTS: "Tools with an external port"}
 
 
-def spec_of(*kinds: WorkloadKind, null: bool = False) -> WithJsonSchema:
+def spec_schema(*kinds: WorkloadKind, null: bool = False) -> WithJsonSchema:
     """The schema of the ``spec`` of any of these kinds.
 
     It is a marker at first: pydantic would follow a reference, and does not know these schemas.
     :func:`resolve` replaces the marker by references.
     """
-    return _marked([NAMES[kind] for kind in kinds], null)
+    return _schema_marker([NAMES[kind] for kind in kinds], null)
 
 
-def _marked(names: list[str], null: bool) -> WithJsonSchema:
+def _schema_marker(names: list[str], null: bool) -> WithJsonSchema:
     return WithJsonSchema({MARK: names + (["null"] if null else [])})
 
 
-MASTER_SPEC = _marked([MASTER], null=True)
+MASTER_SPEC = _schema_marker([MASTER], null=True)
 
 
-def resolve(schema: Any) -> Any:
+def resolve_markers(schema: Any) -> Any:
     """The schema with each marker replaced by references."""
     if isinstance(schema, list):
-        return [resolve(one) for one in schema]
+        return [resolve_markers(one) for one in schema]
     if not isinstance(schema, dict):
         return schema
     if MARK not in schema:
-        return {key: resolve(value) for key, value in schema.items()}
+        return {key: resolve_markers(value) for key, value in schema.items()}
     ways = [
         {"type": "null"} if name == "null" else {"$ref": REFERENCE.format(model=name)}
         for name in schema[MARK]
@@ -66,22 +66,22 @@ def resolve(schema: Any) -> Any:
     return described | (ways[0] if len(ways) == 1 else {"anyOf": ways})
 
 
-def model_of(kind: WorkloadKind) -> type[BaseModel]:
+def spec_model(kind: WorkloadKind) -> type[BaseModel]:
     """The model of the ``spec`` of one kind, which has fields of pods and of the workload side by
     side."""
     accepted = documents.accepted_keys(kind)
-    whole = {key: it for key, it in _fields(WorkloadSpec).items() if key in accepted}
-    return _model(NAMES[kind], _fields(Replica) | _tools() | whole)
+    whole = {key: it for key, it in _model_fields(WorkloadSpec).items() if key in accepted}
+    return _create_model(NAMES[kind], _model_fields(Replica) | _tool_fields() | whole)
 
 
 def master_model() -> type[BaseModel]:
     """The model of ``masterSpec``. Fields that are left out are the same as for the workers."""
-    return _model(MASTER, _fields(Replica) | _tools())
+    return _create_model(MASTER, _model_fields(Replica) | _tool_fields())
 
 
-def definitions() -> dict[str, Any]:
+def spec_definitions() -> dict[str, Any]:
     """All schemas by name, including those of their parts."""
-    models = [*map(model_of, WorkloadKind), master_model()]
+    models = [*map(spec_model, WorkloadKind), master_model()]
     schemas: dict[str, Any] = {}
     for model in models:
         schema = model.model_json_schema(ref_template=REFERENCE)
@@ -90,12 +90,12 @@ def definitions() -> dict[str, Any]:
         schemas[model.__name__] = schema
     for name in LISTED.values():
         schemas[name]["required"] = ["container"]  # the other fields have defaults
-    for name in _items(schemas):
+    for name in _item_schema_names(schemas):
         schemas[name]["properties"]["exclude"] = EXCLUDE
     return schemas
 
 
-def _items(schemas: dict[str, Any]) -> set[str]:
+def _item_schema_names(schemas: dict[str, Any]) -> set[str]:
     """Names of the schemas that are items of a list."""
     references = set()
     for schema in schemas.values():
@@ -105,38 +105,38 @@ def _items(schemas: dict[str, Any]) -> set[str]:
     return {reference.rpartition("/")[2] for reference in references}
 
 
-def _tools() -> dict[str, Any]:
+def _tool_fields() -> dict[str, Any]:
     return {
-        key: (tuple[_tool(key), ...], Field((), description=description))  # type: ignore[misc]
+        key: (tuple[_tool_model(key), ...], Field((), description=description))  # type: ignore[misc]
         for key, description in TOOLS.items()
     }
 
 
-def _tool(key: str) -> type[BaseModel]:
+def _tool_model(key: str) -> type[BaseModel]:
     theirs = {ours: name for name, ours in OURS_OF[key].items()}
     fields = {
         theirs.get(name, name): it
-        for name, it in _fields(ToolConnection).items()
+        for name, it in _model_fields(ToolConnection).items()
         if name not in ABSENT[key]
     }
-    return _model(LISTED[key], fields)
+    return _create_model(LISTED[key], fields)
 
 
-def _fields(model: type[BaseModel]) -> dict[str, Any]:
+def _model_fields(model: type[BaseModel]) -> dict[str, Any]:
     """Annotation (with its limits) and default of each field, by its name in JSON."""
     return {
-        field.alias or name: (field.annotation, _plain(field))
+        field.alias or name: (field.annotation, _without_aliases(field))
         for name, field in model.model_fields.items()
     }
 
 
-def _plain(field: FieldInfo) -> FieldInfo:
+def _without_aliases(field: FieldInfo) -> FieldInfo:
     copied = FieldInfo.merge_field_infos(field, alias=None)
     copied.alias = copied.validation_alias = copied.serialization_alias = None
     copied.alias_priority = None
     return copied
 
 
-def _model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
+def _create_model(name: str, fields: dict[str, Any]) -> type[BaseModel]:
     model: type[BaseModel] = create_model(name, __config__=Part.model_config, **fields)
     return model

@@ -20,7 +20,7 @@ router = Router(tags=["Workloads"], by_alias=True)
 GROUP = "trainyard"
 CATEGORIES = UUID("6d1f9b54-2f0e-4f0c-9a6e-0d5b6a1c7f11")  # namespace of their ids
 FIELDS: Fields = {"id": ("id", TEXT), "name": ("name", TEXT)}
-OF_A_PRIORITY: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
+PRIORITY_FIELDS: Fields = {"name": ("name", TEXT), "value": ("value", NUMBER)}
 
 
 class WorkloadTypeOut(Wire):
@@ -105,7 +105,7 @@ def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) 
     every = (
         PriorityOut(id=it.value, name=it.value, value=it.value_on_cluster) for it in PriorityClass
     )
-    return PriorityList(priorities=listing.of(every, OF_A_PRIORITY, "name"))
+    return PriorityList(priorities=listing.of(every, PRIORITY_FIELDS, "name"))
 
 
 def _categories(user: User) -> Iterable[CategoryOut]:

@@ -48,7 +48,7 @@ MEASURES = {
     ),
 }
 #: Run:ai has only shares for node pools.
-OF_A_POOL = {name: it for name, it in MEASURES.items() if it.mean or it.of}
+POOL_MEASURES = {name: it for name, it in MEASURES.items() if it.mean or it.of}
 
 
 class Stay(NamedTuple):
@@ -93,7 +93,7 @@ def pool_metrics(
 ) -> Measurements:
     """What ranks used of all nodes that are in a pool now, taken together. Only shares are
     available: 501 for other metrics. Times without samples have no values."""
-    asked.check(OF_A_POOL)
+    asked.check(POOL_MEASURES)
     cluster = cluster_of(request, cluster_id)
     if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
         raise not_found("The node pool")
@@ -101,11 +101,13 @@ def pool_metrics(
 
 
 def _measurements(asked: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
-    used = _used(asked, nodes)
-    return Measurements(measurements=[_series(asked, used, nodes, it) for it in asked.metric_type])
+    used = _collect_usage(asked, nodes)
+    return Measurements(
+        measurements=[_usage_series(asked, used, nodes, it) for it in asked.metric_type]
+    )
 
 
-def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
+def _collect_usage(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
     """The samples of ranks on these nodes, by interval. Where a rank was before its last start is
     unknown, so earlier samples are left out."""
     names = {(node.cluster_id, node.name) for node in nodes}
@@ -140,7 +142,7 @@ def _used(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
     return used
 
 
-def _series(
+def _usage_series(
     asked: MeasureQuery, used: UseOfNodes, nodes: Sequence[Node], name: str
 ) -> MetricSeries:
     measure = MEASURES[name]

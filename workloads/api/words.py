@@ -10,7 +10,7 @@ from spec.kind import WorkloadKind
 from spec.phases import Phase, RankPhase, Reason
 from spec.problems.causes import CauseKind
 from spec.workload import Role
-from workloads.api.spec_schemas import MASTER_SPEC, spec_of
+from workloads.api.spec_schemas import MASTER_SPEC, spec_schema
 from workloads.diagnosis import BY_ID
 from workloads.diagnosis.base import Fault
 
@@ -29,6 +29,8 @@ FailureWord = Annotated[str, enum_schema(*BY_ID)]
 DesiredPhase = Annotated[str, enum_schema("Running", "Stopped", "Deleted")]
 #: Accepts numbers too: Run:ai has numbers in assets and text in workloads.
 ProjectId = Annotated[str, BeforeValidator(lambda it: str(it) if type(it) is int else it)]
-DistributedDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.DISTRIBUTED)]
-OnePodDocument = Annotated[dict[str, Any], spec_of(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)]
+DistributedDocument = Annotated[dict[str, Any], spec_schema(WorkloadKind.DISTRIBUTED)]
+OnePodDocument = Annotated[
+    dict[str, Any], spec_schema(WorkloadKind.TRAINING, WorkloadKind.WORKSPACE)
+]
 MasterDocument = Annotated[dict[str, Any] | None, MASTER_SPEC]

@@ -21,7 +21,7 @@ from core.text import text_fault
 from core.web.http import redirect_after_success, render_partial
 from core.web.query import parse_uuids, whole_number
 from workloads import services
-from workloads.http import find_kept, find_workload
+from workloads.http import find_with_deleted, find_workload
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.services import MOST_AT_ONCE
 from workloads.table.page import MOST_COUNTED
@@ -80,7 +80,7 @@ VERBS = {verb.name: verb for verb in (STOP, RUN, DELETE)}
 def menu(request: Request, pk: UUID) -> HttpResponse:
     """The entries of a row's menu. They are fetched when it opens, as fifty menus would slow the
     page."""
-    context = {"workload": find_kept(request, pk), "css": "dropdown-item"}
+    context = {"workload": find_with_deleted(request, pk), "css": "dropdown-item"}
     return render(request, "workloads/_actions.html", context)
 
 
@@ -117,7 +117,7 @@ def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
 def copy(request: Request, pk: UUID) -> HttpResponse:
     """A new draft with the workload's answers, open in the wizard. So a deleted one is restored.
     With ``change``, a repair's, in the size that it names."""
-    workload = find_kept(request, pk)
+    workload = find_with_deleted(request, pk)
     if request.method != "POST":
         name = "the same name if it is free" if workload.deleted_at else "a new name"
         promise = f"The wizard opens a new draft with the same settings and {name}."

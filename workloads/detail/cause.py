@@ -8,8 +8,8 @@ from spec.phases import HELD_UP, WAITING, Phase, Reason
 from workloads import logs
 from workloads.detail.exit_codes import advice, exit_in_words
 from workloads.diagnosis import BY_ID, FailureClass
-from workloads.diagnosis.ranks import in_order_of_failure
-from workloads.history.causes import BarShare, bar
+from workloads.diagnosis.ranks import sort_by_failure
+from workloads.history.causes import BarShare, bar_shares
 from workloads.logs.choice import FIRST_ERROR
 from workloads.logs.reading import merge
 from workloads.logs.text import plain_text
@@ -59,7 +59,7 @@ def failure(workload: Workload, ranks: Iterable[Rank]) -> FirstFailure | None:
     """Why the workload failed; ``None`` unless its phase is Failed."""
     if workload.phase != Phase.FAILED:
         return None
-    failed = in_order_of_failure(ranks)
+    failed = sort_by_failure(ranks)
     kind = BY_ID.get(workload.failure_class)
     todo = kind.repair if kind else advice(workload.reason)
     out_of_time = workload.reason == Reason.DEADLINE_EXCEEDED
@@ -101,10 +101,10 @@ def lines_of(workload: Workload, rank: int) -> list[FailureLine]:
         return [FailureLine(text, decisive=True)] if text else []
     offset = decisive.get("offset", -1)
     own = [s for s in own if offset >= 0 and s.attempt == decisive["attempt"]] or own
-    lines = merge.tail(own[-1:], limit=LAST_LINES, unfinished=True).lines
+    lines = merge.last_window(own[-1:], limit=LAST_LINES, unfinished=True).lines
     if lines and 0 <= offset < lines[0].offset:
-        before = merge.before(own[-1:], {rank: offset}, limit=LINES_BEFORE).lines
-        lines = merge.after(own[-1:], {rank: offset}, limit=LAST_LINES - len(before)).lines
+        before = merge.window_before(own[-1:], {rank: offset}, limit=LINES_BEFORE).lines
+        lines = merge.window_after(own[-1:], {rank: offset}, limit=LAST_LINES - len(before)).lines
         lines = before + lines
     return [FailureLine(plain_text(line.data), decisive=line.offset == offset) for line in lines]
 
@@ -131,4 +131,4 @@ def history(workload: Workload) -> list[CausePeriod]:
 def shares(cause: CausePeriod) -> list[BarShare]:
     """The bar of nodes that each reason rules out."""
     counted = [(str(label), int(nodes)) for label, nodes in cause.evidence.get("shares", [])]
-    return bar(counted, int(cause.evidence.get("total", 0)))
+    return bar_shares(counted, int(cause.evidence.get("total", 0)))

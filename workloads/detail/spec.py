@@ -82,10 +82,10 @@ def difference(workload: Workload) -> Difference | None:
 def manifest(workload: Workload) -> str:
     """The manifest that the engine hands to the cluster, or the engine's error as a comment."""
     try:
-        launch = launches.shown_launch_of(workload)
+        launch = launches.launch_without_secrets(workload)
     except EngineError as error:
         return f"# {error}"
-    return launches.manifest(workload.cluster, launch)
+    return launches.render_manifests_as_yaml(workload.cluster, launch)
 
 
 def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from workloads.detail import cause, lifecycle, spec
 from workloads.detail.exit_codes import exit_in_words
 from workloads.detail.outlook import outlook
 from workloads.detail.ranks import RankFilter
-from workloads.http import find_kept
+from workloads.http import find_with_deleted
 from workloads.logs.choice import Choice
 from workloads.metrics import curve
 from workloads.models import Rank, SampleKind, Workload
@@ -47,7 +47,7 @@ PARTS = {"drawer": "drawer", "workload-content": "content"}
 @require_safe
 def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpResponse:
     """A workload's page with one of its tabs; for htmx only the part that the target needs."""
-    workload = find_kept(request, pk)
+    workload = find_with_deleted(request, pk)
     context = _head(workload) | {
         "tab": tab,
         "title": workload.name if tab == "overview" else f"{workload.name} · {TABS[tab]}",
@@ -67,7 +67,7 @@ def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpRe
 def workload_header(request: Request, pk: UUID) -> HttpResponse:
     """The header alone, which open pages load again when the workload changes."""
     level = "h1" if request.GET.get("level") == "h1" else ""
-    context = _head(find_kept(request, pk)) | {"level": level}
+    context = _head(find_with_deleted(request, pk)) | {"level": level}
     return render(request, "workloads/detail/_head.html", context)
 
 
@@ -111,7 +111,7 @@ def _overview(request: Request, workload: Workload) -> dict[str, Any]:
         "foreseen": score.in_words(workload),
         "last_metrics": [
             (name, value, workload.curves.get(name, ()))
-            for name, value in shown_metrics(workload, ("step", *curve.NAMES))
+            for name, value in shown_metrics(workload, ("step", *curve.CURVE_NAMES))
         ],
     }
 
@@ -165,7 +165,7 @@ def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
 def _terminal(request: Request, workload: Workload) -> dict[str, Any]:
     running = [rank for rank in workload.ranks.all() if rank.phase == RankPhase.RUNNING]
     chosen = whole_number(request.GET.get("rank", ""))
-    problem = access.why_none(workload, request.user)
+    problem = access.why_no_terminal(workload, request.user)
     return {"problem": problem, "running": running, "chosen": chosen}
 
 

@@ -2,6 +2,6 @@
 
 from workloads.diagnosis.base import FailureClass, Fault
 from workloads.diagnosis.classes import BY_ID, CLASSES
-from workloads.diagnosis.record import note, of_a_refusal
+from workloads.diagnosis.record import record_diagnosis, refusal_class
 
-__all__ = ["BY_ID", "CLASSES", "FailureClass", "Fault", "note", "of_a_refusal"]
+__all__ = ["BY_ID", "CLASSES", "FailureClass", "Fault", "record_diagnosis", "refusal_class"]

@@ -23,7 +23,7 @@ class Fault(StrEnum):
 
 
 #: Marks a line as reporting an error. "error rate: 0.2" and "Error: 0.2" are measurements.
-AN_ERROR = (
+ERROR_WORDS = (
     r"Error\b(?!: *\d+\.\d)|Exception\b|ERROR|FATAL|[Ff]atal\b|\b[Ff]ailed\b"
     r"|\berror\b(?! rates?\b|:? *\d)"
 )
@@ -72,7 +72,7 @@ class FailureClass:
     @cached_property
     def pattern(self) -> re.Pattern[str]:
         raised = [rf"^\W{{0,4}}(?:\w+\.)*(?:{'|'.join(self.raises)})\b(?::|\(|\s*$)"]
-        of_errors = [rf"^(?=.*(?:{AN_ERROR})).*(?:{one})" for one in self.mentions]
+        of_errors = [rf"^(?=.*(?:{ERROR_WORDS})).*(?:{one})" for one in self.mentions]
         patterns = [*self.says, *of_errors, *(raised if self.raises else [])]
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
 

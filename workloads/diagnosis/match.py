@@ -6,9 +6,15 @@ from dataclasses import dataclass
 
 from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.classes import BY_ID, CLASSES
-from workloads.diagnosis.reading import LONGEST, RAISED, Utterance, progress, utterances
+from workloads.diagnosis.reading import (
+    LONGEST,
+    RAISED,
+    CandidateLine,
+    candidate_lines,
+    progress_lines,
+)
 
-GOES_ON = 3  # after this many lines of progress, an error was evidently handled
+HANDLED_AFTER = 3  # after this many lines of progress, an error was evidently handled
 EXCEPTION = "exception"
 ROOT = re.compile(r"Root Cause \(first observed failure\):.{0,200}?\brank\s*: (\d+)", re.DOTALL)
 
@@ -27,19 +33,19 @@ class Match:
     in_thread: bool = False
 
 
-def match(lines: Sequence[str]) -> Match | None:
+def find_match(lines: Sequence[str]) -> Match | None:
     """The cause of the failure according to these lines; ``None`` if they do not show it."""
-    steps = progress(lines)
-    dealt_with = steps[-GOES_ON] if len(steps) >= GOES_ON else -1
-    matches = _uncaught([one for one in _matches(lines) if one.number > dealt_with])
+    steps = progress_lines(lines)
+    dealt_with = steps[-HANDLED_AFTER] if len(steps) >= HANDLED_AFTER else -1
+    matches = _drop_handled([one for one in _find_matches(lines) if one.number > dealt_with])
     if not matches:
         return None
     heaviest = max(one.weight for one in matches)
-    return _decisive([one for one in matches if one.weight == heaviest], _root(lines))
+    return _decisive_match([one for one in matches if one.weight == heaviest], _root_source(lines))
 
 
-def _matches(lines: Sequence[str]) -> Iterator[Match]:
-    said = list(utterances(lines))
+def _find_matches(lines: Sequence[str]) -> Iterator[Match]:
+    said = list(candidate_lines(lines))
     text = "\n".join(one.text for one in said)
     likely = [one for one in CLASSES if one.pattern.search(text)]
     for utterance in said:
@@ -56,7 +62,7 @@ def _matches(lines: Sequence[str]) -> Iterator[Match]:
             )
 
 
-def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureClass | None:
+def _class_of(utterance: CandidateLine, likely: Sequence[FailureClass]) -> FailureClass | None:
     """The class of a line, if any. A line that ends a traceback is at least a plain exception."""
     text = utterance.text
     frames = utterance.frames
@@ -66,7 +72,7 @@ def _class_of(utterance: Utterance, likely: Sequence[FailureClass]) -> FailureCl
     return failure or (BY_ID[EXCEPTION] if is_raised else None)
 
 
-def _uncaught(matches: list[Match]) -> list[Match]:
+def _drop_handled(matches: list[Match]) -> list[Match]:
     """Matches without exceptions that were handled: a process that raised another one afterwards
     had handled them. One that reports lost peers does not count as another, since several processes
     may print into one log. Exceptions of other threads only count without one of the main thread,
@@ -85,7 +91,7 @@ def _uncaught(matches: list[Match]) -> list[Match]:
     ]
 
 
-def _decisive(matches: list[Match], root: str) -> Match:
+def _decisive_match(matches: list[Match], root: str) -> Match:
     """The decisive one of several matches with the same weight.
 
     It is one of the rank that the launcher names, or else of the process that printed the first,
@@ -102,6 +108,6 @@ def _decisive(matches: list[Match], root: str) -> Match:
     return [one for one in alike if one.block == block][-1 if block >= 0 else 0]
 
 
-def _root(lines: Sequence[str]) -> str:
+def _root_source(lines: Sequence[str]) -> str:
     summary = ROOT.search("\n".join(line[:LONGEST] for line in lines))
     return f"[rank{summary[1]}]:" if summary else ""

@@ -14,10 +14,10 @@ from workloads.models import Rank
 COLLATERAL = frozenset({-15, 143, -9, 137})
 
 
-def in_order_of_failure(ranks: Iterable[Rank]) -> list[Rank]:
+def sort_by_failure(ranks: Iterable[Rank]) -> list[Rank]:
     """Failed ranks: preempted ones first, then those that failed by their own fault, and last those
     stopped because of them; each in the order in which they ended."""
-    failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _began(rank)]
+    failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _was_started(rank)]
     last = now()
     return sorted(
         failed,
@@ -30,13 +30,13 @@ def in_order_of_failure(ranks: Iterable[Rank]) -> list[Rank]:
     )
 
 
-def _began(rank: Rank) -> bool:
+def _was_started(rank: Rank) -> bool:
     """Whether the rank was started at all. If the cluster refused the gang, no rank is to blame. A
     rank whose program could not be started has a node but no exit code."""
     return rank.exit_code is not None or rank.started_at is not None or bool(rank.node)
 
 
-def by_its_end(rank: Rank, earliest: datetime | None = None) -> FailureClass | None:
+def class_of_end(rank: Rank, earliest: datetime | None = None) -> FailureClass | None:
     """The failure class of a rank's end, from the engine's reason or else its exit code. ``None``
     for a rank that was killed after the ``earliest`` end of all, because another had failed."""
     for one in CLASSES:

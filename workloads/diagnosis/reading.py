@@ -68,7 +68,7 @@ WRAPPED = re.compile(
 
 
 @dataclass(frozen=True)
-class Utterance:
+class CandidateLine:
     """A line that may be the cause. ``number`` is its index in what was read, ``source`` the prefix
     of its process. ``block`` numbers the traceback that it ends, or is -1; ``frames`` are the
     innermost frames of that traceback, and ``in_thread`` tells whether it is one of a thread beside
@@ -83,7 +83,7 @@ class Utterance:
 
 
 @dataclass
-class _Source:
+class _SourceState:
     """How far the output of one process has been read."""
 
     block: int = -1
@@ -94,31 +94,33 @@ class _Source:
     frames: tuple[str, ...] = ()
 
 
-def utterances(lines: Sequence[str]) -> Iterator[Utterance]:
+def candidate_lines(lines: Sequence[str]) -> Iterator[CandidateLine]:
     """The lines that may be the cause: without frames of tracebacks, and without lines that are no
     reason to fail."""
-    sources: dict[str, _Source] = {}
+    sources: dict[str, _SourceState] = {}
     blocks = count()
     for number, line in enumerate(line[:LONGEST] for line in lines):
         prefix = SOURCE.match(line)
         name = prefix[0].strip() if prefix else ""
         text = line[len(prefix[0]) if prefix else 0 :]
         text = FRAMED.sub("", text).rstrip("\u2502\u2503 ")
-        at = sources.setdefault(name, _Source())
-        if _is_of_a_traceback(at, text, blocks):
+        at = sources.setdefault(name, _SourceState())
+        if _take_traceback_line(at, text, blocks):
             at.frames = (*at.frames, text)[-DEEPEST:]
-        elif not _is_of_another(at, text):
+        elif not _is_of_other_rank(at, text):
             block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
             frames = "\n".join(at.frames)
             at.frames = ()
             in_thread = at.thread and block >= 0
             at.thread = bool(THREAD.match(text))
             at.inside = at.aside = False
-            if not was_aside and _may_say_why(line, text, is_raised=block >= 0):
-                yield Utterance(number, name, text, block, frames if block >= 0 else "", in_thread)
+            if not was_aside and _may_be_cause(line, text, is_raised=block >= 0):
+                yield CandidateLine(
+                    number, name, text, block, frames if block >= 0 else "", in_thread
+                )
 
 
-def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
+def _take_traceback_line(at: _SourceState, text: str, blocks: Iterator[int]) -> bool:
     """Whether the line is the head or a frame of a traceback. Its last line, with the exception, is
     not. Updates ``at``."""
     if BEGINS.match(text) or (not at.inside and FRAME.match(text)):
@@ -135,19 +137,19 @@ def _is_of_a_traceback(at: _Source, text: str, blocks: Iterator[int]) -> bool:
     return True
 
 
-def _is_of_another(at: _Source, text: str) -> bool:
+def _is_of_other_rank(at: _SourceState, text: str) -> bool:
     """Whether the line is of another, running rank, and only happens to be inside a traceback."""
     is_measure = PROGRESS.match(text) or MEASURE.match(text)
     return at.inside and is_measure is not None and not RAISED.match(text)
 
 
-def _may_say_why(line: str, text: str, *, is_raised: bool) -> bool:
+def _may_be_cause(line: str, text: str, *, is_raised: bool) -> bool:
     """Whether a line may be the cause. The end of a traceback may be, even if its message sounds as
     if the program continued."""
     is_calm = CALM.search(line) or (not is_raised and HANDLED.search(text))
     return bool(text.strip()) and not (WRAPPED.match(text) or is_calm)
 
 
-def progress(lines: Sequence[str]) -> list[int]:
+def progress_lines(lines: Sequence[str]) -> list[int]:
     """Indexes of the lines that only a training in progress prints."""
     return [number for number, line in enumerate(lines) if PROGRESS.search(line[:LONGEST])]

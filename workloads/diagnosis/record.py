@@ -10,10 +10,10 @@ from workloads import logs
 from workloads.diagnosis.base import FailureClass, Weight
 from workloads.diagnosis.classes import CLASSES
 from workloads.diagnosis.classes.cluster import TIME_LIMIT
-from workloads.diagnosis.match import match
-from workloads.diagnosis.ranks import by_its_end, in_order_of_failure
+from workloads.diagnosis.match import find_match
+from workloads.diagnosis.ranks import class_of_end, sort_by_failure
 from workloads.history import events
-from workloads.logs.reading.lines import backward, end_of
+from workloads.logs.reading.lines import last_line_end, read_backward
 from workloads.logs.text import plain_text
 from workloads.models import Rank, Workload
 
@@ -42,7 +42,7 @@ class Diagnosis:
     line: DecisiveLine
 
 
-def note(workload: Workload) -> None:
+def record_diagnosis(workload: Workload) -> None:
     """Diagnose a failed workload whose output is complete, and store the result. Doing it again
     changes nothing."""
     if workload.phase != Phase.FAILED:
@@ -57,7 +57,7 @@ def note(workload: Workload) -> None:
             events.announce(workload)
 
 
-def of_a_refusal(reason: Reason) -> str:
+def refusal_class(reason: Reason) -> str:
     """The failure class of a workload that never started, so that no rank has an output. Empty if
     there is none."""
     return next((one.id for one in CLASSES if reason in one.reasons), "")
@@ -69,10 +69,10 @@ def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
     if workload.reason in TIME_LIMIT.reasons:  # however its ranks ended
         return Diagnosis(TIME_LIMIT, DecisiveLine(0))
     best: Diagnosis | None = None
-    failed = in_order_of_failure(ranks)
+    failed = sort_by_failure(ranks)
     earliest = min((rank.finished_at for rank in failed if rank.finished_at), default=None)
     for rank in failed[:MOST_RANKS]:
-        own = _of(workload, rank, earliest)
+        own = _diagnose_rank(workload, rank, earliest)
         if own and (best is None or own.failure.weight > best.failure.weight):
             best = own
         if best and best.failure.weight >= Weight.PLAIN:
@@ -80,11 +80,11 @@ def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
     return best
 
 
-def _of(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
+def _diagnose_rank(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
     """The diagnosis from the rank's log, or from how it ended if that says more or the engine gave
     the reason."""
-    own = _of_its_log(workload, rank)
-    end = by_its_end(rank, earliest)
+    own = _diagnose_log(workload, rank)
+    end = class_of_end(rank, earliest)
     if end is None or (own and own.failure is end):
         return own
     if own is None or end.weight > own.failure.weight or rank.reason in end.reasons:
@@ -92,13 +92,13 @@ def _of(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis 
     return own
 
 
-def _of_its_log(workload: Workload, rank: Rank) -> Diagnosis | None:
+def _diagnose_log(workload: Workload, rank: Rank) -> Diagnosis | None:
     streams = [s for s in logs.streams(workload.pk) if s.rank == rank.rank]
     streams = [stream for stream in streams if stream.run == workload.run]
     if not streams:
         return None
-    offsets, lines = _tail(streams[-1])
-    decisive = match(lines)
+    offsets, lines = _last_lines(streams[-1])
+    decisive = find_match(lines)
     if decisive is None:
         return None
     text = lines[decisive.number].strip()[:LONGEST_TEXT]
@@ -106,12 +106,12 @@ def _of_its_log(workload: Workload, rank: Rank) -> Diagnosis | None:
     return Diagnosis(decisive.failure, line)
 
 
-def _tail(stream: logs.Stream) -> tuple[list[int], list[str]]:
+def _last_lines(stream: logs.Stream) -> tuple[list[int], list[str]]:
     """The last lines of the output, oldest first, and the offset of each in bytes."""
     offsets: list[int] = []
     lines: list[str] = []
     left = TAIL_BYTES
-    for line in backward(stream, end_of(stream, unfinished=True)):
+    for line in read_backward(stream, last_line_end(stream, unfinished=True)):
         left -= len(line.data)
         if len(lines) >= TAIL_LINES or (left < 0 and lines):
             break

@@ -10,29 +10,29 @@ from engines.base import Observation
 from spec.problems.causes import Cause
 from workloads.models import CausePeriod, Workload
 
-MOST = 200  # causes kept per run; the open one stays, the oldest go
+MOST_CAUSES = 200  # causes kept per run; the open one stays, the oldest go
 LONGEST_TITLE = 300
 MOST_SHARES = 8  # in a bar; the rest is one share
 
 
-def note(workload: Workload, observation: Observation) -> None:
+def record_observed(workload: Workload, observation: Observation) -> None:
     """Record the cause in an observation. Call it in a transaction."""
-    keep(workload, observation.cause if workload.is_active else None)
+    record_cause(workload, observation.cause if workload.is_active else None)
 
 
-def keep(workload: Workload, cause: Cause | None) -> None:
+def record_cause(workload: Workload, cause: Cause | None) -> None:
     """Record a cause: update the open row if it is the same cause, else end that one and add a new
     row. Call it in a transaction."""
     open_one = workload.causes.filter(until=None).first()
     if cause and open_one and _is_same(open_one, cause, workload.run):
         if _has_news(open_one, cause):
-            CausePeriod.objects.filter(pk=open_one.pk).update(**_words(cause))
+            CausePeriod.objects.filter(pk=open_one.pk).update(**_cause_columns(cause))
         return
     if open_one:
-        end(workload)
+        end_cause(workload)
     if cause:
-        workload.causes.create(run=workload.run, kind=cause.kind, **_words(cause))
-        _forget_oldest(workload)
+        workload.causes.create(run=workload.run, kind=cause.kind, **_cause_columns(cause))
+        _delete_oldest(workload)
 
 
 def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
@@ -44,7 +44,7 @@ def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
     )
 
 
-def end(workload: Workload) -> None:
+def end_cause(workload: Workload) -> None:
     """End the open cause: the workload runs, was stopped or is over."""
     workload.causes.filter(until=None).update(until=timezone.now())
 
@@ -54,10 +54,10 @@ def _is_same(row: CausePeriod, cause: Cause, run: int) -> bool:
 
 
 def _has_news(row: CausePeriod, cause: Cause) -> bool:
-    return any(getattr(row, name) != value for name, value in _words(cause).items())
+    return any(getattr(row, name) != value for name, value in _cause_columns(cause).items())
 
 
-def _words(cause: Cause) -> dict[str, Any]:
+def _cause_columns(cause: Cause) -> dict[str, Any]:
     shares = [[share.label, share.nodes] for share in cause.shares]
     return {
         "title": cause.title[:LONGEST_TITLE],
@@ -68,9 +68,9 @@ def _words(cause: Cause) -> dict[str, Any]:
     }
 
 
-def _forget_oldest(workload: Workload) -> None:
+def _delete_oldest(workload: Workload) -> None:
     kept = workload.causes.filter(run=workload.run).order_by("-since", "-pk")
-    doomed = list(kept.values_list("pk", flat=True)[MOST:])
+    doomed = list(kept.values_list("pk", flat=True)[MOST_CAUSES:])
     if doomed:
         CausePeriod.objects.filter(pk__in=doomed).delete()
 
@@ -85,7 +85,7 @@ class BarShare:
     width: float
 
 
-def bar(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
+def bar_shares(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
     """The segments of a bar. If nodes are excluded for several reasons, the bar shows the reasons'
     shares instead."""
     shown = list(counted[:MOST_SHARES])

@@ -68,7 +68,7 @@ class Cursor:
         return Cursor(max([self.event, *(it.version for it in changes)]), timezone.now())
 
 
-def newest() -> Cursor:
+def newest_cursor() -> Cursor:
     try:
         number = Event.objects.aggregate(number=Max("pk"))["number"] or 0
     finally:
@@ -76,7 +76,7 @@ def newest() -> Cursor:
     return Cursor(number, timezone.now())
 
 
-def since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
+def changed_since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
     """Workloads visible to ``user`` that changed since ``then``, and perhaps some from shortly
     before. ``None`` if there are too many, or ``then`` is from another database."""
     late = Q(pk__gt=then.event - LATE_EVENTS, at__gte=then.at - LATE)
@@ -88,7 +88,7 @@ def since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
     return None if then.event > now.event or len(missed) > MOST_REPLAYED else missed
 
 
-async def of(ids: Collection[UUID]) -> list[WorkloadChange]:
+async def read_changes(ids: Collection[UUID]) -> list[WorkloadChange]:
     """The present state of these workloads, without those that no longer exist."""
     if not ids:
         return []
@@ -124,7 +124,7 @@ class SharedReading:
             self.wanted = set()
             self.answer = None
             try:
-                answer.set_result(await sync_to_async(_rows, thread_sensitive=False)(ids))
+                answer.set_result(await sync_to_async(_read_rows, thread_sensitive=False)(ids))
             except Exception as error:
                 answer.set_exception(error)
 
@@ -132,7 +132,7 @@ class SharedReading:
 _readings: WeakKeyDictionary[asyncio.AbstractEventLoop, SharedReading] = WeakKeyDictionary()
 
 
-def _rows(ids: Iterable[UUID]) -> dict[UUID, WorkloadChange]:
+def _read_rows(ids: Iterable[UUID]) -> dict[UUID, WorkloadChange]:
     rows = Workload.objects.filter(pk__in=ids).order_by().annotate(version=Max("events__pk"))
     columns = rows.values_list("pk", "name", "project_id", "phase", "deleted_at", "version")
     try:

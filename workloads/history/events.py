@@ -28,7 +28,7 @@ def announce(workload: Workload) -> None:
     _publish(workload.project_id, f"w-{workload.pk}")
 
 
-def nobody_yet(workload: Workload) -> None:
+def announce_nothing(workload: Workload) -> None:
     """Announce nothing, for callers that announce several changes at once."""
 
 
@@ -37,7 +37,7 @@ def announce_output(workload: Workload) -> None:
     stream.publish(channel(workload.project_id), f"o-{workload.pk}")
 
 
-def submitted(workloads: Sequence[Workload], *, actor: User) -> None:
+def record_submissions(workloads: Sequence[Workload], *, actor: User) -> None:
     """Write the submission events of new workloads, all of one project, and announce them."""
     Event.objects.bulk_create(
         Event(workload=workload, phase=workload.phase, verb="submit", actor=actor)
@@ -56,7 +56,7 @@ def _publish(project_id: int, *names: str) -> None:
     transaction.on_commit(partial(stream.publish, channel(project_id), *names))
 
 
-def phase(
+def record_phase(
     workload: Workload,
     *,
     reason: Reason | None = None,
@@ -78,7 +78,7 @@ def phase(
     tell(workload)
 
 
-def phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> None:
+def record_phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> None:
     """The same for many workloads, in one insert."""
     Event.objects.bulk_create(
         Event(
@@ -97,13 +97,13 @@ def phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> N
         announce(workload)
 
 
-def act(workload: Workload, message: str, *, actor: User, verb: str) -> None:
+def record_action(workload: Workload, message: str, *, actor: User, verb: str) -> None:
     """Write an event about what a person did, without a change of phase."""
     Event.objects.create(workload=workload, message=message, actor=actor, verb=verb)
     announce(workload)
 
 
-def note(
+def record_note(
     workload: Workload, message: str, *, source: EventSource, reason: Reason = Reason.NONE
 ) -> None:
     """Write an event about something that happened, without a change of phase."""
@@ -111,7 +111,7 @@ def note(
     announce(workload)
 
 
-def end_before_deletion(workload: Workload) -> dict[str, str]:
+def columns_before_deletion(workload: Workload) -> dict[str, str]:
     """The columns that show how a deleted workload had ended. One that had not ended was stopped by
     its deletion."""
     phases = workload.events.exclude(phase__in=["", Phase.DELETING]).order_by("-pk")

@@ -7,8 +7,8 @@ from spec.kind import WorkloadKind
 from spec.phases import AT_WORK, GATHERING, WAITING, Phase, RankPhase, Reason
 from workloads.models import Workload
 
-ANEW = "Its ranks start again."
-ITS_PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
+RANKS_START_AGAIN = "Its ranks start again."
+PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
 
 
 def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
@@ -23,29 +23,29 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
     """
     if observation.phase is Phase.COMPLETED and not WorkloadKind(row.kind).traits.completes:
         return replace(
-            observation, phase=Phase.STOPPED, message=observation.message or ITS_PROGRAM_ENDED
+            observation, phase=Phase.STOPPED, message=observation.message or PROGRAM_ENDED
         )
     queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
     if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
         reason = observation.reason
         if reason is Reason.NONE and row.reason == Reason.RESTARTING:
             reason = Reason.RESTARTING  # the next attempt is not whole yet
-        message = observation.message or ANEW
+        message = observation.message or RANKS_START_AGAIN
         return replace(observation, phase=Phase.DEGRADED, reason=reason, message=message)
-    began = row.phase == Phase.INITIALIZING or _was_whole(observation)
+    began = row.phase == Phase.INITIALIZING or _had_all_nodes(observation)
     if began and observation.phase is Phase.PENDING and not queued:
         return replace(observation, phase=Phase.INITIALIZING)
     if row.phase in WAITING and observation.phase is Phase.DEGRADED:
-        return _gathering(observation)
+        return _as_waiting(observation)
     return observation
 
 
-def _was_whole(observation: Observation) -> bool:
+def _had_all_nodes(observation: Observation) -> bool:
     losers = [it for it in observation.ranks if it.lost_its_node]
     return bool(losers) and all(it.node or it in losers for it in observation.ranks)
 
 
-def _gathering(observation: Observation) -> Observation:
+def _as_waiting(observation: Observation) -> Observation:
     """The observation as Pending, if some ranks have no place yet."""
     few = sum(_is_unplaced(it) for it in observation.ranks)
     if not few:

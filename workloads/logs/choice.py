@@ -12,26 +12,26 @@ from django.utils.safestring import SafeString
 
 from core.text import in_utc
 from core.web.query import exact_text, numbers_of, ranges_of, whole_number
-from workloads.logs.places import late
+from workloads.logs.places import missing_reason
 from workloads.logs.reading import merge
-from workloads.logs.reading.lines import Line, backward, forward, start_of
-from workloads.logs.reading.positions import at, beside
+from workloads.logs.reading.lines import Line, line_start, read_backward, read_forward
+from workloads.logs.reading.positions import cursor_at_line, cursor_at_time
 from workloads.logs.search import Hits
-from workloads.logs.store import Stream, first, latest, size, streams
-from workloads.logs.text import marking, markup
+from workloads.logs.store import Stream, first_offset, latest_streams, size, streams
+from workloads.logs.text import mark_pattern, render_markup
 from workloads.models import Workload
 
 COLOURS = 8
-LONGEST_PLACE = 40  # characters
+LONGEST_LINE_ADDRESS = 40  # characters
 ALL = "all"
 NONE = "none"
 FIRST_ERROR = "error"  # instead of a line
 SEARCH_SECONDS = 0.3  # per request; the page repeats it until everything is searched
 
 
-def place_of(line: Line) -> str:
+def line_address(line: Line) -> str:
     """The name of a line in addresses, within its run and attempt."""
-    return merge.encode({line.rank: line.offset})
+    return merge.encode_cursor({line.rank: line.offset})
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ShownLine:
 
     @property
     def place(self) -> str:
-        return place_of(self.line)
+        return line_address(self.line)
 
 
 @dataclass(frozen=True)
@@ -82,14 +82,14 @@ class Choice:
         there = streams(workload.pk)
         tries = sorted({(stream.run, stream.attempt) for stream in there})
         pair = query.get("try", "")
-        place = query.get("line", "")[:LONGEST_PLACE]
+        place = query.get("line", "")[:LONGEST_LINE_ADDRESS]
         if place == FIRST_ERROR:
             pair, place = _first_error(workload) or (pair, place)
-        asked = _numbers(pair.split("-"))
+        asked = _parse_numbers(pair.split("-"))
         latest = tries[-1] if tries else (workload.run, workload.attempt)
         run, attempt = (asked[0], asked[1]) if len(asked) == 2 else latest
         names = {rank.rank: rank.name for rank in workload.ranks.all()}
-        ranks, refused = _ranks(query, names)
+        ranks, refused = _chosen_ranks(query, names)
         return cls(
             workload=workload,
             names=names,
@@ -105,7 +105,7 @@ class Choice:
 
     @property
     def streams(self) -> list[Stream]:
-        there = latest(self.workload.pk, self.run, self.attempt)
+        there = latest_streams(self.workload.pk, self.run, self.attempt)
         return [
             there.get(rank) or Stream(self.workload.pk, self.run, self.attempt, rank)
             for rank in self.ranks
@@ -120,7 +120,7 @@ class Choice:
     @property
     def late(self) -> str:
         """Why the end of the output is missing, if known."""
-        return "" if self.is_over else late(self.workload.pk)
+        return "" if self.is_over else missing_reason(self.workload.pk)
 
     @property
     def query(self) -> str:
@@ -183,11 +183,11 @@ class Choice:
 
     def line(self, place: str) -> tuple[int, int] | None:
         """Rank and offset of a line in an address; ``None`` if it does not exist."""
-        cursor = merge.decode(place) or {}
+        cursor = merge.decode_cursor(place) or {}
         for stream in self.streams:
             offset = cursor.get(stream.rank, -1)
-            if len(cursor) == 1 and first(stream) <= offset < size(stream):
-                return stream.rank, start_of(stream, offset)
+            if len(cursor) == 1 and first_offset(stream) <= offset < size(stream):
+                return stream.rank, line_start(stream, offset)
         return None
 
     def window(self, *, before: str = "", after: str = "", time: str = "") -> merge.Window:
@@ -195,52 +195,52 @@ class Choice:
         matching lines are shown and the search is incomplete, an empty window that announces more.
         """
         hits = self.hits if self.only else None
-        earlier = merge.decode(before)
-        later = merge.decode(after)
+        earlier = merge.decode_cursor(before)
+        later = merge.decode_cursor(after)
         middle = self._middle(time)
         if hits:
             hits.search(SEARCH_SECONDS)
             if not hits.is_done:
-                here = later or earlier or merge.ends(self.streams, unfinished=self.is_over)
+                here = later or earlier or merge.end_cursor(self.streams, unfinished=self.is_over)
                 return merge.Window([], here, here, more=True)
-        next_lines = hits.forward if hits else partial(forward, unfinished=self.is_over)
-        last_lines = hits.backward if hits else backward
+        next_lines = hits.forward if hits else partial(read_forward, unfinished=self.is_over)
+        last_lines = hits.backward if hits else read_backward
         if middle is not None:
-            return merge.around(self.streams, middle, later=next_lines, earlier=last_lines)
+            return merge.window_around(self.streams, middle, later=next_lines, earlier=last_lines)
         if later is not None:
-            return merge.after(self.streams, later, lines=next_lines)
+            return merge.window_after(self.streams, later, lines=next_lines)
         if earlier is not None:
-            return merge.before(self.streams, earlier, lines=last_lines)
-        return merge.tail(self.streams, unfinished=self.is_over, lines=last_lines)
+            return merge.window_before(self.streams, earlier, lines=last_lines)
+        return merge.last_window(self.streams, unfinished=self.is_over, lines=last_lines)
 
     def _middle(self, time: str) -> merge.Cursor | None:
         line = self.line(self.place)
-        moment = _moment(time)
+        moment = _parse_time(time)
         if line is not None:
-            return beside(self.streams, *line)
-        return at(self.streams, moment) if moment else None
+            return cursor_at_line(self.streams, *line)
+        return cursor_at_time(self.streams, moment) if moment else None
 
     def named(self, lines: list[Line]) -> list[ShownLine]:
-        mark = marking(self.text)
+        mark = mark_pattern(self.text)
         return [
             ShownLine(
                 one.rank,
                 self.names.get(one.rank, ""),
                 one.rank % COLOURS,
                 one,
-                markup(one.data, mark),
+                render_markup(one.data, mark),
             )
             for one in lines
         ]
 
 
-def _ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[str]]:
+def _chosen_ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[str]]:
     """The requested ranks, and requested values that are not ranks. A form without any ticked box
     asks for none; an address without ranks asks for all."""
     text = query.get("ranks", "").strip()
     if text and text not in (ALL, NONE):
         return numbers_of(text, names)
-    ticked = {rank for rank in _numbers(query.getlist("rank")) if rank in names}
+    ticked = {rank for rank in _parse_numbers(query.getlist("rank")) if rank in names}
     is_none = text == NONE or ("ranks" in query and text != ALL)
     if ticked and not text:
         return ticked, []
@@ -252,10 +252,10 @@ def _first_error(workload: Workload) -> tuple[str, str] | None:
     line = workload.failure_line
     if line.get("offset", -1) < 0:
         return None
-    return f"{workload.run}-{line['attempt']}", merge.encode({line["rank"]: line["offset"]})
+    return f"{workload.run}-{line['attempt']}", merge.encode_cursor({line["rank"]: line["offset"]})
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_time(text: str) -> datetime | None:
     """Parse a time, in UTC unless it has a zone; ``None`` if it is not one."""
     try:
         return in_utc(datetime.fromisoformat(text))
@@ -263,5 +263,5 @@ def _moment(text: str) -> datetime | None:
         return None
 
 
-def _numbers(texts: list[str]) -> list[int]:
+def _parse_numbers(texts: list[str]) -> list[int]:
     return [number for text in texts if (number := whole_number(text)) is not None]

@@ -7,9 +7,9 @@ from heapq import merge as merged
 from itertools import islice
 
 from workloads.logs.reading import merge
-from workloads.logs.reading.lines import Line, forward
-from workloads.logs.reading.positions import at
-from workloads.logs.store import Stream, latest, streams
+from workloads.logs.reading.lines import Line, read_forward
+from workloads.logs.reading.positions import cursor_at_time
+from workloads.logs.store import Stream, latest_streams, streams
 from workloads.logs.text import plain_text
 from workloads.models import Workload
 
@@ -40,15 +40,17 @@ class MergedOutput:
         """Start with the last ``tail`` lines, and without lines collected before ``since``."""
         fixed = run is not None or attempt is not None
         number = workload.run if run is None else run
-        there = latest(workload.pk, number, workload.attempt if attempt is None else attempt)
+        there = latest_streams(
+            workload.pk, number, workload.attempt if attempt is None else attempt
+        )
         chosen = [stream for rank, stream in there.items() if rank in names]
         starts = [{stream.rank: 0 for stream in chosen}]
         if tail is not None:
-            starts.append(merge.tail(chosen, limit=tail, unfinished=True).start)
+            starts.append(merge.last_window(chosen, limit=tail, unfinished=True).start)
         if tail == 0:
-            starts.append(merge.ends(chosen, unfinished=True))
+            starts.append(merge.end_cursor(chosen, unfinished=True))
         if since is not None:
-            starts.append(at(chosen, since))
+            starts.append(cursor_at_time(chosen, since))
         begin = {it: max(start.get(it.rank, 0) for start in starts) for it in chosen}
         return cls(names, fixed, begin)
 
@@ -74,7 +76,7 @@ class MergedOutput:
         return f"{moment}{name}{plain_text(line.data)}\n"
 
     def _after(self, stream: Stream, *, unfinished: bool) -> Iterator[tuple[Line, Stream]]:
-        for line in forward(stream, self.positions[stream], unfinished=unfinished):
+        for line in read_forward(stream, self.positions[stream], unfinished=unfinished):
             yield line, stream
 
     def _look_for_more(self, workload: Workload) -> None:

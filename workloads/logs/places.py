@@ -9,39 +9,39 @@ from functools import lru_cache
 from uuid import UUID
 
 from engines.logs import Log
-from workloads.logs.store import Stream, append, cursor, streams
+from workloads.logs.store import Stream, append, read_cursor, streams
 from workloads.models.retention import log_folder
 
-LATE = "late"  # name of a file
+MISSING_REASON_FILE = "late"  # name of a file
 
 
 @lru_cache(maxsize=16_384)
-def place(workload_id: UUID, log: Log) -> Stream:
+def stream_of_log(workload_id: UUID, log: Log) -> Stream:
     """The stream of a log, which is reserved at the first call."""
     if not log.origin:
         return Stream(workload_id, log.run, log.start, log.rank)
     while True:
-        stream, is_new = _find(workload_id, log)
+        stream, is_new = _find_stream(workload_id, log)
         if not is_new or append(stream, b"", offset=0, cursor=f"{log.origin} {log.start}"):
             return stream
 
 
-def resume(stream: Stream) -> str:
+def engine_cursor(stream: Stream) -> str:
     """The engine's cursor after the stored output."""
-    return cursor(stream).partition(" ")[2].partition(" ")[2]
+    return read_cursor(stream).partition(" ")[2].partition(" ")[2]
 
 
-def keep(stream: Stream, log: Log, data: bytes, *, offset: int, cursor: str) -> bool:
+def append_output(stream: Stream, log: Log, data: bytes, *, offset: int, cursor: str) -> bool:
     """Append a chunk with the cursor after it; ``False`` if another process was first."""
     text = f"{log.origin} {log.start} {cursor}" if log.origin else ""
     return append(stream, data, offset=offset, cursor=text)
 
 
-def note_late(workload_id: UUID, why: str) -> bool:
+def set_missing_reason(workload_id: UUID, why: str) -> bool:
     """Store why output is missing; empty if it is not. Returns whether that changed."""
-    if why == late(workload_id):
+    if why == missing_reason(workload_id):
         return False
-    path = log_folder(workload_id) / LATE
+    path = log_folder(workload_id) / MISSING_REASON_FILE
     if why:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(why)
@@ -50,20 +50,20 @@ def note_late(workload_id: UUID, why: str) -> bool:
     return True
 
 
-def late(workload_id: UUID) -> str:
+def missing_reason(workload_id: UUID) -> str:
     try:
-        return (log_folder(workload_id) / LATE).read_text()
+        return (log_folder(workload_id) / MISSING_REASON_FILE).read_text()
     except FileNotFoundError:
         return ""
 
 
-def _find(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
+def _find_stream(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
     """The stream of a log, and whether it is new: an unknown origin gets the next number."""
     last = -1
     for stream in streams(workload_id):
         if (stream.run, stream.rank) == (log.run, log.rank):
             last = max(last, stream.attempt)
-            origin, start, *_ = [*cursor(stream).split(" "), "", ""]
+            origin, start, *_ = [*read_cursor(stream).split(" "), "", ""]
             if origin == log.origin:
                 attempt = stream.attempt + log.start - int(start)
                 there = Stream(workload_id, log.run, attempt, log.rank)

@@ -31,8 +31,8 @@ from workloads.models.retention import log_folder
 RECORD = struct.Struct("<QQQ")  # nanoseconds since 1970, offset, length
 SLOT = 320  # bytes
 NANOSECONDS = 1_000_000_000
-GRAIN = 64 * 1024  # bytes within which a line break is looked for when cutting
-WHY = "a workload keeps only so much (TRAINYARD_LOG_LIMIT_MB)."
+LINE_BREAK_BYTES = 64 * 1024  # bytes within which a line break is looked for when cutting
+CUT_REASON = "a workload keeps only so much (TRAINYARD_LOG_LIMIT_MB)."
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Stream:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Chunk:
     """A chunk that was collected ``at`` a time, in nanoseconds since 1970."""
 
     at: int
@@ -85,7 +85,7 @@ class Index:
         self._file: BinaryIO | None = None
         if stream.index.exists():
             self._file = stream.index.open("rb")
-        self._last: Piece | None = None
+        self._last: Chunk | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -103,10 +103,10 @@ class Index:
         """The number of complete records; an incomplete last one does not count."""
         return os.fstat(self._file.fileno()).st_size // RECORD.size if self._file else 0
 
-    def __getitem__(self, number: int) -> Piece:
+    def __getitem__(self, number: int) -> Chunk:
         assert self._file  # noqa: S101 -- an empty index has no items
         record = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
-        return Piece(*RECORD.unpack(record))
+        return Chunk(*RECORD.unpack(record))
 
     def at(self, offset: int) -> datetime:
         """The time at which the byte at ``offset`` was collected."""
@@ -127,13 +127,13 @@ def streams(workload_id: UUID) -> list[Stream]:
     return [Stream(workload_id, *numbers) for numbers in sorted(tuple(map(int, n)) for n in names)]
 
 
-def lengths(workload_id: UUID) -> dict[Stream, int]:
+def stream_lengths(workload_id: UUID) -> dict[Stream, int]:
     """Bytes of each stream, without what was cut."""
     there = streams(workload_id)
-    return {stream: stream.path.stat().st_size - first(stream) for stream in there}
+    return {stream: stream.path.stat().st_size - first_offset(stream) for stream in there}
 
 
-def latest(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
+def latest_streams(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
     """For each rank its stream in this attempt, or, if it was not started in it, the one before.
 
     A restart of one rank is an attempt of the gang, during which other ranks may simply continue.
@@ -144,11 +144,11 @@ def latest(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
 
 def size(stream: Stream) -> int:
     """Size in bytes, as far as the index covers it."""
-    last, _ = _last_piece(stream)
+    last, _ = _last_chunk(stream)
     return last.end if last else 0
 
 
-def first(stream: Stream) -> int:
+def first_offset(stream: Stream) -> int:
     """Start of the first line that was not cut; 0 if nothing was."""
     try:
         return int(stream.first.read_text())
@@ -156,15 +156,17 @@ def first(stream: Stream) -> int:
         return 0
 
 
-def cut(stream: Stream, keep: int) -> bool:
+def cut_head(stream: Stream, keep: int) -> bool:
     """Free the space of all but about the last ``keep`` bytes; a line says so in its place.
     ``False`` if the file system cannot do that, or there is nothing to cut."""
     end = size(stream)
-    tail = read(stream, end - keep, GRAIN)
+    tail = read_output(stream, end - keep, LINE_BREAK_BYTES)
     start = end - keep + tail.find(b"\n") + 1
-    text = f"\n[Trainyard] {format_bytes(start)} of older output was removed: {WHY}\n".encode()
+    text = (
+        f"\n[Trainyard] {format_bytes(start)} of older output was removed: {CUT_REASON}\n".encode()
+    )
     begin = start - len(text) + 1
-    if begin <= first(stream) or not free_head(stream.path, 1):
+    if begin <= first_offset(stream) or not free_head(stream.path, 1):
         return False
     with stream.path.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -192,7 +194,7 @@ def append(
     stream.path.parent.mkdir(parents=True, exist_ok=True)
     with stream.path.open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)  # serializes concurrent collectors
-        last, records = _last_piece(stream)
+        last, records = _last_chunk(stream)
         end = last.end if last else 0
         if offset not in (None, end):
             return False
@@ -200,12 +202,12 @@ def append(
         moment = max(moment, last.at) if last else moment
         _write(stream.path, end, data)
         if cursor:
-            _keep_cursor(stream, records + 1, cursor)
+            _write_cursor(stream, records + 1, cursor)
         _write(stream.index, records * RECORD.size, RECORD.pack(moment, end, len(data)))
     return True
 
 
-def cursor(stream: Stream) -> str:
+def read_cursor(stream: Stream) -> str:
     """The cursor after the last chunk; empty if there is none.
 
     After a power failure it may be that of a lost chunk: a gap is better than a repetition.
@@ -214,7 +216,7 @@ def cursor(stream: Stream) -> str:
         text = stream.cursor.read_text()
     except FileNotFoundError:
         return ""
-    _, records = _last_piece(stream)
+    _, records = _last_chunk(stream)
     slots = [text[at : at + SLOT].strip().partition(" ") for at in range(0, len(text), SLOT)]
     by_number = {int(number): kept for number, _, kept in slots if number.isdigit()}
     return by_number.get(records) or (by_number[min(by_number)] if by_number else "")
@@ -232,14 +234,14 @@ class StreamCopy:
 
 
 @contextmanager
-def snapshot(stream: Stream) -> Iterator[StreamCopy]:
+def open_snapshot(stream: Stream) -> Iterator[StreamCopy]:
     """Take a consistent copy. Appends only wait while the small files are read.
     ``FileNotFoundError`` if the stream was deleted."""
     with stream.path.open("rb") as log:
         fcntl.flock(log, fcntl.LOCK_SH)
         try:
-            begin = first(stream)
-            (last, records) = _last_piece(stream)
+            begin = first_offset(stream)
+            (last, records) = _last_chunk(stream)
             kept = stream.cursor.read_bytes() if stream.cursor.exists() else b""
             index = stream.index.read_bytes()[: records * RECORD.size] if last else b""
         finally:
@@ -247,7 +249,7 @@ def snapshot(stream: Stream) -> Iterator[StreamCopy]:
         yield StreamCopy(log, last.end if last else 0, index, kept, begin)
 
 
-def read(stream: Stream, offset: int, limit: int) -> bytes:
+def read_output(stream: Stream, offset: int, limit: int) -> bytes:
     """Read at most ``limit`` bytes from ``offset``, so that memory does not grow with the log."""
     length = min(limit, size(stream) - offset)
     if length <= 0:
@@ -265,7 +267,7 @@ def _write(path: Path, offset: int, data: bytes) -> None:
         file.write(data)
 
 
-def _keep_cursor(stream: Stream, records: int, cursor: str) -> None:
+def _write_cursor(stream: Stream, records: int, cursor: str) -> None:
     line = f"{records} {cursor}".ljust(SLOT - 1) + "\n"
     if len(line) > SLOT or not line.isascii():
         raise ValueError(f"This cursor is too long to be kept: {cursor}")
@@ -274,7 +276,7 @@ def _keep_cursor(stream: Stream, records: int, cursor: str) -> None:
         file.write(line.encode())
 
 
-def _last_piece(stream: Stream) -> tuple[Piece | None, int]:
+def _last_chunk(stream: Stream) -> tuple[Chunk | None, int]:
     """The last complete chunk, and the number of records up to it.
 
     After a power failure the index may be ahead of the data.

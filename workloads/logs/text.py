@@ -59,7 +59,7 @@ class Style:
             elif code in OFF:
                 self.on -= OFF[code]
             elif code in (38, 48):
-                self._set(ground, _extended(codes))
+                self._set(ground, _extended_colour(codes))
             elif code in (39, 49):
                 self.colours.pop(ground, None)
             elif code // 10 in (3, 4) or code // 10 in (9, 10):
@@ -72,34 +72,34 @@ class Style:
 
 def plain_text(data: bytes) -> str:
     """A line in its final state, without colors."""
-    text = ESCAPES.sub("", _decoded(data))
+    text = ESCAPES.sub("", _decode(data))
     if "\r" in text:
         text = next((part for part in reversed(text.split("\r")) if part), "")
     return CONTROL.sub("", text)
 
 
-def markup(data: bytes, mark: re.Pattern[str] | None = None) -> SafeString:
+def render_markup(data: bytes, mark: re.Pattern[str] | None = None) -> SafeString:
     """A line as HTML with colors, and with matches of ``mark`` highlighted."""
-    runs = list(_runs(_decoded(data)))
+    runs = list(_split_runs(_decode(data)))
     if mark:
-        runs = list(_marked(runs, mark))
-    return format_html_join("", "{}", ((_element(*run),) for run in runs))
+        runs = list(_mark_runs(runs, mark))
+    return format_html_join("", "{}", ((_render_run(*run),) for run in runs))
 
 
-def marking(text: str) -> re.Pattern[str] | None:
+def mark_pattern(text: str) -> re.Pattern[str] | None:
     """A pattern that matches ``text`` like the search does, ignoring case."""
     flags = re.IGNORECASE | (re.ASCII if text.isascii() else 0)
     return re.compile(re.escape(text), flags) if text else None
 
 
-def _decoded(data: bytes) -> str:
+def _decode(data: bytes) -> str:
     return data.decode(errors="replace").rstrip("\r\n")
 
 
 Run = tuple[str, str, bool]  # text, classes, whether it is highlighted
 
 
-def _runs(text: str) -> list[Run]:
+def _split_runs(text: str) -> list[Run]:
     style = Style()
     runs = list[Run]()
     back = False
@@ -115,7 +115,7 @@ def _runs(text: str) -> list[Run]:
     return runs
 
 
-def _marked(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
+def _mark_runs(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
     """The runs, split where a highlight starts or ends."""
     text = "".join(run[0] for run in runs)
     spans = [match.span() for match in mark.finditer(text) if match[0]]
@@ -131,7 +131,7 @@ def _marked(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
         yield text[start:end], runs[run][1], span < len(spans) and spans[span][0] <= start
 
 
-def _element(text: str, classes: str, marked: bool) -> str:
+def _render_run(text: str, classes: str, marked: bool) -> str:
     content = format_html("<mark>{}</mark>", text) if marked else text
     return format_html('<span class="{}">{}</span>', classes, content) if classes else content
 
@@ -143,21 +143,21 @@ def _codes(parameters: str) -> Iterator[int]:
         yield from parts if parts[0] in (38, 48) else parts[:1]
 
 
-def _extended(codes: Iterator[int]) -> int | None:
+def _extended_colour(codes: Iterator[int]) -> int | None:
     """The nearest basic color to one of 256, or of all colors."""
     kind = next(codes, 0)
     if kind == 2:
-        return _nearest([next(codes, 0) for _ in range(3)])
+        return _nearest_colour([next(codes, 0) for _ in range(3)])
     number = next(codes, 0) if kind == 5 else BASIC**2
     if number < BASIC:
         return number
     if number < 232:
         cube = (number - BASIC) // 36, (number - BASIC) // 6 % 6, (number - BASIC) % 6
-        return _nearest(55 + 40 * part if part else 0 for part in cube)
-    return _nearest([8 + 10 * (number - 232)] * 3) if number < BASIC**2 else None
+        return _nearest_colour(55 + 40 * part if part else 0 for part in cube)
+    return _nearest_colour([8 + 10 * (number - 232)] * 3) if number < BASIC**2 else None
 
 
-def _nearest(colour: Iterable[int]) -> int:
+def _nearest_colour(colour: Iterable[int]) -> int:
     red, green, blue = colour
     distances = [(r - red) ** 2 + (g - green) ** 2 + (b - blue) ** 2 for r, g, b in XTERM]
     return distances.index(min(distances))

@@ -12,7 +12,7 @@ from django.db.models.functions import RowNumber
 from workloads.models import SampleKind, Workload
 
 MOST_POINTS = 600  # per line
-ALL_POINTS = 6000  # per chart: with many ranks each has fewer points
+MOST_POINTS_IN_CHART = 6000  # per chart: with many ranks each has fewer points
 MOST_CHARTS = 12
 LABELS = {
     "loss": "Loss",
@@ -48,35 +48,35 @@ class Chart:
         }
 
 
-def training(workload: Workload, run: int | None = None) -> list[Chart]:
+def training_charts(workload: Workload, run: int | None = None) -> list[Chart]:
     """Charts of reported metrics by step. If a step was repeated the later value counts."""
-    samples = _thinned(workload, SampleKind.TRAINING, run, lines=1)
+    samples = _thin_samples(workload, SampleKind.TRAINING, run, lines=1)
     series: dict[str, dict[float, float]] = defaultdict(dict)
     for sample in samples:
         for name, value in sample["values"].items():
             if sample["step"] is not None and name not in UNCHARTED:
                 series[name][float(sample["step"])] = value
     charts = []
-    for name in sorted(series, key=_place)[:MOST_CHARTS]:
+    for name in sorted(series, key=_sort_key)[:MOST_CHARTS]:
         points = sorted(series[name].items())
         columns: list[list[float | None]] = [[x for x, _ in points], [y for _, y in points]]
         charts.append(Chart(name, LABELS.get(name, name), "step", [name], columns))
     return charts
 
 
-def usage(workload: Workload, run: int | None = None) -> list[Chart]:
+def usage_charts(workload: Workload, run: int | None = None) -> list[Chart]:
     """Charts of ranks' usage by time, in seconds since 1970."""
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
-    samples = _thinned(workload, SampleKind.USAGE, run, lines=len(names))
+    samples = _thin_samples(workload, SampleKind.USAGE, run, lines=len(names))
     values: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for sample in samples:
         second = round(sample["at"].timestamp())
         for name, value in sample["values"].items():
             values[name][second][sample["rank"]] = value
-    return [_by_time(name, values[name], names) for name in sorted(values, key=_place)]
+    return [_usage_chart(name, values[name], names) for name in sorted(values, key=_sort_key)]
 
 
-def _by_time(name: str, points: dict[int, dict[int, float]], names: dict[int, str]) -> Chart:
+def _usage_chart(name: str, points: dict[int, dict[int, float]], names: dict[int, str]) -> Chart:
     seconds = sorted(points)
     ranks = sorted({rank for values in points.values() for rank in values})
     columns: list[list[float | None]] = [[float(second) for second in seconds]]
@@ -85,7 +85,9 @@ def _by_time(name: str, points: dict[int, dict[int, float]], names: dict[int, st
     return Chart(name, LABELS.get(name, name), "time", lines, columns)
 
 
-def _thinned(workload: Workload, kind: SampleKind, run: int | None, *, lines: int) -> Iterable[Any]:
+def _thin_samples(
+    workload: Workload, kind: SampleKind, run: int | None, *, lines: int
+) -> Iterable[Any]:
     """Samples, oldest first: every n-th of each rank, and always the newest.
 
     If several ranks report the same training, the lowest counts.
@@ -99,7 +101,7 @@ def _thinned(workload: Workload, kind: SampleKind, run: int | None, *, lines: in
     if kind is SampleKind.TRAINING:
         samples = samples.filter(rank=min(counts))
         counts = {min(counts): counts[min(counts)]}
-    budget = max(min(MOST_POINTS, ALL_POINTS // max(lines, 1)), 20)
+    budget = max(min(MOST_POINTS, MOST_POINTS_IN_CHART // max(lines, 1)), 20)
     stride = max(ceil(max(counts.values()) / budget), 1)
     newest_first = [F("at").desc(), F("id").desc()]
     number = Window(RowNumber(), partition_by=[F("rank")], order_by=newest_first)
@@ -108,5 +110,5 @@ def _thinned(workload: Workload, kind: SampleKind, run: int | None, *, lines: in
     return wanted.values("rank", "step", "at", "values")
 
 
-def _place(name: str) -> tuple[int, str]:
+def _sort_key(name: str) -> tuple[int, str]:
     return (ORDER.index(name) if name in ORDER else len(ORDER), name)

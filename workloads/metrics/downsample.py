@@ -7,25 +7,25 @@ from django.db.models.functions import RowNumber
 
 from workloads.models import Sample, SampleKind, Workload
 
-MOST = 20_000  # per kind and workload
-LOOK_EVERY = 500  # samples between two checks; counting each time would cost more than it saves
+MOST_SAMPLES = 20_000  # per kind and workload
+CHECK_EVERY = 500  # samples between two checks; counting each time would cost more than it saves
 CHUNK = 500
 
 
-def consider(workload: Workload, added: Sequence[Sample]) -> None:
+def thin_if_due(workload: Workload, added: Sequence[Sample]) -> None:
     """After adding samples, check from time to time whether there are too many."""
-    if added and any(sample.pk % LOOK_EVERY == 0 for sample in added):
-        thin(workload, SampleKind(added[0].kind))
+    if added and any(sample.pk % CHECK_EVERY == 0 for sample in added):
+        thin_samples(workload, SampleKind(added[0].kind))
 
 
-def thin(workload: Workload, kind: SampleKind) -> int:
+def thin_samples(workload: Workload, kind: SampleKind) -> int:
     """Delete every second sample of each rank in the older half; returns how many.
 
     Repeated, this keeps recent samples complete and thins out old ones more and more.
     """
     samples = Sample.objects.filter(workload=workload, kind=kind)
     count = samples.count()
-    if count <= MOST:
+    if count <= MOST_SAMPLES:
         return 0
     middle = samples.order_by("at", "id").values_list("at", flat=True)[count // 2]
     number = Window(RowNumber(), partition_by=[F("rank")], order_by=[F("at"), F("id")])

@@ -19,7 +19,7 @@ from workloads.metrics import curve, downsample
 from workloads.models import Attempt, Sample, SampleKind, Workload
 
 LONGEST_LINE = 16 * 1024
-PIECE_BYTES = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 MOST_AT_ONCE = 5000  # samples per transaction, approximately
 MOST_VALUES = 50
 LONGEST_NAME = 64
@@ -37,7 +37,9 @@ class _Batch:
     left: bool = False
 
 
-def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool = False) -> bool:
+def store_samples(
+    workload: Workload, attempt: Attempt, deadline: float, *, ended: bool = False
+) -> bool:
     """Store samples from new lines; ``True`` if all were read. If the output has ``ended``, its
     last line needs no newline.
 
@@ -45,8 +47,8 @@ def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool
     is interrupted, no sample is lost or stored twice.
     """
     while True:
-        batch = _read(workload, attempt, ended=ended)
-        if batch.parsed != attempt.parsed and not _keep(workload, attempt, batch):
+        batch = _read_batch(workload, attempt, ended=ended)
+        if batch.parsed != attempt.parsed and not _store_batch(workload, attempt, batch):
             return False  # another process did; the next round continues from there
         if not batch.left:
             return True
@@ -54,7 +56,7 @@ def record(workload: Workload, attempt: Attempt, deadline: float, *, ended: bool
             return False
 
 
-def parse(line: bytes) -> dict[str, Any] | None:
+def parse_line(line: bytes) -> dict[str, Any] | None:
     """The object in a line that is a sample or event, else ``None``."""
     text = line.strip()
     if not text.startswith(b"{") or len(text) > LONGEST_LINE:
@@ -68,32 +70,34 @@ def parse(line: bytes) -> dict[str, Any] | None:
     return record if abs(record["step"]) <= LARGEST_STEP else None
 
 
-def _read(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
+def _read_batch(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
     batch = _Batch(parsed=dict(attempt.parsed))
     for rank in range(workload.num_pods):
         if len(batch.samples) > MOST_AT_ONCE:
             batch.left = True
             break
         stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
-        start = max(batch.parsed.get(str(rank), 0), logs.first(stream))
-        data = logs.read(stream, start, PIECE_BYTES)
+        start = max(batch.parsed.get(str(rank), 0), logs.first_offset(stream))
+        data = logs.read_output(stream, start, CHUNK_BYTES)
         end = data.rfind(b"\n") + 1
-        if not end and len(data) == PIECE_BYTES:
+        if not end and len(data) == CHUNK_BYTES:
             end = len(data)  # no sample is as long as this line
-        if ended and len(data) < PIECE_BYTES:
+        if ended and len(data) < CHUNK_BYTES:
             end = len(data)
         if end:
             batch.parsed[str(rank)] = start + end
-            batch.left = batch.left or len(data) == PIECE_BYTES
+            batch.left = batch.left or len(data) == CHUNK_BYTES
             if b'"step"' in data:
-                _find(batch, attempt, stream, data[:end], start)
+                _add_records(batch, attempt, stream, data[:end], start)
     return batch
 
 
-def _find(batch: _Batch, attempt: Attempt, stream: logs.Stream, data: bytes, offset: int) -> None:
+def _add_records(
+    batch: _Batch, attempt: Attempt, stream: logs.Stream, data: bytes, offset: int
+) -> None:
     with Index(stream) as index:
         for line in data.split(b"\n"):
-            if record := parse(line):
+            if record := parse_line(line):
                 if "event" in record:
                     if record["event"] == RESUMED:
                         batch.resumed = int(record["step"])
@@ -122,7 +126,7 @@ def _numbers(record: dict[str, Any]) -> dict[str, float]:
     return dict(list(numbers)[:MOST_VALUES])
 
 
-def _keep(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
+def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
     with transaction.atomic():
         row = Attempt.objects.select_for_update().get(pk=attempt.pk)
         if row.parsed != attempt.parsed:
@@ -132,12 +136,12 @@ def _keep(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
         if batch.resumed is not None and row.resumed_step is None:
             row.resumed_step = batch.resumed
             text = f"Training resumed from step {batch.resumed}."
-            events.note(workload, text, source="training")
+            events.record_note(workload, text, source="training")
         row.save(update_fields=["parsed", "resumed_step"])
         if samples:
             _remember_last(workload, samples)
     attempt.parsed = batch.parsed
-    downsample.consider(workload, samples)
+    downsample.thin_if_due(workload, samples)
     return True
 
 
@@ -149,7 +153,7 @@ def _remember_last(workload: Workload, samples: list[Sample]) -> None:
         kept |= {**sample.values, "step": sample.step}
         if len(kept) > MOST_VALUES:
             kept = {**sample.values, "step": sample.step}
-    curves = curve.continued(workload.curves, samples)
+    curves = curve.extend_curves(workload.curves, samples)
     Workload.objects.filter(pk=workload.pk).update(last_metrics=kept, curves=curves)
     workload.last_metrics = kept
     workload.curves = curves

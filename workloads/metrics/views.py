@@ -8,7 +8,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from core.web.query import whole_number
-from workloads.http import find_kept
+from workloads.http import find_with_deleted
 from workloads.metrics import chart
 
 
@@ -16,12 +16,12 @@ from workloads.metrics import chart
 @require_safe
 def metrics_data(request: Request, pk: UUID) -> HttpResponse:
     """``{"training": [chart…], "usage": [chart…]}``; ``run`` keeps to one run."""
-    workload = find_kept(request, pk)
+    workload = find_with_deleted(request, pk)
     run = whole_number(request.GET.get("run", ""))
     response = JsonResponse(
         {
-            "training": [one.as_json() for one in chart.training(workload, run)],
-            "usage": [one.as_json() for one in chart.usage(workload, run)],
+            "training": [one.as_json() for one in chart.training_charts(workload, run)],
+            "usage": [one.as_json() for one in chart.usage_charts(workload, run)],
         }
     )
     response["Cache-Control"] = "no-store"

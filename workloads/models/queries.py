@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from workloads.models.workload import Workload  # noqa: F401 -- named below, in a string
 
 # The columns that an observation is compared with, or changes.
-STANDING = (
+STATE_COLUMNS = (
     "project",
     "cluster",
     "num_pods",
@@ -30,7 +30,7 @@ STANDING = (
 )
 
 
-def reach(user: User, action: str = "workloads.read") -> Q:
+def reach_filter(user: User, action: str = "workloads.read") -> Q:
     """A filter for workloads on which ``user`` may perform ``action``."""
     columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
     return access.reach(user, action, **columns)
@@ -40,7 +40,7 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
     def within_reach(self, user: User, action: str = "workloads.read") -> Self:
         """Workloads on which ``user`` may perform ``action``, including deleted ones that are still
         kept."""
-        return self.filter(reach(user, action))
+        return self.filter(reach_filter(user, action))
 
     def open_to(self, user: User, action: str) -> Self:
         """Workloads on which ``user`` may perform ``action``, without deleted ones."""
@@ -89,4 +89,4 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
     def standing(self, *also: str) -> Self:
         """Load only the columns of the current state, plus ``also``, for frequent queries. Others
         are loaded on access."""
-        return self.only(*STANDING, *also)
+        return self.only(*STATE_COLUMNS, *also)

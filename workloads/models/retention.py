@@ -13,7 +13,7 @@ from django.db.models import CASCADE, PROTECT, Q
 
 #: A deleted workload is kept at least this long, so that a mistake can be noticed, unless retention
 #: is set to less.
-AT_LEAST = timedelta(days=7)
+MINIMUM_RETENTION = timedelta(days=7)
 
 
 def log_folder(workload_id: UUID) -> Path:
@@ -24,29 +24,29 @@ def remove_logs(workload_id: UUID) -> None:
     shutil.rmtree(log_folder(workload_id), ignore_errors=True)
 
 
-def kept_until(*, ended: datetime, deleted: datetime) -> datetime:
+def removal_time(*, ended: datetime, deleted: datetime) -> datetime:
     """When a deleted workload is removed for good."""
     retention = timedelta(days=settings.RETENTION_DAYS)
-    return max(ended + retention, deleted + min(retention, AT_LEAST))
+    return max(ended + retention, deleted + min(retention, MINIMUM_RETENTION))
 
 
-def kept_in_words(whose: str = "Its") -> str:
+def retention_sentence(whose: str = "Its") -> str:
     """A sentence on what happens to the output of a workload that is deleted now, or ``Their`` of
     several."""
-    days = min(settings.RETENTION_DAYS, AT_LEAST.days)
+    days = min(settings.RETENTION_DAYS, MINIMUM_RETENTION.days)
     if days <= 0:
         return f"{whose} logs, metrics and events are deleted, too."
     kept = f"{whose} logs, metrics and events are kept"
     return f"{kept} for at least {days} day{'s' * (days > 1)}."
 
 
-def expired(now: datetime) -> Q:
+def expired_filter(now: datetime) -> Q:
     """A filter for deleted workloads whose retention is over. For one that never completed, the
     deletion counts as its end."""
     retention = timedelta(days=settings.RETENTION_DAYS)
     long_ended = Q(completed_at__lte=now - retention)
     long_ended |= Q(completed_at=None, deleted_at__lte=now - retention)
-    return long_ended & Q(deleted_at__lte=now - min(retention, AT_LEAST))
+    return long_ended & Q(deleted_at__lte=now - min(retention, MINIMUM_RETENTION))
 
 
 def with_the_project(collector: Any, field: Any, rows: Any, using: str) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workloads.models.workload import Workload
 
 #: Nobody has seen the gang of this run whole yet.
-NOT_YET_WHOLE = ASKED_TO_RUN | GATHERING
+BEFORE_ALL_RUN = ASKED_TO_RUN | GATHERING
 
 
 def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:
@@ -37,13 +37,13 @@ def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -
     spent = max((now - workload.phase_updated_at).total_seconds(), 0.0)
     began = None
     ran = 0.0
-    if to in ENDED and (origin in NOT_YET_WHOLE or workload.started_at is None):
-        began, whole = _began(workload, now)
-        if began and whole and origin in NOT_YET_WHOLE:
+    if to in ENDED and (origin in BEFORE_ALL_RUN or workload.started_at is None):
+        began, whole = _gang_start(workload, now)
+        if began and whole and origin in BEFORE_ALL_RUN:
             ran = min((now - began).total_seconds(), spent)
     if origin in WAITING:
         changes["pending_seconds"] = waited = F("pending_seconds") + spent - ran
-        changes |= _first_wait(to, workload.run, waited, workload.ranks.all())
+        changes |= _first_wait_column(to, workload.run, waited, workload.ranks.all())
     if at_work := spent if counts_as_running(origin, workload.reason) else ran:
         changes["running_seconds"] = F("running_seconds") + at_work
     if workload.started_at is None and (to is Phase.RUNNING or began):
@@ -67,7 +67,7 @@ def times_of_new_reason(workload: Workload, reason: str, now: datetime) -> dict[
     return {"phase_updated_at": now, **ran}
 
 
-def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
+def _gang_start(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
     """When the gang began by its ranks' own times, and whether all of them ran: with the last of
     them if so, else with the first. Clocks of a cluster may be late, and tell whole seconds."""
     starts = list(workload.ranks.values_list("started_at", flat=True))
@@ -79,19 +79,21 @@ def _began(workload: Workload, now: datetime) -> tuple[datetime | None, bool]:
     return min(max(began, workload.created_at), now), whole
 
 
-def _first_wait(to: Phase, run: int, waited: Combinable, ranks: QuerySet[Rank]) -> dict[str, Any]:
+def _first_wait_column(
+    to: Phase, run: int, waited: Combinable, ranks: QuerySet[Rank]
+) -> dict[str, Any]:
     """The update of ``first_wait_seconds``, if this move is the first start; else nothing.
 
     A gang whose master is done may complete although other ranks never had a place: that is no
     start.
     """
-    is_start = to in STARTED or (to is Phase.COMPLETED and not _lacked_a_place(ranks))
+    is_start = to in STARTED or (to is Phase.COMPLETED and not _some_had_no_node(ranks))
     if run > 1 or not is_start:
         return {}
     return {"first_wait_seconds": Coalesce("first_wait_seconds", waited)}
 
 
-def _lacked_a_place(ranks: QuerySet[Rank]) -> bool:
+def _some_had_no_node(ranks: QuerySet[Rank]) -> bool:
     """Whether some ranks had a node and some had not. If no rank has one, it was too short to be
     observed."""
     nodes = set(ranks.values_list("node", flat=True))

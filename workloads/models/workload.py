@@ -26,7 +26,7 @@ from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reaso
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
 from workloads.models.queries import WorkloadQuerySet
-from workloads.models.retention import kept_in_words, kept_until, with_the_project
+from workloads.models.retention import removal_time, retention_sentence, with_the_project
 from workloads.models.times import times_of_move
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ LIMIT_INDEXES = [
 
 
 @cache
-def _around_the_id(script_prefix: str) -> tuple[str, str]:
+def _address_around_id(script_prefix: str) -> tuple[str, str]:
     """A workload's address before and after its id; cached because each row of a table needs it."""
     some = uuid.UUID(int=0)
     before, _, after = reverse("workload-detail", args=[some]).partition(str(some))
@@ -205,7 +205,7 @@ class Workload(models.Model):
         return self.name
 
     def get_absolute_url(self) -> str:
-        before, after = _around_the_id(get_script_prefix())
+        before, after = _address_around_id(get_script_prefix())
         return f"{before}{self.pk}{after}"
 
     @property
@@ -238,14 +238,14 @@ class Workload(models.Model):
 
     @property
     def if_deleted(self) -> str:
-        return kept_in_words()
+        return retention_sentence()
 
     @property
     def kept_until(self) -> datetime | None:
         """When a deleted workload is removed for good; ``None`` if it is not deleted."""
         if self.deleted_at is None:
             return None
-        return kept_until(ended=self.completed_at or self.deleted_at, deleted=self.deleted_at)
+        return removal_time(ended=self.completed_at or self.deleted_at, deleted=self.deleted_at)
 
     @property
     def holds(self) -> bool:

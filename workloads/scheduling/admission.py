@@ -147,7 +147,7 @@ def _start(workload: Workload, placement: Placement, why: str) -> bool:
     for rank in ranks:
         rank.gpu_devices = list(placement.get(rank.rank, ()))
     Rank.objects.bulk_update(ranks, ["gpu_devices"], batch_size=500)
-    events.phase(workload, message=f"Admitted: all ranks fit. {why}")
+    events.record_phase(workload, message=f"Admitted: all ranks fit. {why}")
     enqueue.launch(workload.pk)
     return True
 
@@ -164,6 +164,6 @@ def _keep_waiting(workload: Workload, reason: Reason, message: str) -> bool:
     workload.reason = reason
     workload.message = message
     if changed_cause:
-        events.phase(workload, reason=reason, message=message)
+        events.record_phase(workload, reason=reason, message=message)
     events.announce(workload)
     return True

@@ -26,7 +26,7 @@ def ended(workload: Workload, said: str = "") -> bool:
     if not stopping.was_asked(workload, Reason.PREEMPTED):
         return False
     with transaction.atomic():
-        causes.end(workload)
+        causes.end_cause(workload)
         _fail(workload) if _stays_down(workload) else _requeue(workload, said)
         enqueue.admit(workload.cluster_id)
     return True
@@ -35,21 +35,21 @@ def ended(workload: Workload, said: str = "") -> bool:
 def _fail(workload: Workload) -> None:
     text = f"{workload.message} It is not started again, because that is what its spec says."
     if workload.move(Phase.FAILED, reason=Reason.PREEMPTED, message=text, running_pods=0):
-        events.phase(workload)
+        events.record_phase(workload)
 
 
 def _requeue(workload: Workload, said: str) -> None:
     why: dict[str, Any] = {"reason": Reason.PREEMPTED, "message": workload.message}
     if not workload.move(Phase.STOPPED, **why, running_pods=0):
         return
-    events.phase(workload, message=" ".join(filter(None, [workload.message, said])))
+    events.record_phase(workload, message=" ".join(filter(None, [workload.message, said])))
     if not workload.logs_complete:
         Attempt.note(workload)  # its output still has to be collected
     fresh: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
     workload.move(Phase.RESUMING, **why, run=workload.run + 1, **fresh)
     start_ranks_afresh(workload)
     workload.move(Phase.PENDING, **why)
-    events.phase(workload)
+    events.record_phase(workload)
 
 
 def start_ranks_afresh(workload: Workload) -> None:

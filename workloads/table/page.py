@@ -12,8 +12,8 @@ from django.utils.safestring import SafeString
 from accounts.models import User
 from workloads.diagnosis import BY_ID, FailureClass
 from workloads.models import Workload, WorkloadQuerySet
-from workloads.models.queries import reach
-from workloads.models.retention import kept_in_words
+from workloads.models.queries import reach_filter
+from workloads.models.retention import retention_sentence
 from workloads.services import MOST_AT_ONCE
 from workloads.table import keyset
 from workloads.table.columns import BY_KEY, Column, shown_metrics
@@ -107,7 +107,7 @@ class Page:
 
     @property
     def if_deleted(self) -> str:
-        return kept_in_words("Their")
+        return retention_sentence("Their")
 
     @property
     def has_others(self) -> bool:
@@ -148,7 +148,9 @@ def present_rows(
     pks: Iterable[UUID], columns: tuple[Column, ...], user: User, *, deleted: bool
 ) -> list[Row]:
     """Those of these workloads that the user may see, in no particular order."""
-    present = Workload.objects.filter(reach(user), pk__in=pks, deleted_at__isnull=not deleted)
+    present = Workload.objects.filter(
+        reach_filter(user), pk__in=pks, deleted_at__isnull=not deleted
+    )
     return [Row.of(workload, columns, user) for workload in for_rows(present, columns).order_by()]
 
 

@@ -29,7 +29,7 @@ class NotOpened(Exception):
 
 
 @dataclass(frozen=True)
-class Visit:
+class OpenTerminal:
     """One open terminal."""
 
     workload: Workload
@@ -43,7 +43,7 @@ class Visit:
         return f"terminals:{self.user.pk}"
 
 
-def why_none(workload: Workload, user: User) -> str:
+def why_no_terminal(workload: Workload, user: User) -> str:
     """Why ``user`` can open no terminal now; empty where they can."""
     if not workload.cluster.capabilities.terminal:
         return f"The cluster {workload.cluster.name} does not support terminals."
@@ -53,7 +53,7 @@ def why_none(workload: Workload, user: User) -> str:
     return not_own or why_kept_out(workload, user)
 
 
-def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
+def find_rank(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
     """The user and the rank, for users who may stop the workload; ``None`` for everyone else, and
     if there is no such rank."""
     if user is None:
@@ -64,12 +64,12 @@ def find(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank]
     return (user, row) if row else None
 
 
-def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
+def start_terminal(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> OpenTerminal:
     """Start a shell or another program in the rank. Raises :class:`NotOpened`, also if the user has
     too many terminals open."""
     workload = rank.workload
     owner = workload.created_by_id
-    if problem := why_none(workload, user) or not_running(rank):
+    if problem := why_no_terminal(workload, user) or why_not_running(rank):
         raise NotOpened(problem)
     name = f"terminals:{user.pk}"
     slot = uuid4().hex
@@ -84,37 +84,37 @@ def enter(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> Visit:
         raise NotOpened(str(error)) from error
     except RedisError as error:
         raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
-    events.act(workload, f"Terminal opened in {rank.name}.", actor=user, verb="terminal")
+    events.record_action(workload, f"Terminal opened in {rank.name}.", actor=user, verb="terminal")
     audit.record(user, "open terminal", rank)
-    return Visit(workload, rank, user, session, slot)
+    return OpenTerminal(workload, rank, user, session, slot)
 
 
-def why_over(visit: Visit, user: User | None) -> str:
+def reason_to_end(visit: OpenTerminal, user: User | None) -> str:
     """Why an open terminal must end now; empty if it may stay. ``user`` is who its session or token
     belongs to now. Also keeps its place in the number of terminals that one user may have."""
-    allowed = find(user, visit.workload.pk, visit.rank.rank)
+    allowed = find_rank(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
-    if problem := why_not(allowed[1], allowed[0]):
+    if problem := why_no_entry(allowed[1], allowed[0]):
         return problem
     slots.take(visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS)
     return ""
 
 
-def leave(visit: Visit, why: str) -> None:
+def end_terminal(visit: OpenTerminal, why: str) -> None:
     """End the shell. The reason is recorded; what was typed and shown never is."""
     visit.session.close()
     slots.give_back(visit.name, visit.slot)
     text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""
     message = text or f"Terminal closed in {visit.rank.name}."
-    events.act(visit.workload, message, actor=visit.user, verb="terminal")
+    events.record_action(visit.workload, message, actor=visit.user, verb="terminal")
 
 
-def why_not(rank: Rank, user: User) -> str:
+def why_no_entry(rank: Rank, user: User) -> str:
     """Why ``user`` cannot be inside this rank; empty where they can."""
-    return not_running(rank) or why_kept_out(rank.workload, user)
+    return why_not_running(rank) or why_kept_out(rank.workload, user)
 
 
-def not_running(rank: Rank) -> str:
+def why_not_running(rank: Rank) -> str:
     """Says that the rank is not running; empty if it is."""
     return "" if rank.phase == RankPhase.RUNNING else f"{rank.name} is {rank.phase}."

@@ -34,52 +34,52 @@ class Forward:
 
     @property
     def name(self) -> str:
-        return _name(self.user)
+        return _slots_name(self.user)
 
 
-def enter(user: User, rank: Rank, port: int | None) -> Forward:
+def open_forward(user: User, rank: Rank, port: int | None) -> Forward:
     """Connect to a port that the rank listens on. Raises :class:`NotOpened`."""
     if port is None or port not in PORTS:
         raise NotOpened("port must be a number from 1 to 65535.")
-    if problem := access.why_not(rank, user):
+    if problem := access.why_no_entry(rank, user):
         raise NotOpened(problem)
     slot = uuid4().hex
     most = CONNECTIONS_PER_USER
     workload = rank.workload
     try:
-        if not slots.take(_name(user), slot, most=most, seconds=SLOT_SECONDS):
+        if not slots.take(_slots_name(user), slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} connections open, which is the limit.")
         stream = engine_for(workload.cluster).dial(workload.handle, rank=rank.rank, port=port)
         key = f"forward:{user.pk}:{rank.pk}:{port}"
         is_first = valkey_connection().set(key, 1, nx=True, ex=ONCE_SECONDS)
     except EngineError as error:
-        slots.give_back(_name(user), slot)
+        slots.give_back(_slots_name(user), slot)
         raise NotOpened(str(error)) from error
     except RedisError as error:
         raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
     if is_first:
         text = f"Port {port} of {rank.name} forwarded."
-        events.act(workload, text, actor=user, verb="port-forward")
+        events.record_action(workload, text, actor=user, verb="port-forward")
         audit.record(user, "forward a port of", rank)
     return Forward(rank, user, stream, slot)
 
 
-def why_over(forward: Forward, user: User | None) -> str:
+def reason_to_end(forward: Forward, user: User | None) -> str:
     """Why an open connection must end now; empty if it may stay. ``user`` is who its token belongs
     to now. Also keeps its place in the number of connections that one user may have."""
-    allowed = access.find(user, forward.rank.workload_id, forward.rank.rank)
+    allowed = access.find_rank(user, forward.rank.workload_id, forward.rank.rank)
     if allowed is None or allowed[0] != forward.user:
         return "You are no longer signed in, or no longer have access to this workload."
     most = CONNECTIONS_PER_USER + 1
     slots.take(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
-    return access.why_not(allowed[1], allowed[0])
+    return access.why_no_entry(allowed[1], allowed[0])
 
 
-def leave(forward: Forward) -> None:
+def close_forward(forward: Forward) -> None:
     """Close the connection, and no longer count it among the user's."""
     forward.stream.close()
     slots.give_back(forward.name, forward.slot)
 
 
-def _name(user: User) -> str:
+def _slots_name(user: User) -> str:
     return f"forwards:{user.pk}"

@@ -16,14 +16,14 @@ from workloads.models import Rank
 from workloads.terminal import access, forward
 from workloads.terminal.access import NotOpened
 from workloads.terminal.forward import Forward
-from workloads.terminal.program import ByToken, is_end_of_input
+from workloads.terminal.program import TokenWebsocket, is_end_of_input
 from workloads.terminal.socket import LONGEST_MESSAGE, NOT_UNDERSTOOD, TOO_BIG
 
-PIECE = 65_536
+CHUNK_BYTES = 65_536
 in_thread = database_sync_to_async
 
 
-class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
+class PortForward(TokenWebsocket, AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """``/api/v1/workloads/<id>/portforward?port=8888&rank=0``
 
     Binary messages carry the bytes. Text messages are JSON: ``{"eof": true}`` from the program says
@@ -40,7 +40,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             await self.refuse()
             return
         await self.accept()
-        enter = in_thread(forward.enter, thread_sensitive=False)
+        enter = in_thread(forward.open_forward, thread_sensitive=False)
         try:
             self.opened = await enter(*admitted, whole_number(self.given("port")))
         except NotOpened as problem:
@@ -50,10 +50,10 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         self.tasks = [asyncio.create_task(self.carry()), asyncio.create_task(self.look_after())]
 
     def _admitted(self, workload_id: UUID) -> tuple[User, Rank] | None:
-        return access.find(self.user(), workload_id, self.rank())
+        return access.find_rank(self.user(), workload_id, self.rank())
 
     def _why_over(self, opened: Forward) -> str:
-        return forward.why_over(opened, self.user())
+        return forward.reason_to_end(opened, self.user())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.opened is None:
@@ -77,7 +77,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
             return
         for task in self.tasks:
             task.cancel()
-        await in_thread(forward.leave, thread_sensitive=False)(opened)
+        await in_thread(forward.close_forward, thread_sensitive=False)(opened)
 
     async def carry(self) -> None:
         """Pass on what the rank sends, as fast as the program reads it."""
@@ -86,7 +86,7 @@ class PortForward(ByToken, AsyncWebsocketConsumer):  # type: ignore[misc]  # cha
         loop = asyncio.get_running_loop()
         why = ""
         try:
-            while data := await loop.sock_recv(stream, PIECE):
+            while data := await loop.sock_recv(stream, CHUNK_BYTES):
                 await self.send(bytes_data=data)
         except OSError as error:
             why = f"The connection was cut: {error.strerror or error}."

@@ -36,7 +36,7 @@ exit "$code"
 SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash --norc; exec sh")
 
 
-def around(argv: Sequence[str]) -> list[str]:
+def piped_command(argv: Sequence[str]) -> list[str]:
     """The command that runs ``argv`` with pipes instead of a terminal."""
     return ["/bin/sh", "-c", SCRIPT, "sh", *argv]
 

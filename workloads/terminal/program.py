@@ -18,10 +18,12 @@ from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
 from workloads.terminal.socket import LONGEST_MESSAGE, TOO_BIG, Terminal
 
-ANSWERS = "websocket.http.response"  # the ASGI extension that allows other answers than 403
+HTTP_ANSWER_EXTENSION = (
+    "websocket.http.response"  # the ASGI extension that allows other answers than 403
+)
 NO_TOKEN = ApiError(401, "A valid token is needed.")
 NO_RANK = ApiError(404, "This rank does not exist, or you do not have access to it.")
-LONGEST_COMMAND = 200  # words
+MOST_ARGUMENTS = 200  # words
 BEARER = "Bearer "
 
 
@@ -32,7 +34,7 @@ def is_end_of_input(text: str) -> bool:
     return False
 
 
-class ByToken:
+class TokenWebsocket:
     """A websocket opened with a bearer token, whose query has the number of the rank."""
 
     scope: dict[str, Any]
@@ -42,15 +44,15 @@ class ByToken:
     async def refuse(self) -> None:
         """Refuse as REST does: 401 without a valid token, 404 for what the user may not open. A
         server without the extension for such answers sends 403."""
-        if ANSWERS not in (self.scope.get("extensions") or {}):
+        if HTTP_ANSWER_EXTENSION not in (self.scope.get("extensions") or {}):
             await self.close()
             return
         user = await database_sync_to_async(self.user, thread_sensitive=False)()
         error = NO_TOKEN if user is None else NO_RANK
         head = {"status": error.code, "headers": [(b"content-type", b"application/json")]}
-        await self.base_send({"type": f"{ANSWERS}.start", **head})
+        await self.base_send({"type": f"{HTTP_ANSWER_EXTENSION}.start", **head})
         body = json.dumps(error.body()).encode()
-        await self.base_send({"type": f"{ANSWERS}.body", "body": body})
+        await self.base_send({"type": f"{HTTP_ANSWER_EXTENSION}.body", "body": body})
 
     def rank(self) -> int:
         """The rank in the query: 0 by default, -1 if it is not a number."""
@@ -73,7 +75,7 @@ class ByToken:
         return parse_qs(text, keep_blank_values=True).get(name, [])
 
 
-class ProgramTerminal(ByToken, Terminal):
+class ProgramTerminal(TokenWebsocket, Terminal):
     """``/api/v1/workloads/<id>/exec?rank=0&argv=nvidia-smi&argv=-L``
 
     Without ``argv`` it runs a shell. With ``tty=false`` the program has pipes instead of a
@@ -83,10 +85,10 @@ class ProgramTerminal(ByToken, Terminal):
     noun = "program"
 
     def argv(self) -> Sequence[str]:
-        words = self.all_given("argv")[:LONGEST_COMMAND]
+        words = self.all_given("argv")[:MOST_ARGUMENTS]
         if self.has_terminal:
             return words or SHELL
-        return piped.around(words or piped.SHELL)
+        return piped.piped_command(words or piped.SHELL)
 
     @property
     def has_terminal(self) -> bool:

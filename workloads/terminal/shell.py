@@ -5,9 +5,9 @@ then differ from the rank's. So the user's file is read for its prompt and alias
 these variables get the values they have in the rank.
 """
 
-KEPT = "PATH PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX"
+KEPT_VARIABLES = "PATH PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX"
 BASH = f"""
-for name in {KEPT}; do
+for name in {KEPT_VARIABLES}; do
   if [ -n "${{!name+x}}" ]; then kept="$kept export $name=$(printf %q "${{!name}}");"
   else kept="$kept unset $name;"; fi
 done

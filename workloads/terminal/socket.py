@@ -16,10 +16,10 @@ from accounts.sessions import user_of
 from core.text import parse_json
 from workloads.models import Rank
 from workloads.terminal import access
-from workloads.terminal.access import NotOpened, Visit
+from workloads.terminal.access import NotOpened, OpenTerminal
 from workloads.terminal.shell import SHELL
 
-PIECE = 16_384
+CHUNK_BYTES = 16_384
 LONGEST_MESSAGE = 65_536
 LARGEST_WINDOW = 1000  # columns or rows
 TOO_BIG = 1009
@@ -33,7 +33,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
     message it gets."""
 
     noun = "shell"
-    visit: Visit | None = None
+    visit: OpenTerminal | None = None
     why = ""
 
     async def connect(self) -> None:
@@ -43,7 +43,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
             await self.refuse()
             return
         await self.accept()
-        enter = in_thread(access.enter, thread_sensitive=False)
+        enter = in_thread(access.start_terminal, thread_sensitive=False)
         try:
             self.visit = await enter(*admitted, self.argv())
         except NotOpened as problem:
@@ -70,10 +70,10 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         return user_of(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
 
     def _admitted(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
-        return access.find(self.user(), workload_id, rank)
+        return access.find_rank(self.user(), workload_id, rank)
 
-    def _why_over(self, visit: Visit) -> str:
-        return access.why_over(visit, self.user())
+    def _why_over(self, visit: OpenTerminal) -> str:
+        return access.reason_to_end(visit, self.user())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         if self.visit is None:
@@ -82,7 +82,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
             await self.close(TOO_BIG)
         elif bytes_data:
             await self.type(bytes_data)
-        elif size := _size(text_data or ""):
+        elif size := _parse_window_size(text_data or ""):
             self.visit.session.resize(*size)
         else:
             await self.close(NOT_UNDERSTOOD)
@@ -105,7 +105,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
             return
         for task in self.tasks:
             task.cancel()
-        await in_thread(access.leave, thread_sensitive=False)(visit, self.why)
+        await in_thread(access.end_terminal, thread_sensitive=False)(visit, self.why)
 
     async def show(self) -> None:
         """Pass on what the shell prints, as fast as the page reads it."""
@@ -113,7 +113,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         session = self.visit.session
         loop = asyncio.get_running_loop()
         try:
-            while data := await loop.sock_recv(session.stream, PIECE):
+            while data := await loop.sock_recv(session.stream, CHUNK_BYTES):
                 if shown := self.shown(data):
                     await self.send(bytes_data=shown)
         except ConnectionResetError:
@@ -145,7 +145,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
         await self.close()
 
 
-def _size(text: str) -> tuple[int, int] | None:
+def _parse_window_size(text: str) -> tuple[int, int] | None:
     """Columns and rows of ``{"columns": 80, "rows": 24}``; ``None`` for anything else."""
     try:
         message: Any = parse_json(text)

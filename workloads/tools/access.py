@@ -13,7 +13,7 @@ from spec.parts.environment import Access
 from spec.phases import RankPhase
 from spec.tools import UNGUARDED, Tool, tools_of
 from workloads.models import Workload
-from workloads.tools.names import is_meant
+from workloads.tools.names import is_named
 
 CODE_SECONDS = 60
 GRANT_SECONDS = 12 * 3600
@@ -31,23 +31,23 @@ class Grant:
     slug: str
 
 
-def tools(workload: Workload) -> tuple[Tool, ...]:
+def tools_of_workload(workload: Workload) -> tuple[Tool, ...]:
     """The tools of a workload; none if its spec is no longer valid."""
     return () if workload.spec_fault else tools_of(workload.spec)
 
 
-def find(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
+def find_usable_tool(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
     """A tool that is open to this person: its rule lets them in, and nothing keeps them out of the
     workload."""
-    use = meant_for(user, workload_id, slug)
+    use = find_permitted_tool(user, workload_id, slug)
     return None if use is None or own_values.why_kept_out(use[0], user) else use
 
 
-def meant_for(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
+def find_permitted_tool(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
     """A tool whose rule lets this person in, which may be anyone whom it names."""
     present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
     workload = present.filter(pk=workload_id).first()
-    served = tools(workload) if workload else ()
+    served = tools_of_workload(workload) if workload else ()
     tool = next((tool for tool in served if tool.slug == slug), None)
     if workload is None or tool is None or not _may_use(user, workload, tool):
         return None
@@ -64,7 +64,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
     if workload.created_by_id == user.pk and visible:
         return True
     if rule.authorization_type is Access.USERS:
-        return is_meant(user, rule.authorized_users)
+        return is_named(user, rule.authorized_users)
     if rule.authorization_type is Access.GROUPS:
         return user.user_groups.filter(name__in=rule.authorized_groups).exists()
     return visible
@@ -102,34 +102,34 @@ def issue_code(grant: Grant) -> str:
     return code
 
 
-def redeem(code: str, workload_id: UUID, slug: str) -> str:
+def redeem_code(code: str, workload_id: UUID, slug: str) -> str:
     """Exchange a code for the secret of a grant, which becomes a cookie at the tool's address.
     Empty if the code is not valid for this tool."""
     kept = valkey_connection().getdel(CODE + code)
-    if not kept or not _fits(_read(kept), workload_id, slug):
+    if not kept or not _is_grant_for(_parse_grant(kept), workload_id, slug):
         return ""
     secret = secrets.token_urlsafe(32)
     valkey_connection().set(GRANT + secret, kept, ex=GRANT_SECONDS)
     return secret
 
 
-def admit(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
+def find_admitted(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
     """The user, workload and tool behind a secret. ``None`` unless its user is still signed in and
     may still use the tool."""
     kept = valkey_connection().get(GRANT + secret) if secret else None
-    grant = _read(kept) if kept else None
-    if grant is None or not _fits(grant, workload_id, slug):
+    grant = _parse_grant(kept) if kept else None
+    if grant is None or not _is_grant_for(grant, workload_id, slug):
         return None
     user = user_of(grant.session_key)
     if user is None or user.pk != grant.user_id:
         return None
-    use = find(user, workload_id, slug)
+    use = find_usable_tool(user, workload_id, slug)
     return (user, *use) if use else None
 
 
-def _read(kept: bytes | str) -> Grant:
+def _parse_grant(kept: bytes | str) -> Grant:
     return Grant(**json.loads(kept))
 
 
-def _fits(grant: Grant, workload_id: UUID, slug: str) -> bool:
+def _is_grant_for(grant: Grant, workload_id: UUID, slug: str) -> bool:
     return (grant.workload_id, grant.slug) == (str(workload_id), slug)

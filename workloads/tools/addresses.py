@@ -11,12 +11,12 @@ OWN_MACHINE = {"localhost", "127.0.0.1", "[::1]"}
 HEX = 32
 
 
-def host_of(workload_id: UUID, slug: str) -> str:
+def tool_host(workload_id: UUID, slug: str) -> str:
     """The host of a tool, below the domain of all tools."""
     return f"{slug}-{workload_id.hex}.{settings.TOOLS_DOMAIN}"
 
 
-def tool_at(host: str) -> tuple[UUID, str] | None:
+def parse_tool_host(host: str) -> tuple[UUID, str] | None:
     """The workload and slug that a Host header means; ``None`` if it is not the host of a tool."""
     domain, _ = split_domain_port(host.lower())
     label, dot, rest = domain.partition(".")
@@ -29,16 +29,16 @@ def tool_at(host: str) -> tuple[UUID, str] | None:
         return None
 
 
-def is_a_tools(host: str) -> bool:
+def is_tool_host(host: str) -> bool:
     """Whether the host belongs to tools, so that none of our pages may be served there."""
     domain, _ = split_domain_port(host.lower())
     return domain.endswith(f".{settings.TOOLS_DOMAIN}")
 
 
-def address(request: HttpRequest, workload_id: UUID, slug: str) -> str:
+def tool_url(request: HttpRequest, workload_id: UUID, slug: str) -> str:
     """The URL of the tool for this browser; empty if the browser could not resolve it."""
     domain, port = split_domain_port(request.get_host())
     if settings.TOOLS_DOMAIN == LOOPBACK and domain not in OWN_MACHINE:
         return ""
     scheme = "https" if settings.SESSION_COOKIE_SECURE else request.scheme
-    return f"{scheme}://{host_of(workload_id, slug)}{f':{port}' if port else ''}"
+    return f"{scheme}://{tool_host(workload_id, slug)}{f':{port}' if port else ''}"

@@ -18,11 +18,11 @@ from clusters.connections import engine_for
 from core.web.websockets import Receive, Scope, Send, origin_of, refuse_handshake
 from engines.base import EngineError
 from workloads.tools import access, addresses, carry
-from workloads.tools.headers import COOKIE, Headers, cookie_of, value_of
+from workloads.tools.headers import COOKIE, Headers, grant_secret, header_value
 
 CODE = "trainyard_code"
 CHECK_SECONDS = 10.0  # how often open connections check their visitor's access
-STRANGER = (
+NO_SESSION = (
     "Your session for this tool has ended or has not started. Open the tool from its "
     "workload in Trainyard."
 )
@@ -39,32 +39,32 @@ class Refused(Exception):
 
 async def serve_tool(scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a request to a tool's address: exchange a code for a cookie, or pass the request on."""
-    host = value_of(scope["headers"], b"host").decode("latin-1")
-    where = addresses.tool_at(host)
+    host = header_value(scope["headers"], b"host").decode("latin-1")
+    where = addresses.parse_tool_host(host)
     if scope["type"] == "websocket":
-        await _websocket(scope, receive, send, host, where)
+        await _serve_websocket(scope, receive, send, host, where)
         return
     try:
         if where is None:
             raise Refused(404, "Tool not found.")
-        if code := _code(scope):
-            await _let_in(scope, send, code, *where)
+        if code := _code_in_query(scope):
+            await _exchange_code(scope, send, code, *where)
             return
         connection = await _connect(scope, *where)
         try:
-            work = carry.request(scope, receive, send, connection)
+            work = carry.carry_request(scope, receive, send, connection)
             await _while_admitted(work, scope, *where)
         except carry.NoAnswer:
             raise Refused(502, "The tool does not answer; it may still be starting.") from None
     except Refused as refusal:
-        await _say(send, refusal.status, refusal.text)
+        await _send_text(send, refusal.status, refusal.text)
 
 
-async def _websocket(
+async def _serve_websocket(
     scope: Scope, receive: Receive, send: Send, host: str, where: tuple[UUID, str] | None
 ) -> None:
     """Carry a websocket, if it comes from the tool's own pages. Browsers let any page open one."""
-    origin = value_of(scope["headers"], b"origin").decode("latin-1")
+    origin = header_value(scope["headers"], b"origin").decode("latin-1")
     if where is None or origin != origin_of(scope, host):
         await refuse_handshake(scope, receive, send)
         return
@@ -73,7 +73,7 @@ async def _websocket(
     except Refused:
         await refuse_handshake(scope, receive, send)
         return
-    work = carry.websocket(scope, receive, send, connection)
+    work = carry.carry_websocket(scope, receive, send, connection)
     await _while_admitted(work, scope, *where)
 
 
@@ -82,7 +82,9 @@ async def _while_admitted(
 ) -> None:
     """Carry a request, and cut it once its visitor loses access."""
     carried = asyncio.create_task(work)
-    watched = asyncio.create_task(_until_out(cookie_of(scope["headers"]), workload_id, slug))
+    watched = asyncio.create_task(
+        _wait_until_refused(grant_secret(scope["headers"]), workload_id, slug)
+    )
     try:
         await asyncio.wait([carried, watched], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -93,8 +95,8 @@ async def _while_admitted(
         await carried
 
 
-async def _until_out(secret: str, workload_id: UUID, slug: str) -> None:
-    admit = database_sync_to_async(access.admit, thread_sensitive=False)
+async def _wait_until_refused(secret: str, workload_id: UUID, slug: str) -> None:
+    admit = database_sync_to_async(access.find_admitted, thread_sensitive=False)
     while True:
         await asyncio.sleep(CHECK_SECONDS)
         with suppress(RedisError):  # no answer is not a refusal; access was checked before
@@ -103,7 +105,7 @@ async def _until_out(secret: str, workload_id: UUID, slug: str) -> None:
 
 
 async def _connect(scope: Scope, workload_id: UUID, slug: str) -> socket.socket:
-    secret = cookie_of(scope["headers"])
+    secret = grant_secret(scope["headers"])
     dial = database_sync_to_async(_dial, thread_sensitive=False)
     connection: socket.socket = await dial(secret, workload_id, slug)
     return connection
@@ -111,11 +113,11 @@ async def _connect(scope: Scope, workload_id: UUID, slug: str) -> socket.socket:
 
 def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
     try:
-        admitted = access.admit(secret, workload_id, slug)
+        admitted = access.find_admitted(secret, workload_id, slug)
     except RedisError as error:
         raise Refused(503, "Trainyard's broker does not answer. Try again soon.") from error
     if admitted is None:
-        raise Refused(401, STRANGER)
+        raise Refused(401, NO_SESSION)
     _, workload, tool = admitted
     if why := access.why_closed(workload, tool):
         raise Refused(503, why)
@@ -127,23 +129,23 @@ def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
         raise Refused(502, f"The tool does not answer. {error}") from error
 
 
-def _code(scope: Scope) -> str:
+def _code_in_query(scope: Scope) -> str:
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     return str(dict(query).get(CODE, ""))
 
 
-async def _let_in(scope: Scope, send: Send, code: str, workload_id: UUID, slug: str) -> None:
+async def _exchange_code(scope: Scope, send: Send, code: str, workload_id: UUID, slug: str) -> None:
     """Exchange the code for a cookie of this host, and redirect to the same page without
     the code."""
-    redeem = database_sync_to_async(access.redeem, thread_sensitive=False)
+    redeem = database_sync_to_async(access.redeem_code, thread_sensitive=False)
     secret: str = await redeem(code, workload_id, slug)
     if not secret:
-        raise Refused(401, STRANGER)
+        raise Refused(401, NO_SESSION)
     query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
     rest = urlencode([(name, value) for name, value in query if name != CODE])
     path = scope["raw_path"].decode("latin-1") + (f"?{rest}" if rest else "")
     headers = [(b"location", b"/" + path.lstrip("/").encode("latin-1")), set_cookie(secret)]
-    await _say(send, 303, "", headers)
+    await _send_text(send, 303, "", headers)
 
 
 def set_cookie(secret: str) -> tuple[bytes, bytes]:
@@ -159,7 +161,7 @@ def set_cookie(secret: str) -> tuple[bytes, bytes]:
     return b"set-cookie", text.encode()
 
 
-async def _say(send: Send, status: int, text: str, headers: Headers | None = None) -> None:
+async def _send_text(send: Send, status: int, text: str, headers: Headers | None = None) -> None:
     body = text.encode()
     always = [
         (b"content-type", b"text/plain; charset=utf-8"),

@@ -10,9 +10,9 @@ from websockets.exceptions import WebSocketException
 from websockets.typing import Subprotocol
 
 from core.web.websockets import Receive, Scope, Send
-from workloads.tools.headers import to_the_browser, to_the_tool, value_of
+from workloads.tools.headers import header_value, headers_for_browser, headers_for_tool
 
-PIECE = 65_536
+CHUNK_BYTES = 65_536
 LONGEST_HEAD = 65_536
 LARGEST_MESSAGE = 16 * 1024**2  # bytes of a websocket message, as uvicorn has it
 OPEN_SECONDS = 10.0
@@ -24,7 +24,9 @@ class NoAnswer(Exception):
     """The tool closed the connection before it answered."""
 
 
-async def request(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
+async def carry_request(
+    scope: Scope, receive: Receive, send: Send, connection: socket.socket
+) -> None:
     """Carry a request and its answer, streaming both bodies. Raises :class:`NoAnswer` if the tool
     ends the connection before anything was sent to the browser."""
     reader, writer = await asyncio.open_connection(sock=connection)
@@ -33,12 +35,12 @@ async def request(scope: Scope, receive: Receive, send: Send, connection: socket
     asked = h11.Request(
         method=scope["method"],
         target=scope["raw_path"] + query,
-        headers=to_the_tool(scope["headers"], scheme=scope["scheme"]),
+        headers=headers_for_tool(scope["headers"], scheme=scope["scheme"]),
     )
     writer.write(peer.send(asked) or b"")
     sending = asyncio.create_task(_send_body(peer, receive, writer))
     try:
-        await _answer(peer, reader, send)
+        await _send_answer(peer, reader, send)
     finally:
         sending.cancel()
         writer.close()
@@ -57,13 +59,13 @@ async def _send_body(peer: h11.Connection, receive: Receive, writer: asyncio.Str
     writer.close()
 
 
-async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send) -> None:
+async def _send_answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send) -> None:
     begun = False
     while True:
         try:
             event = peer.next_event()
             if event is h11.NEED_DATA:
-                peer.receive_data(await reader.read(PIECE))
+                peer.receive_data(await reader.read(CHUNK_BYTES))
                 continue
         except (h11.RemoteProtocolError, OSError) as error:
             if begun:
@@ -71,7 +73,7 @@ async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send
             raise NoAnswer from error
         if isinstance(event, h11.Response):
             begun = True
-            headers = to_the_browser(event.headers.raw_items())
+            headers = headers_for_browser(event.headers.raw_items())
             start = {"type": "http.response.start", "status": event.status_code}
             await send({**start, "headers": headers})
         elif isinstance(event, h11.Data):
@@ -84,11 +86,13 @@ async def _answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send
             raise NoAnswer
 
 
-async def websocket(scope: Scope, receive: Receive, send: Send, connection: socket.socket) -> None:
+async def carry_websocket(
+    scope: Scope, receive: Receive, send: Send, connection: socket.socket
+) -> None:
     """Carry a websocket to the tool until one side closes it."""
     await receive()  # the browser's request to connect
-    headers = to_the_tool(scope["headers"], scheme=scope["scheme"])
-    host = value_of(scope["headers"], b"host").decode("latin-1")
+    headers = headers_for_tool(scope["headers"], scheme=scope["scheme"])
+    host = header_value(scope["headers"], b"host").decode("latin-1")
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
     try:
         async with connect(
@@ -107,15 +111,15 @@ async def websocket(scope: Scope, receive: Receive, send: Send, connection: sock
             open_timeout=OPEN_SECONDS,
         ) as peer:
             await send({"type": "websocket.accept", "subprotocol": peer.subprotocol})
-            await _both_ways(peer, receive, send)
+            await _carry_both_ways(peer, receive, send)
     except (WebSocketException, OSError, EOFError):
         await send({"type": "websocket.close", "code": NO_TOOL})
 
 
-async def _both_ways(peer: ClientConnection, receive: Receive, send: Send) -> None:
+async def _carry_both_ways(peer: ClientConnection, receive: Receive, send: Send) -> None:
     tasks = [
-        asyncio.create_task(_from_browser(peer, receive)),
-        asyncio.create_task(_from_tool(peer, send)),
+        asyncio.create_task(_carry_from_browser(peer, receive)),
+        asyncio.create_task(_carry_from_tool(peer, send)),
     ]
     done, waiting = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in waiting:
@@ -126,13 +130,13 @@ async def _both_ways(peer: ClientConnection, receive: Receive, send: Send) -> No
             task.result()
 
 
-async def _from_browser(peer: ClientConnection, receive: Receive) -> None:
+async def _carry_from_browser(peer: ClientConnection, receive: Receive) -> None:
     while (message := await receive())["type"] == "websocket.receive":
         text = message.get("text")
         await peer.send(text if text is not None else message["bytes"])
 
 
-async def _from_tool(peer: ClientConnection, send: Send) -> None:
+async def _carry_from_tool(peer: ClientConnection, send: Send) -> None:
     async for message in peer:
         kind = "text" if isinstance(message, str) else "bytes"
         await send({"type": "websocket.send", kind: message})

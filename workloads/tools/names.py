@@ -9,7 +9,7 @@ from django.db.models.functions import Lower
 from accounts.models import User
 
 
-def is_meant(user: User, names: Collection[str]) -> bool:
+def is_named(user: User, names: Collection[str]) -> bool:
     """Whether one of the names means the user: their exact username, or their current email address
     in any case. An address that is shared, or is someone else's username, means nobody."""
     if user.username in names:
@@ -17,10 +17,10 @@ def is_meant(user: User, names: Collection[str]) -> bool:
     address = user.email.lower()
     if not address or address not in {name.lower() for name in names}:
         return False
-    return [it.pk for it in holders([address])[address]] == [user.pk]
+    return [it.pk for it in users_by_name([address])[address]] == [user.pk]
 
 
-def holders(names: Iterable[str]) -> dict[str, list[User]]:
+def users_by_name(names: Iterable[str]) -> dict[str, list[User]]:
     """Active users who have a name as their email address or username, in any case. The keys are
     names in lower case."""
     wanted = {name.lower() for name in names} - {""}

@@ -20,7 +20,7 @@ from workloads.models import Workload
 from workloads.tools import access, addresses
 from workloads.tools.access import Grant
 from workloads.tools.app import CODE, set_cookie
-from workloads.tools.headers import COOKIE, others
+from workloads.tools.headers import COOKIE, without_own_cookies
 
 UNREACHABLE = (
     "Each tool has its own address, and your browser could not find it. Set a domain for "
@@ -33,13 +33,13 @@ UNREACHABLE = (
 def tool_list(request: Request, pk: UUID) -> HttpResponse:
     """The tools of a workload: who may open each, and why one cannot be opened now."""
     workload = find_workload(request, pk)
-    tools = access.tools(workload)
+    tools = access.tools_of_workload(workload)
     rows = [
         (
             tool,
             access.audience(workload, tool),
             access.why_closed(workload, tool),
-            bool(access.find(request.user, pk, tool.slug)),
+            bool(access.find_usable_tool(request.user, pk, tool.slug)),
         )
         for tool in tools
     ]
@@ -55,22 +55,24 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
 @require_safe
 def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Redirect to the tool, with a code that admits this browser there."""
-    use = access.find(request.user, pk, slug)
+    use = access.find_usable_tool(request.user, pk, slug)
     if use is None:
-        return _kept_out(request, pk, slug)
+        return _refuse_visitor(request, pk, slug)
     workload, tool = use
     target = ""
     problem = access.why_closed(workload, tool)
     try:
-        target = "" if problem else _outside(workload, tool) or addresses.address(request, pk, slug)
+        target = (
+            "" if problem else _cluster_url(workload, tool) or addresses.tool_url(request, pk, slug)
+        )
     except EngineError as error:
         problem = str(error)
     if not target:
-        return _closed(request, workload, tool, problem or UNREACHABLE)
-    _note(request, workload, tool)
+        return _render_closed(request, workload, tool, problem or UNREACHABLE)
+    _record_opening(request, workload, tool)
     if tool.connection.connection_type in UNGUARDED:
         return redirect(target)  # which has no use for a code
-    return redirect(_with_code(request, f"{target}/", pk, slug))
+    return redirect(_add_code(request, f"{target}/", pk, slug))
 
 
 @require_safe
@@ -81,15 +83,15 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
     A code in the visitor's address becomes a cookie of the tool's own host, which the controller
     passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
     """
-    if _comes_from_elsewhere(request):
+    if _is_foreign_websocket(request):
         return HttpResponse(status=403)
-    code = _code_of(request)
-    new = access.redeem(code, pk, slug) if code else ""
-    admitted = access.admit(new or request.COOKIES.get(COOKIE, ""), pk, slug)
+    code = _code_in_address(request)
+    new = access.redeem_code(code, pk, slug) if code else ""
+    admitted = access.find_admitted(new or request.COOKIES.get(COOKIE, ""), pk, slug)
     if admitted is None or access.why_closed(*admitted[1:]):
         return HttpResponse(status=401)
     response = HttpResponse()
-    if kept := others(request.headers.get("Cookie", "").encode("latin-1", "replace")):
+    if kept := without_own_cookies(request.headers.get("Cookie", "").encode("latin-1", "replace")):
         response["Cookie"] = kept.decode("latin-1")
     if new:
         name, value = set_cookie(new)
@@ -101,54 +103,56 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
 @require_safe
 def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Let a visitor in whom an ingress controller sent here. ``rd`` is the address to return to."""
-    use = access.find(request.user, pk, slug)
+    use = access.find_usable_tool(request.user, pk, slug)
     if use is None:
-        return _kept_out(request, pk, slug)
+        return _refuse_visitor(request, pk, slug)
     workload, tool = use
     if problem := access.why_closed(workload, tool):
-        return _closed(request, workload, tool, problem)
+        return _render_closed(request, workload, tool, problem)
     back = request.GET.get("rd", "")
     try:
-        home = _outside(workload, tool)
+        home = _cluster_url(workload, tool)
     except EngineError as error:
-        return _closed(request, workload, tool, str(error))
+        return _render_closed(request, workload, tool, str(error))
     if not home or not back.startswith(f"{home}/"):
         text = "This link does not point to the tool."
         return HttpResponse(text, status=400, content_type="text/plain")
-    _note(request, workload, tool)
-    return redirect(_with_code(request, back, pk, slug))
+    _record_opening(request, workload, tool)
+    return redirect(_add_code(request, back, pk, slug))
 
 
-def _note(request: Request, workload: Workload, tool: Tool) -> None:
-    events.act(workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect")
+def _record_opening(request: Request, workload: Workload, tool: Tool) -> None:
+    events.record_action(
+        workload, f"Opened {tool.connection.name}.", actor=request.user, verb="connect"
+    )
 
 
-def _closed(
+def _render_closed(
     request: Request, workload: Workload, tool: Tool, problem: str, *, status: int = 409
 ) -> HttpResponse:
     context = {"workload": workload, "tool": tool, "problem": problem}
     return render(request, "workloads/closed.html", context, status=status)
 
 
-def _kept_out(request: Request, pk: UUID, slug: str) -> HttpResponse:
+def _refuse_visitor(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Who sees the workload, or has the tool's rule on their side, reads why; others find
     nothing."""
-    use = access.meant_for(request.user, pk, slug)
+    use = access.find_permitted_tool(request.user, pk, slug)
     workload = use[0] if use else find_workload(request, pk)
-    tool = next((tool for tool in access.tools(workload) if tool.slug == slug), None)
+    tool = next((tool for tool in access.tools_of_workload(workload) if tool.slug == slug), None)
     if tool is None:
         raise Http404
     problem = why_kept_out(workload, request.user) or (
         f"You do not have access to this tool. Access: {access.audience(workload, tool)}."
     )
-    return _closed(request, workload, tool, problem, status=403)
+    return _render_closed(request, workload, tool, problem, status=403)
 
 
-def _outside(workload: Workload, tool: Tool) -> str:
+def _cluster_url(workload: Workload, tool: Tool) -> str:
     return engine_for(workload.cluster).address(workload.handle, tool)
 
 
-def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
+def _add_code(request: Request, target: str, pk: UUID, slug: str) -> str:
     """The address with a new code, which replaces an earlier one."""
     grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
     parts = urlsplit(target)
@@ -157,13 +161,13 @@ def _with_code(request: Request, target: str, pk: UUID, slug: str) -> str:
     return urlunsplit(parts._replace(query=query))
 
 
-def _code_of(request: HttpRequest) -> str:
+def _code_in_address(request: HttpRequest) -> str:
     """The code in the visitor's address, from the header of ingress-nginx or Traefik."""
     asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
     return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")
 
 
-def _comes_from_elsewhere(request: HttpRequest) -> bool:
+def _is_foreign_websocket(request: HttpRequest) -> bool:
     """Whether a page of another origin opens a websocket to the tool. Browsers allow that, and send
     the visitor's cookie if both are below one domain, as all tools of a cluster are."""
     if "Sec-WebSocket-Key" not in request.headers:

@@ -8,10 +8,10 @@ from core.storage import require_space
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.lines import LONGEST
-from workloads.launch import manifest
+from workloads.launch import render_manifests_as_yaml
 from workloads.models import Draft
 from workloads.plan import Plan
-from workloads.submission import planned_launch_of
+from workloads.submission import launch_of_plan
 from workloads.wizard import drafts
 from workloads.wizard.pages.problems import problems
 from workloads.wizard.sections.base import MASTER
@@ -68,5 +68,5 @@ def page_to_look_at(planned: Plan) -> int:
 def manifest_of(planned: Plan, by: User) -> str:
     """The manifest that the cluster would get, or an empty text while the draft cannot be
     submitted."""
-    launch = planned_launch_of(planned, by)
-    return manifest(planned.cluster, launch) if launch and planned.cluster else ""
+    launch = launch_of_plan(planned, by)
+    return render_manifests_as_yaml(planned.cluster, launch) if launch and planned.cluster else ""

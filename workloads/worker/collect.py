@@ -128,7 +128,7 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
     if workload is None:
         return True  # nothing to report, or nothing to wait for
     try:
-        reconcile.attempt_starts(workload, observation.attempt)
+        reconcile.record_attempt(workload, observation.attempt)
         progress = collect_one(engine_for(cluster), workload, deadline, last=True)
     except (EngineError, OSError, ValueError) as error:
         log.warning("The last output of workload %s waits: %s", workload.pk, error)
@@ -177,14 +177,14 @@ def collect_one(
         if is_complete != attempt.complete:
             Attempt.objects.filter(pk=attempt.pk).update(complete=is_complete)
     news = _collect_usage(engine, workload) or total.grew
-    news = logs.note_late(workload.pk, total.late) or news
+    news = logs.set_missing_reason(workload.pk, total.late) or news
     settled = complete and over and _settle(workload)
-    if settled or (total.grew and limit.is_due(workload.pk)):
-        limit.hold(workload.pk)
+    if settled or (total.grew and limit.claim_check(workload.pk)):
+        limit.enforce_limit(workload.pk)
     if total.read and (news or complete):
-        diagnosis.note(workload)
+        diagnosis.record_diagnosis(workload)
     if settled:
-        limit.forget(workload.pk)
+        limit.forget_workload(workload.pk)
         events.announce(workload)
     if news:
         events.announce_output(workload)
@@ -205,10 +205,10 @@ def _logs(
     by_attempt: dict[tuple[int, int], list[tuple[Log, logs.Stream]]] = defaultdict(list)
     for run in sorted({*left, workload.run}):
         for one in engine.logs(workload.handle, run=run):
-            stream = logs.place(workload.pk, one)
+            stream = logs.stream_of_log(workload.pk, one)
             by_attempt[run, stream.attempt].append((one, stream))
             if one.origin and run == workload.run:
-                reconcile.attempt_starts(workload, stream.attempt)
+                reconcile.record_attempt(workload, stream.attempt)
     Attempt.note(workload)
     return by_attempt
 
@@ -239,7 +239,7 @@ def _collect_attempt(
         met.grew = met.grew or bool(more)
     whole = ended and met.ended and not left
     is_old = attempt.complete and not met.grew
-    parsed = is_old or parse.record(workload, attempt, deadline, ended=whole)
+    parsed = is_old or parse.store_samples(workload, attempt, deadline, ended=whole)
     met.read = not left and parsed
     return met
 
@@ -248,10 +248,10 @@ def _pull(engine: Engine, workload: Workload, one: Log, stream: logs.Stream) -> 
     """Read and store one chunk. Another process whose lease just ran out may do the same."""
     offset = logs.size(stream)
     piece = engine.read_log(
-        workload.handle, one, offset=offset, cursor=logs.resume(stream), limit=PIECE_BYTES
+        workload.handle, one, offset=offset, cursor=logs.engine_cursor(stream), limit=PIECE_BYTES
     )
     if piece.data:
-        logs.keep(stream, one, piece.data, offset=offset, cursor=piece.cursor)
+        logs.append_output(stream, one, piece.data, offset=offset, cursor=piece.cursor)
     return piece
 
 
@@ -269,14 +269,14 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
         )
         for usage in samples
     )
-    downsample.consider(workload, rows)
+    downsample.thin_if_due(workload, rows)
     return bool(samples)
 
 
 def _attempt_of(workload: Workload, usage: UsageSample) -> int:
     """The attempt during which a sample was taken."""
     started = Log(workload.run, usage.rank, usage.attempt, usage.origin)
-    return logs.place(workload.pk, started).attempt
+    return logs.stream_of_log(workload.pk, started).attempt
 
 
 def _values(usage: UsageSample) -> dict[str, float]:

@@ -25,7 +25,7 @@ from spec.problems.causes import Cause, CauseKind
 from workloads import enqueue, reconcile
 from workloads.engines import engine_for_person
 from workloads.history import causes, events
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.scheduling import admission
 from workloads.scheduling.fit.foresight import FEW, judge_unasked
@@ -83,7 +83,7 @@ def _queue(workload: Workload, *, judges: bool) -> None:
         judge_unasked(workload.cluster, [workload])
     with transaction.atomic():
         if workload.move(Phase.PENDING):
-            events.phase(workload)
+            events.record_phase(workload)
 
 
 def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
@@ -138,10 +138,10 @@ def _give(
         workload.cluster = cluster
         try:
             engine = engine_for_person(cluster, workload.created_by_id)
-            launches[workload] = launch_of(workload)
+            launches[workload] = launch_with_secrets(workload)
             engines.append(engine)
         except EngineRefused as refusal:
-            reconcile.refused(workload, refusal)
+            reconcile.fail_refused(workload, refusal)
         except ValueError:  # an unreadable row must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
     judge_unasked(cluster, launches)
@@ -156,7 +156,7 @@ def _give(
             late[workload.pk] = answer
             _delayed(workload, answer)
         elif isinstance(answer, EngineRefused):
-            reconcile.refused(workload, answer)
+            reconcile.fail_refused(workload, answer)
     given = [workload.pk for workload in workloads if workload.pk not in late]
     Workload.objects.filter(pk__in=given).update(handed_over_at=timezone.now())
     _taken(given)
@@ -171,7 +171,7 @@ def _delayed(workload: Workload, why: EngineUnavailable) -> None:
     waits = Workload.objects.filter(pk=workload.pk, phase__in=ASKED_TO_RUN, run=workload.run)
     with transaction.atomic():
         if waits.update(reason=cause.reason, message=cause.message):
-            causes.keep(workload, cause)
+            causes.record_cause(workload, cause)
             events.announce(workload)
 
 
@@ -183,7 +183,7 @@ def _taken(given: list[UUID]) -> None:
     for workload in waited.standing():
         with transaction.atomic():
             waited.filter(pk=workload.pk).update(reason=Reason.NONE, message="")
-            causes.end(workload)
+            causes.end_cause(workload)
             events.announce(workload)
 
 

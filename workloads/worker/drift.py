@@ -8,7 +8,7 @@ from spec.phases import HANDED_OVER, RANK_ACTIVE, STOPPABLE, Phase, RankPhase
 from workloads import reconcile, services
 from workloads.engines import engine_for_person
 from workloads.history import events
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Rank, Workload
 
 RESUMED = "It was resumed on the cluster, not in Trainyard."
@@ -37,11 +37,13 @@ def follow(workload: Workload) -> None:
     one's."""
     try:
         services.resume(workload, by=None, message=RESUMED)
-        engine_for_person(workload.cluster, workload.created_by_id).submit(launch_of(workload))
+        engine_for_person(workload.cluster, workload.created_by_id).submit(
+            launch_with_secrets(workload)
+        )
     except services.NotPossible:
         return  # somebody pressed Run at the same moment
     except EngineRefused as refusal:
-        reconcile.refused(workload, refusal)
+        reconcile.fail_refused(workload, refusal)
 
 
 def note_gone(workload: Workload, observation: Observation) -> None:
@@ -57,7 +59,7 @@ def say_gone(workload: Workload, run: int, why: str = "") -> None:
     stopped = Workload.objects.filter(pk=workload.pk, run=run, phase=Phase.STOPPED)
     with transaction.atomic():
         if stopped.update(message=text):
-            events.note(workload, text, source="engine")
+            events.record_note(workload, text, source="engine")
 
 
 def follow_size(workload: Workload, observation: Observation) -> None:
@@ -72,7 +74,7 @@ def follow_size(workload: Workload, observation: Observation) -> None:
         if not same.update(num_pods=size, **_demand(workload, observation)):
             return
         text = f"Scaled on the cluster: {size} ranks now, {workload.num_pods} before."
-        events.note(workload, text, source="engine")
+        events.record_note(workload, text, source="engine")
         present = set(workload.ranks.values_list("rank", flat=True))
         Rank.objects.bulk_create(
             Rank(workload=workload, rank=state.rank, role=state.role, index=state.index)

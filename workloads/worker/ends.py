@@ -94,7 +94,7 @@ def collect_rest(workload: Workload) -> str:
     try:
         starts = engine.logs(workload.handle, run=workload.run)
         attempts = [one.start for one in starts if not one.origin]
-        reconcile.attempt_starts(workload, max(attempts, default=0))
+        reconcile.record_attempt(workload, max(attempts, default=0))
         until = time.monotonic() + REST_SECONDS
         progress = collect.collect_one(engine, workload, until, last=True)
     except (EngineError, OSError, ValueError, DatabaseError) as error:

@@ -85,7 +85,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
             if workload.phase == Phase.STOPPED:
                 drift.say_gone(workload, workload.run)
             else:
-                reconcile.lost(workload)
+                reconcile.end_lost(workload)
 
 
 def is_known(row: Workload, observation: Observation) -> bool:
@@ -102,7 +102,10 @@ def is_known(row: Workload, observation: Observation) -> bool:
         return False
     ranks = {rank.rank: rank for rank in row.ranks.all()}
     both = [(ranks[state.rank], state) for state in observation.ranks if state.rank in ranks]
-    if any(reconcile.differs(row, reconcile.kept(row, state, observation)) for row, state in both):
+    if any(
+        reconcile.rank_differs(row, reconcile.rank_state_to_store(row, state, observation))
+        for row, state in both
+    ):
         return False
     return causes.is_known(row.open_causes, observation)  # type: ignore[attr-defined]  # prefetched below
 

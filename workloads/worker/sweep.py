@@ -15,7 +15,7 @@ from clusters.models import Cluster, State
 from spec.phases import Phase, Reason
 from workloads import enqueue, logs, services
 from workloads.models import Workload
-from workloads.models.retention import expired
+from workloads.models.retention import expired_filter
 from workloads.scheduling.limits import idle_limits, time_limits
 from workloads.scheduling.order import decisions
 from workloads.worker import collect
@@ -79,7 +79,7 @@ def prune() -> None:
     now = timezone.now()
     collected = Workload.objects.filter(deleted_at__lte=now - collect.AFTER_DELETION)
     collected.filter(logs_complete=False).update(logs_complete=True)
-    for workload in Workload.objects.filter(expired(now), logs_complete=True)[:AT_ONCE]:
+    for workload in Workload.objects.filter(expired_filter(now), logs_complete=True)[:AT_ONCE]:
         logs.remove(workload.pk)
         workload.delete()
     connection_tests.prune()

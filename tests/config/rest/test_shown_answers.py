@@ -39,7 +39,7 @@ def names_of(value: Any) -> set[str]:
 @pytest.mark.usefixtures("sent")
 def test_a_webhook_gets_the_message_that_the_page_shows(db: None) -> None:
     workload = WorkloadFactory(name="mnist", running=True)
-    events.phase(workload, message="It was asked to.", verb="stop")
+    events.record_phase(workload, message="It was asked to.", verb="stop")
     sent = message(Event.objects.latest("pk"))
     assert names(block("webhook-signature:")) == names_of(json.loads(sent))
 

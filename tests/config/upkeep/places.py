@@ -65,7 +65,7 @@ class Place:
             return [name for (name,) in database.execute("SELECT name FROM things")]
 
     def log(self) -> str:
-        return store.read(STREAM, 0, 100).decode()
+        return store.read_output(STREAM, 0, 100).decode()
 
     def files(self) -> set[str]:
         """Return the names of all files, without the lock and those that belong to an open

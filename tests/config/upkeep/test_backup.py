@@ -70,7 +70,7 @@ def test_a_backup_is_of_one_moment_while_others_write(place: Places, tmp_path: P
     assert left == -right
     assert before <= right <= after
     size = store.size(STREAM)
-    lines = store.read(STREAM, 0, size).decode().splitlines()
+    lines = store.read_output(STREAM, 0, size).decode().splitlines()
     assert lines == [f"round {number:09}" for number in range(1, len(lines) + 1)]
     assert len(lines) >= before
     assert store.append(STREAM, b"goes on\n", offset=size)

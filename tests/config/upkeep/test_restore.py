@@ -67,15 +67,15 @@ def test_a_log_whose_head_was_cut_is_restored_without_it(place: Places, tmp_path
     place("old").filled("old")
     needs_holes(tmp_path)
     store.append(STREAM, b"a line of it\n" * 1_000_000)
-    store.cut(STREAM, 100_000)
+    store.cut_head(STREAM, 100_000)
     back_up(tmp_path / "backup.tar.gz")
-    first = store.first(STREAM)
+    first = store.first_offset(STREAM)
     size = store.size(STREAM)
-    end = store.read(STREAM, 12_950_000, 99)
+    end = store.read_output(STREAM, 12_950_000, 99)
     place("new")
     restore(tmp_path / "backup.tar.gz", replace=False)
-    assert (store.first(STREAM), store.size(STREAM)) == (first, size)
-    assert store.read(STREAM, 12_950_000, 99) == end
+    assert (store.first_offset(STREAM), store.size(STREAM)) == (first, size)
+    assert store.read_output(STREAM, 12_950_000, 99) == end
     assert STREAM.path.stat().st_blocks * 512 < size / 4, "what was cut takes no room"
 
 

@@ -47,7 +47,7 @@ class Keeper:
     def texts(self) -> dict[tuple[int, int], bytes]:
         """Return the stored logs by attempt and rank."""
         mine = logs.streams(self.launched.handle.workload_id)
-        return {(one.attempt, one.rank): logs.read(one, 0, 10**9) for one in mine}
+        return {(one.attempt, one.rank): logs.read_output(one, 0, 10**9) for one in mine}
 
     def followers(self) -> list[Follower]:
         return list(self.engine._streams._all())
@@ -57,16 +57,18 @@ class Keeper:
         if handle.workload_id not in self.engine.news():
             return
         for log in self.engine.logs(handle, run=self.launched.run):
-            stream = logs.place(handle.workload_id, log)
+            stream = logs.stream_of_log(handle.workload_id, log)
             more = True
             while more:
                 offset = logs.size(stream)
-                cursor = logs.resume(stream)
+                cursor = logs.engine_cursor(stream)
                 piece = self.engine.read_log(handle, log, offset=offset, cursor=cursor, limit=PIECE)
                 more = bool(piece.data)
                 self.late |= {piece.late} - {""}
                 if piece.data:
-                    assert logs.keep(stream, log, piece.data, offset=offset, cursor=piece.cursor)
+                    assert logs.append_output(
+                        stream, log, piece.data, offset=offset, cursor=piece.cursor
+                    )
                 elif piece.ended:
                     self.ended.add(stream)
                 if not (piece.data or (piece.awaited and not piece.ended)):

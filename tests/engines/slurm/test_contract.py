@@ -20,6 +20,6 @@ class TestTerminal(TerminalContract):
     """All of it, by ``srun --overlap --pty``."""
 
     def test_pipes_carry_every_byte(self, rig: SlurmRig, running: Launch) -> None:
-        program = rig.engine.exec(running.handle, rank=1, argv=piped.around(["cat"]))
+        program = rig.engine.exec(running.handle, rank=1, argv=piped.piped_command(["cat"]))
         every_byte = bytes(range(256)) * 100
         assert exchange(program, every_byte) == (every_byte, 0)

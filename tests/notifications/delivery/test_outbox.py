@@ -35,7 +35,7 @@ def types_for(webhook: Webhook) -> list[str]:
 def test_a_change_of_phase_becomes_a_message_with_what_happened(workload: Workload) -> None:
     webhook = listening()
     user = UserFactory(username="ada")
-    events.phase(workload, message="It was asked to.", actor=user, verb="stop")
+    events.record_phase(workload, message="It was asked to.", actor=user, verb="stop")
     assert outbox.fill() == 1
     (delivery,) = webhook.deliveries.all()
     said = json.loads(delivery.body)
@@ -58,9 +58,9 @@ def test_a_change_of_phase_becomes_a_message_with_what_happened(workload: Worklo
 
 def test_an_event_is_told_once_however_often_anyone_looks(workload: Workload) -> None:
     webhook = listening()
-    events.phase(workload)
+    events.record_phase(workload)
     assert (outbox.fill(), outbox.fill()) == (1, 0)
-    events.phase(workload)
+    events.record_phase(workload)
     assert outbox.fill() == 1
     assert len(types_for(webhook)) == 2
 
@@ -68,7 +68,7 @@ def test_an_event_is_told_once_however_often_anyone_looks(workload: Workload) ->
 def test_an_event_that_is_taken_back_was_never_there(workload: Workload) -> None:
     webhook = listening()
     with transaction.atomic():
-        events.phase(workload)
+        events.record_phase(workload)
         transaction.set_rollback(True)
     assert outbox.fill() == 0
     assert not webhook.deliveries.exists()
@@ -84,10 +84,10 @@ def test_a_webhook_is_told_of_its_events_and_its_scope_alone(workload: Workload)
     )
     cluster = listening(scope="cluster", cluster=ProjectFactory().cluster)
     off = listening(enabled=False)
-    events.phase(workload)
-    events.note(workload, "A change of no phase.", source="engine")
+    events.record_phase(workload)
+    events.record_note(workload, "A change of no phase.", source="engine")
     workload.phase = Phase.FAILED
-    events.phase(workload)
+    events.record_phase(workload)
     outbox.fill()
     assert types_for(failed) == ["workload.failed"]
     assert types_for(own) == types_for(department) == ["workload.running", "workload.failed"]
@@ -95,18 +95,18 @@ def test_a_webhook_is_told_of_its_events_and_its_scope_alone(workload: Workload)
 
 
 def test_events_before_a_webhook_listened_are_not_told(workload: Workload) -> None:
-    events.phase(workload)
+    events.record_phase(workload)
     webhook = listening()
     assert outbox.fill() == 0
     later = listening(listens_since=timezone.now() + timedelta(minutes=1))
-    events.phase(workload)
+    events.record_phase(workload)
     outbox.fill()
     assert (len(types_for(webhook)), len(types_for(later))) == (1, 0)
 
 
 def test_an_event_that_is_committed_after_later_ones_is_told_as_well(workload: Workload) -> None:
     webhook = listening()
-    events.phase(workload)
+    events.record_phase(workload)
     outbox.fill()
     last = EventCursor.objects.get().position
     slow = Event(pk=last + 1, workload=workload, phase=Phase.COMPLETED)
@@ -130,6 +130,6 @@ def test_many_events_are_told_in_several_transactions(
     listening()
     monkeypatch.setattr(outbox, "AT_ONCE", 2)
     for _ in range(5):
-        events.phase(workload)
+        events.record_phase(workload)
     assert outbox.fill() == 5
     assert Delivery.objects.count() == 5

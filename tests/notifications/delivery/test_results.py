@@ -23,7 +23,7 @@ DONE = HookAnswer(200, "ok", "", 7)
 def delivery() -> Delivery:
     outbox.begin()
     WebhookFactory()
-    events.phase(WorkloadFactory(running=True))
+    events.record_phase(WorkloadFactory(running=True))
     outbox.fill()
     return Delivery.objects.get()
 

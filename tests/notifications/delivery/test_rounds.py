@@ -35,7 +35,7 @@ def webhook(receiver: HookReceiver) -> Webhook:
 def happen(times: int = 1) -> None:
     workload = WorkloadFactory(running=True)
     for _ in range(times):
-        events.phase(workload)
+        events.record_phase(workload)
 
 
 def test_a_change_reaches_the_receiver_signed(webhook: Webhook, receiver: HookReceiver) -> None:

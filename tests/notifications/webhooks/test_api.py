@@ -127,7 +127,7 @@ def test_a_delivery_is_read_and_sent_again(
 ) -> None:
     outbox.begin()
     webhook = WebhookFactory(of_project=True, project=project, url=receiver.url)
-    events.phase(WorkloadFactory(project=project, name="train", running=True))
+    events.record_phase(WorkloadFactory(project=project, name="train", running=True))
     receiver.behave = answers(500, "no disk")
     rounds.run()
     path = f"/webhooks/{webhook.pk}/deliveries"
@@ -172,11 +172,11 @@ def test_a_webhook_that_is_turned_on_again_begins_anew(ada: Caller, project: Pro
         of_project=True, project=project, enabled=False, ended_because="It failed.", failures=9
     )
     workload = WorkloadFactory(project=project, running=True)
-    events.phase(workload)
+    events.record_phase(workload)
     status, changed = ada("PUT", f"/webhooks/{webhook.pk}", {"enabled": True})
     assert status == 200
     assert changed["status"] == {"failures": 0, "failingSince": None, "endedBecause": ""}
-    events.phase(workload)
+    events.record_phase(workload)
     outbox.fill()
     assert webhook.deliveries.count() == 1
 

@@ -57,7 +57,7 @@ def test_a_description_is_a_document_too(terminal: Terminal, running: Workload) 
 
 def test_events_are_sorted_as_asked(terminal: Terminal, running: Workload) -> None:
     for text in ("first", "second"):
-        events.note(running, text, source="engine")
+        events.record_note(running, text, source="engine")
     up = terminal("describe job mnist").out
     down = terminal("describe job mnist --sortEvents desc").out
     assert up.index("first") < up.index("second")

@@ -23,7 +23,7 @@ def states(workload: Workload) -> str:
 def told(workload: Workload, *phases: Phase, verb: str = "submit") -> Workload:
     for number, phase in enumerate(phases):
         workload.phase = phase
-        events.phase(workload, verb="" if number else verb)
+        events.record_phase(workload, verb="" if number else verb)
     return workload
 
 

@@ -16,7 +16,7 @@ from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
 from workloads import logs
 from workloads.detail.exit_codes import advice, exit_in_words
-from workloads.diagnosis.ranks import in_order_of_failure
+from workloads.diagnosis.ranks import sort_by_failure
 from workloads.history import events
 from workloads.models import Attempt, Workload
 
@@ -88,9 +88,9 @@ def test_the_page_of_a_workload_at_its_time_limit_blames_no_rank(
 
 
 def test_ranks_that_were_taken_along_are_not_the_cause(failed: Workload) -> None:
-    assert in_order_of_failure(failed.ranks.all())[0].rank == 1
+    assert sort_by_failure(failed.ranks.all())[0].rank == 1
     failed.ranks.filter(rank=1).update(phase=RankPhase.STOPPED)
-    assert in_order_of_failure(failed.ranks.all())[0].rank == 2, "then the one that ended first"
+    assert sort_by_failure(failed.ranks.all())[0].rank == 2, "then the one that ended first"
 
 
 def test_a_rank_that_could_not_be_started_failed_first(client: Client, failed: Workload) -> None:
@@ -164,8 +164,8 @@ def test_the_metrics_page_says_why_its_cluster_tells_no_usage(
 
 
 def test_events_show_who_did_what(client: Client, workload: Workload) -> None:
-    events.phase(workload, actor=workload.created_by, verb="submit")
-    events.note(workload, "worker-0 restarts", source="engine")
+    events.record_phase(workload, actor=workload.created_by, verb="submit")
+    events.record_note(workload, "worker-0 restarts", source="engine")
     shown = page(client, workload, "events/")
     assert "maria" in shown
     assert "worker-0 restarts" in shown

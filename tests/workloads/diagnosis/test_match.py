@@ -7,13 +7,13 @@ import pytest
 from tests.workloads.diagnosis.tails import HELD_OUT, NOTHING, ORDINARY, Tail, tails
 from workloads.diagnosis.base import Fault
 from workloads.diagnosis.classes import BY_ID, CLASSES
-from workloads.diagnosis.match import match
+from workloads.diagnosis.match import find_match
 
 TAILS = tails()
 
 
 def answer(tail: Tail) -> str:
-    decision = match(tail.lines)
+    decision = find_match(tail.lines)
     return decision.failure.id if decision else NOTHING
 
 
@@ -38,7 +38,7 @@ def test_tails_are_classed_right_and_hardly_ever_wrong(part: str) -> None:
 def test_an_ordinary_line_by_itself_says_nothing() -> None:
     """In its tail, progress after it could hide that it matches."""
     lines = [line for tail in PARTS["ordinary"] if not tail.decisive for line in tail.lines]
-    decisions = [(line, match([line])) for line in lines]
+    decisions = [(line, find_match([line])) for line in lines]
     assert len(lines) >= 70
     assert not [(line, one.failure.id) for line, one in decisions if one]
 
@@ -46,7 +46,7 @@ def test_an_ordinary_line_by_itself_says_nothing() -> None:
 def test_the_decisive_line_is_one_that_says_why() -> None:
     elsewhere = []
     for tail in TAILS:
-        decision = match(tail.lines)
+        decision = find_match(tail.lines)
         is_right = decision is not None and decision.failure.id in tail.classes
         if decision and is_right and decision.number not in tail.decisive:
             elsewhere.append(f"{tail.name}: {tail.lines[decision.number]}")
@@ -80,13 +80,13 @@ def test_classes_are_told_apart_and_say_what_to_do() -> None:
 @pytest.mark.parametrize("text", ["a" * 1_000_000, "error " * 200_000, "Traceback " * 50_000])
 def test_lines_without_end_take_no_time(text: str) -> None:
     start = time.process_time()
-    match([text] * 20)
+    find_match([text] * 20)
     assert time.process_time() - start < 2
 
 
 def test_a_retry_does_not_hide_the_failure_after_it() -> None:
     lines = ["connection refused, retrying in 2 s", "ConnectionRefusedError: [Errno 111] refused"]
-    decision = match(lines)
+    decision = find_match(lines)
     assert decision
     assert (decision.failure.id, decision.number) == ("connection-refused", 1)
 
@@ -99,6 +99,6 @@ def test_of_ranks_in_one_log_the_one_that_the_launcher_names_decides() -> None:
         "[0]:",
         "  rank      : 3 (local_rank: 3)",
     ]
-    decision = match(lines)
+    decision = find_match(lines)
     assert decision
     assert decision.number == 1

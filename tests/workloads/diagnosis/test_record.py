@@ -38,7 +38,7 @@ def printed(workload: Workload, rank: int, text: str, attempt: int = 0) -> None:
 
 
 def noted(workload: Workload) -> Workload:
-    diagnosis.note(Workload.objects.get(pk=workload.pk))
+    diagnosis.record_diagnosis(Workload.objects.get(pk=workload.pk))
     return Workload.objects.get(pk=workload.pk)
 
 

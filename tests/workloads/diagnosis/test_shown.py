@@ -29,7 +29,7 @@ def failed(project: Project, settings: Settings, tmp_path: Path) -> Workload:
     text = "".join(f"line {n}\n" for n in range(30)) + OOM + "\n"
     text += "".join(f"[rank0]: frame {n}\n" for n in range(40))
     logs.append(logs.Stream(workload.pk, 1, 0, 0), text.encode())
-    diagnosis.note(workload)
+    diagnosis.record_diagnosis(workload)
     WorkloadFactory(name="other", project=project, failed=True)
     workload.refresh_from_db()
     return workload
@@ -84,7 +84,7 @@ def test_rest_tells_the_class_and_where_its_line_is(failed: Workload, member: Us
     assert answer["failure"]["fault"] == "program"
     line = answer["failure"]["line"]
     stream = logs.Stream(failed.pk, 1, line["attempt"], line["rank"])
-    assert logs.read(stream, line["offset"], len(OOM)).decode() == line["text"] == OOM
+    assert logs.read_output(stream, line["offset"], len(OOM)).decode() == line["text"] == OOM
     query = urlencode({"filterBy": "failureClass==cuda-out-of-memory"})
     _, listed = call("GET", f"/workloads?{query}")
     assert [row["name"] for row in listed["workloads"]] == ["doomed"]

@@ -76,10 +76,10 @@ def test_nonsense_in_the_address_is_no_error(
 
 def test_the_page_says_why_output_is_late(workload: Workload, client: Client) -> None:
     page = f"/workloads/{workload.pk}/logs/"
-    assert logs.note_late(workload.pk, "node-7 does not return logs.")
-    assert not logs.note_late(workload.pk, "node-7 does not return logs.")
+    assert logs.set_missing_reason(workload.pk, "node-7 does not return logs.")
+    assert not logs.set_missing_reason(workload.pk, "node-7 does not return logs.")
     assert "node-7 does not return logs." in client.get(page).content.decode()
-    assert logs.note_late(workload.pk, "")
+    assert logs.set_missing_reason(workload.pk, "")
     assert "Output is late" not in client.get(page).content.decode()
 
 
@@ -89,7 +89,7 @@ def test_a_log_whose_head_was_cut_is_downloaded_from_there(
     needs_holes(tmp_path)
     stream = logs.Stream(workload.pk, 1, 0, 1)
     logs.append(stream, b"a line of it\n" * 20_000)
-    logs.cut(stream, 1_000)
+    logs.cut_head(stream, 1_000)
     response, body = download(member, workload, "rank=1")
     assert body.startswith(b"[Trainyard] ")
     assert body.endswith(b"a line of it\n")

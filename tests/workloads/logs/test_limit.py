@@ -13,7 +13,7 @@ from tests.factories import WorkloadFactory
 from workloads import logs
 from workloads.logs import limit, store
 from workloads.logs.reading import merge
-from workloads.logs.reading.lines import backward, end_of, forward
+from workloads.logs.reading.lines import last_line_end, read_backward, read_forward
 from workloads.logs.search import Hits
 from workloads.models import Workload
 from workloads.worker import collect
@@ -37,7 +37,7 @@ def write(stream: logs.Stream, lines: range) -> None:
 
 
 def texts(stream: logs.Stream) -> list[str]:
-    return [line.data.decode().strip() for line in forward(stream, 0, unfinished=True)]
+    return [line.data.decode().strip() for line in read_forward(stream, 0, unfinished=True)]
 
 
 def room(stream: logs.Stream) -> int:
@@ -48,7 +48,7 @@ def test_the_head_of_a_stream_is_cut_and_a_line_says_so(stream: logs.Stream) -> 
     write(stream, range(10_000))
     size = logs.size(stream)
     before = room(stream)
-    assert logs.cut(stream, size // 4)
+    assert logs.cut_head(stream, size // 4)
     assert logs.size(stream) == size, "places stay as they are"
     assert room(stream) < before // 2
     note, *rest = texts(stream)
@@ -60,20 +60,20 @@ def test_the_head_of_a_stream_is_cut_and_a_line_says_so(stream: logs.Stream) -> 
 
 def test_a_cut_stream_reads_the_same_from_everywhere(stream: logs.Stream) -> None:
     write(stream, range(10_000))
-    logs.cut(stream, logs.size(stream) // 2)
-    ahead = list(forward(stream, 0, unfinished=True))
-    assert list(backward(stream, end_of(stream, unfinished=True)))[::-1] == ahead
-    assert list(merge.everything([stream])) == ahead
-    window = merge.before([stream], {0: ahead[3].offset})
+    logs.cut_head(stream, logs.size(stream) // 2)
+    ahead = list(read_forward(stream, 0, unfinished=True))
+    assert list(read_backward(stream, last_line_end(stream, unfinished=True)))[::-1] == ahead
+    assert list(merge.merge_all_lines([stream])) == ahead
+    window = merge.window_before([stream], {0: ahead[3].offset})
     assert (window.lines, window.more) == (ahead[:3], False)
-    assert merge.before([stream], {0: 10}).lines == []
-    assert merge.after([stream], {0: 10}, limit=3).lines == ahead[:3]
+    assert merge.window_before([stream], {0: 10}).lines == []
+    assert merge.window_after([stream], {0: 10}, limit=3).lines == ahead[:3]
 
 
 def test_a_search_counts_what_is_left(stream: logs.Stream) -> None:
     write(stream, range(10_000))
     assert counted(stream) == 10_000
-    logs.cut(stream, logs.size(stream) // 2)
+    logs.cut_head(stream, logs.size(stream) // 2)
     left = len(texts(stream)) - 1
     assert counted(stream) == left
     hits = Hits([stream], "line", unfinished=True)
@@ -94,13 +94,13 @@ def counted(stream: logs.Stream) -> int:
 
 def test_a_stream_grows_on_after_a_cut_and_is_cut_again(stream: logs.Stream) -> None:
     write(stream, range(5_000))
-    assert logs.cut(stream, logs.size(stream) // 2)
+    assert logs.cut_head(stream, logs.size(stream) // 2)
     write(stream, range(5_000, 10_000))
     assert texts(stream)[-1] == "line 9999"
-    assert logs.cut(stream, logs.size(stream) // 10)
+    assert logs.cut_head(stream, logs.size(stream) // 10)
     notes = [text for text in texts(stream) if text.startswith(NOTE)]
     assert len(notes) == 1, "the older note went with what it stood before"
-    assert not logs.cut(stream, logs.size(stream)), "there is nothing to cut"
+    assert not logs.cut_head(stream, logs.size(stream)), "there is nothing to cut"
 
 
 def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Settings) -> None:
@@ -108,8 +108,8 @@ def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Se
     write(stream, range(10_000))
     write(other, range(500))
     settings.LOG_LIMIT_BYTES = 600_000
-    limit.hold(stream.workload_id)
-    assert sum(logs.lengths(stream.workload_id).values()) <= 600_000
+    limit.enforce_limit(stream.workload_id)
+    assert sum(logs.stream_lengths(stream.workload_id).values()) <= 600_000
     assert (texts(other)[0], texts(stream)[-1]) == ("line 0", "line 9999")
     assert texts(stream)[0].startswith(NOTE)
 
@@ -118,7 +118,7 @@ def test_of_several_streams_the_longest_is_cut(stream: logs.Stream, settings: Se
 def test_output_within_the_limit_stays(stream: logs.Stream, settings: Settings, most: int) -> None:
     write(stream, range(2_000))
     settings.LOG_LIMIT_BYTES = most
-    limit.hold(stream.workload_id)
+    limit.enforce_limit(stream.workload_id)
     assert texts(stream)[0] == "line 0"
 
 
@@ -131,7 +131,7 @@ def test_output_stays_where_the_file_system_gives_nothing_back(
     write(stream, range(2_000))
     settings.LOG_LIMIT_BYTES = 1_000
     monkeypatch.setattr(store, "free_head", lambda path, end: False)
-    limit.hold(stream.workload_id)
+    limit.enforce_limit(stream.workload_id)
     assert texts(stream) == [f"line {n}" for n in range(2_000)]
     assert "cannot be cut" in caplog.text
 
@@ -150,4 +150,4 @@ def test_a_workload_over_its_limit_is_measured_to_its_end(
         collect.collect_one(engine, Workload.objects.get(), time.monotonic() + 60)
     after = Workload.objects.get()
     assert after.last_metrics == {"step": 14_999, "loss": 0.5}
-    assert sum(logs.lengths(workload.pk).values()) <= 100_000
+    assert sum(logs.stream_lengths(workload.pk).values()) <= 100_000

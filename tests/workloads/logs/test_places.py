@@ -16,13 +16,13 @@ WORKLOAD = uuid.uuid4()
 @pytest.fixture(autouse=True)
 def _store(tmp_path: Path, settings: Settings) -> None:
     settings.LOG_STORE = tmp_path
-    logs.place.cache_clear()
+    logs.stream_of_log.cache_clear()
 
 
 def place(origin: str, start: int, *, rank: int = 0, run: int = 1) -> int:
     """The attempt, as a process that has just started sees it."""
-    logs.place.cache_clear()
-    return logs.place(WORKLOAD, Log(run, rank, start, origin)).attempt
+    logs.stream_of_log.cache_clear()
+    return logs.stream_of_log(WORKLOAD, Log(run, rank, start, origin)).attempt
 
 
 def test_a_pod_made_anew_goes_on_counting() -> None:
@@ -42,14 +42,14 @@ def test_attempts_of_a_rank_are_those_that_the_engine_counts() -> None:
 
 
 def kept() -> tuple[bytes, str]:
-    stream = logs.place(WORKLOAD, Log(1, 0, 0, "a"))
-    return logs.read(stream, 0, 100), logs.resume(stream)
+    stream = logs.stream_of_log(WORKLOAD, Log(1, 0, 0, "a"))
+    return logs.read_output(stream, 0, 100), logs.engine_cursor(stream)
 
 
 def keep(data: bytes, cursor: str) -> bool:
     log = Log(1, 0, 0, "a")
-    stream = logs.place(WORKLOAD, log)
-    return logs.keep(stream, log, data, offset=logs.size(stream), cursor=cursor)
+    stream = logs.stream_of_log(WORKLOAD, log)
+    return logs.append_output(stream, log, data, offset=logs.size(stream), cursor=cursor)
 
 
 def test_the_cursor_is_that_of_the_last_piece() -> None:
@@ -85,7 +85,7 @@ def test_a_piece_and_its_cursor_are_there_both_or_neither(
 
 def test_the_log_of_each_rank_is_that_of_its_latest_start() -> None:
     place("a", 0), place("b", 0, rank=1), place("b", 1, rank=1)
-    shown = logs.latest(WORKLOAD, 1, 1)
+    shown = logs.latest_streams(WORKLOAD, 1, 1)
     assert {rank: stream.attempt for rank, stream in shown.items()} == {0: 0, 1: 1}
-    shown = logs.latest(WORKLOAD, 1, 0)
+    shown = logs.latest_streams(WORKLOAD, 1, 0)
     assert {rank: stream.attempt for rank, stream in shown.items()} == {0: 0, 1: 0}

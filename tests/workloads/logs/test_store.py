@@ -21,21 +21,21 @@ def stream(tmp_path: Path, settings: Settings) -> logs.Stream:
 
 
 def whole(stream: logs.Stream) -> bytes:
-    return logs.read(stream, 0, 10**9)
+    return logs.read_output(stream, 0, 10**9)
 
 
 def test_pieces_of_a_log_follow_each_other(stream: logs.Stream) -> None:
     logs.append(stream, b"one\n")
     logs.append(stream, b"two\n")
     assert whole(stream) == b"one\ntwo\n"
-    assert logs.read(stream, 4, 3) == b"two"
+    assert logs.read_output(stream, 4, 3) == b"two"
     assert logs.streams(stream.workload_id) == [stream]
 
 
 @pytest.mark.parametrize("offset", [8, 9, 10**12])
 def test_a_log_has_nothing_after_its_end(stream: logs.Stream, offset: int) -> None:
     logs.append(stream, b"one\ntwo\n")
-    assert logs.read(stream, offset, 100) == b""
+    assert logs.read_output(stream, offset, 100) == b""
 
 
 def test_a_piece_of_a_log_that_comes_twice_is_written_once(stream: logs.Stream) -> None:

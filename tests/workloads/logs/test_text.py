@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from config.run.install import ROOT
-from workloads.logs.text import marking, markup, plain_text
+from workloads.logs.text import mark_pattern, plain_text, render_markup
 
 READABLE = 4.5  # contrast, WCAG 2.2 AA
 THEMES = {"light": r"\.log-view", "dark": r'\[data-bs-theme="dark"\] \.log-view'}
 
 
 def html(text: str, mark: str = "") -> str:
-    return str(markup(text.encode(), marking(mark)))
+    return str(render_markup(text.encode(), mark_pattern(mark)))
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_whatever_else_a_terminal_understands_is_left_out(printed: str, expected
 
 
 def test_bytes_that_are_no_text_are_shown_as_such() -> None:
-    assert markup(b"\xff\xfe\xed\xa0\x80 \xc3\xa9\n") == "\ufffd\ufffd\ufffd\ufffd\ufffd é"
+    assert render_markup(b"\xff\xfe\xed\xa0\x80 \xc3\xa9\n") == "\ufffd\ufffd\ufffd\ufffd\ufffd é"
 
 
 def test_a_mark_crosses_colours_and_ignores_case() -> None:
@@ -84,7 +84,7 @@ def test_a_mark_crosses_colours_and_ignores_case() -> None:
 def test_the_html_holds_exactly_the_text_that_is_shown(pieces: list[str], mark: str) -> None:
     printed = "".join(pieces).encode()
     tags = re.compile(r'</?mark>|<span class="[\w -]*">|</span>')
-    assert unescape(tags.sub("", markup(printed, marking(mark)))) == plain_text(printed)
+    assert unescape(tags.sub("", render_markup(printed, mark_pattern(mark)))) == plain_text(printed)
 
 
 @pytest.mark.parametrize("theme", THEMES)

@@ -30,7 +30,7 @@ def samples(workload: Workload, kind: SampleKind, count: int, **also: int) -> No
 
 def test_a_long_training_has_a_bounded_number_of_points(workload: Workload) -> None:
     samples(workload, SampleKind.TRAINING, 3001)
-    loss = next(one for one in chart.training(workload) if one.name == "loss")
+    loss = next(one for one in chart.training_charts(workload) if one.name == "loss")
     steps, values = loss.columns
     assert 300 <= len(steps) <= chart.MOST_POINTS
     assert len(steps) == len(values)
@@ -41,15 +41,15 @@ def test_a_long_training_has_a_bounded_number_of_points(workload: Workload) -> N
 def test_a_step_that_is_done_twice_shows_its_later_sample(workload: Workload) -> None:
     samples(workload, SampleKind.TRAINING, 10, run=1)
     samples(workload, SampleKind.TRAINING, 5, run=2, later=60)
-    run = next(one for one in chart.training(workload) if one.name == "run")
+    run = next(one for one in chart.training_charts(workload) if one.name == "run")
     assert run.columns[1] == [2.0] * 5 + [1.0] * 5
-    assert next(iter(chart.training(workload, run=2))).columns[0] == [0, 1, 2, 3, 4]
+    assert next(iter(chart.training_charts(workload, run=2))).columns[0] == [0, 1, 2, 3, 4]
 
 
 def test_only_one_rank_speaks_for_the_training(workload: Workload) -> None:
     for rank in (1, 2):
         samples(workload, SampleKind.TRAINING, 5, rank=rank, run=rank)
-    names = {one.name: one for one in chart.training(workload)}
+    names = {one.name: one for one in chart.training_charts(workload)}
     assert names["run"].columns[1] == [1.0] * 5
     assert "epoch" not in names
 
@@ -58,7 +58,7 @@ def test_only_one_rank_speaks_for_the_training(workload: Workload) -> None:
 def test_usage_has_a_line_a_rank(workload: Workload, ranks: int) -> None:
     for rank in range(ranks):
         samples(workload, SampleKind.USAGE, 1000, rank=rank)
-    cpu, memory = chart.usage(workload)
+    cpu, memory = chart.usage_charts(workload)
     assert (cpu.name, memory.name) == ("cpu", "memory")
     assert cpu.lines == ["master-0", "worker-0", "worker-1"][:ranks]
     assert len(cpu.columns) == ranks + 1

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from workloads.metrics.curve import MOST, continued, joined
+from workloads.metrics.curve import MOST_POINTS, extend_curves, join_points
 from workloads.models import Sample
 from workloads.templatetags.curves import polyline
 
@@ -17,21 +17,21 @@ def test_a_long_training_keeps_points_all_along_its_course() -> None:
     curves: dict[str, list[list[float]]] = {}
     for start in range(0, 10_000, 250):
         batch = [(step, 1 / (step + 1)) for step in range(start, start + 250)]
-        curves = continued(curves, samples(*batch))
+        curves = extend_curves(curves, samples(*batch))
     steps = [step for step, _ in curves["loss"]]
-    assert len(steps) <= MOST
+    assert len(steps) <= MOST_POINTS
     assert (steps[0] < 250, steps[-1]) == (True, 9999)
     assert max(after - before for before, after in pairwise(steps)) < 1000
 
 
 def test_a_step_that_is_done_again_takes_the_place_of_what_was() -> None:
     before = [[10.0, 3.0], [20.0, 2.0], [30.0, 9.0]]
-    assert joined(before, [[20.0, 2.5]]) == [[10.0, 3.0], [20.0, 2.5]]
+    assert join_points(before, [[20.0, 2.5]]) == [[10.0, 3.0], [20.0, 2.5]]
 
 
 def test_the_lowest_rank_speaks_for_all() -> None:
     both = samples((1, 5.0), rank=1) + samples((1, 4.0), rank=0)
-    assert continued({}, both)["loss"] == [[1, 4.0]]
+    assert extend_curves({}, both)["loss"] == [[1, 4.0]]
 
 
 @pytest.mark.parametrize(

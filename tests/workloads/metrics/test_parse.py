@@ -2,7 +2,7 @@
 
 import pytest
 
-from workloads.metrics.parse import parse
+from workloads.metrics.parse import parse_line
 
 DEEP = b'{"step": ' + b"[" * 15_000
 
@@ -18,7 +18,7 @@ DEEP = b'{"step": ' + b"[" * 15_000
     ],
 )
 def test_a_json_object_with_a_step_is_a_sample(line: bytes) -> None:
-    assert parse(line) is not None
+    assert parse_line(line) is not None
 
 
 @pytest.mark.parametrize(
@@ -46,4 +46,4 @@ def test_a_json_object_with_a_step_is_a_sample(line: bytes) -> None:
     ],
 )
 def test_a_line_that_is_no_sample_of_metrics_is_a_log_line(line: bytes) -> None:
-    assert parse(line) is None
+    assert parse_line(line) is None

@@ -43,7 +43,7 @@ def test_the_end_of_a_workload_ends_its_cause(workload: Workload, end: Phase | N
 
 
 def test_causes_are_bounded(workload: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("workloads.history.causes.MOST", 3)
+    monkeypatch.setattr("workloads.history.causes.MOST_CAUSES", 3)
     for sequence in range(1, 9):
         see(workload, sequence, Phase.PENDING, replace(GPUS, title=f"cause {sequence}"))
     assert [title for title, _ in titles(workload)] == ["cause 6", "cause 7", "cause 8"]

@@ -9,7 +9,7 @@ from spec.phases import Phase, RankPhase, Reason
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import reconcile
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.worker import monitor, relist
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 def launched(engine: FakeEngine, **traits: object) -> Workload:
     """A gang that its cluster has."""
     workload = WorkloadFactory(**traits)
-    engine.submit(launch_of(workload))
+    engine.submit(launch_with_secrets(workload))
     return now(workload)
 
 

@@ -31,7 +31,7 @@ def test_a_workspace_whose_program_ends_is_stopped_and_runs_again(workspace: Wor
     assert (ended.phase, ended.reason, ended.message) == (
         Phase.STOPPED,
         Reason.NONE,
-        phase_order.ITS_PROGRAM_ENDED,
+        phase_order.PROGRAM_ENDED,
     )
     services.resume(ended, by=workspace.created_by)
     assert Workload.objects.get(pk=workspace.pk).run == 2

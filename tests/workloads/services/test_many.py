@@ -60,7 +60,7 @@ def test_another_workload_of_a_bulk_action_costs_one_statement(
 def test_the_database_is_free_between_transactions_of_a_bulk_delete(
     project: Project, member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(services, "TOGETHER", 2)
+    monkeypatch.setattr(services, "WORKLOADS_PER_TRANSACTION", 2)
     project.members.add(member)
     rows = running(5, project)
     with CaptureQueriesContext(connection) as asked:

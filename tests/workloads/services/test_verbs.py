@@ -52,6 +52,6 @@ def test_a_resumed_workload_starts_its_next_run_afresh(project: Project) -> None
 
 def test_copies_get_free_names(project: Project) -> None:
     workload = WorkloadFactory(project=project, name="train")
-    assert services.free_name(workload) == "train-copy"
+    assert services.free_copy_name(workload) == "train-copy"
     WorkloadFactory(project=project, name="train-copy")
-    assert services.free_name(workload) == "train-copy-2"
+    assert services.free_copy_name(workload) == "train-copy-2"

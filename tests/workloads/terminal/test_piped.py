@@ -13,7 +13,7 @@ EVERY_BYTE = bytes(range(256)) * 100
 
 
 def run(argv: Sequence[str], data: bytes = b"", *, ends: bool = True) -> tuple[bytes, int | None]:
-    return exchange(session(piped.around(argv)), data, ends=ends)
+    return exchange(session(piped.piped_command(argv)), data, ends=ends)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 3, 4, 3000, 3001, 25_600])

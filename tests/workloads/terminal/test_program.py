@@ -78,7 +78,7 @@ def test_without_a_terminal_it_has_pipes_that_get_what_is_sent_once_they_are_the
     async def scenario() -> None:
         async with opened(workload, token, engine, "argv=cat&tty=false") as caller:
             shell = await caller.shell()
-            assert tuple(shell.argv) == (*piped.around([]), "cat")
+            assert tuple(shell.argv) == (*piped.piped_command([]), "cat")
             await caller.socket.send_input({"type": "websocket.receive", "bytes": b"abcd"})
             end = {"type": "websocket.receive", "text": '{"eof": true}'}
             await caller.socket.send_input(end)

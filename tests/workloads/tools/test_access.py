@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def may(user: User, workload: Workload) -> bool:
-    return access.find(user, workload.pk, "my-notebook") is not None
+    return access.find_usable_tool(user, workload.pk, "my-notebook") is not None
 
 
 def test_a_tool_without_a_rule_is_open_to_whoever_sees_the_workload(
@@ -90,7 +90,7 @@ def test_a_user_who_left_the_project_may_no_longer_open_the_tools_they_made(
 def test_a_tool_of_another_name_or_of_a_deleted_workload_is_not_found(
     served: Workload, member: User
 ) -> None:
-    assert access.find(member, served.pk, "other") is None
+    assert access.find_usable_tool(member, served.pk, "other") is None
     Workload.objects.update(deleted_at=served.created_at)
     assert not may(member, served)
 

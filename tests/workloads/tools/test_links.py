@@ -8,7 +8,7 @@ from spec.problems.errors import SpecError
 from spec.tools import Link, links_of
 from tests.web import signed_in
 from workloads.models import Workload
-from workloads.tools.access import tools
+from workloads.tools.access import tools_of_workload
 
 pytestmark = pytest.mark.django_db
 RUNS = {"name": "Runs", "toolType": "wandb", "externalUrl": "https://wandb.ai/ada/${PROJECT}"}
@@ -26,7 +26,7 @@ def test_variables_stand_in_the_address_of_a_tool_that_is_elsewhere(workload: Wo
     belongs(workload, PROJECT="big nets")
     (link,) = links_of(workload.spec)
     assert link == Link("Runs", "Weights & Biases", "https://wandb.ai/ada/big%20nets")
-    assert tools(workload) == (), "nothing serves it"
+    assert tools_of_workload(workload) == (), "nothing serves it"
 
 
 def test_a_related_url_is_called_as_a_tool_of_its_type(workload: Workload) -> None:

@@ -46,7 +46,7 @@ def once(engine: FakeEngine, workload: Workload, *, seconds: float = 5) -> Workl
 
 
 def text(workload: Workload, rank: int, *, run: int = 1, attempt: int = 0) -> str:
-    return logs.read(logs.Stream(workload.pk, run, attempt, rank), 0, 10**7).decode()
+    return logs.read_output(logs.Stream(workload.pk, run, attempt, rank), 0, 10**7).decode()
 
 
 def test_output_of_every_rank_comes_once(engine: FakeEngine, workload: Workload) -> None:
@@ -94,8 +94,8 @@ def test_two_collectors_keep_a_sample_once(engine: FakeEngine, workload: Workloa
     mine = Attempt.objects.get()
     theirs = Attempt.objects.get()
     once(engine, workload)
-    assert parse.record(workload, theirs, 0) is False
-    assert parse.record(workload, mine, 0) is False
+    assert parse.store_samples(workload, theirs, 0) is False
+    assert parse.store_samples(workload, mine, 0) is False
     assert Sample.objects.count() == 1
 
 
@@ -170,14 +170,14 @@ def test_a_full_disk_stops_nobody_else(
     for one in (workload, other):
         engine.print(one.handle, 0, "hello\n")
     monkeypatch.setattr(collect, "ROUND_SECONDS", 60)
-    keep = logs.keep
+    keep = logs.append_output
 
     def full(stream: logs.Stream, *arguments: Any, **more: Any) -> None:
         if stream.workload_id == workload.pk:
             raise OSError(errno.ENOSPC, "No space left on device")
         keep(stream, *arguments, **more)
 
-    monkeypatch.setattr(logs, "keep", full)
+    monkeypatch.setattr(logs, "append_output", full)
     monkeypatch.setattr(collect, "engine_for", lambda cluster: engine)
     collect.collect(workload.cluster)
     assert text(other, 0) == "hello\n"
@@ -198,7 +198,7 @@ def test_usage_is_kept_once(engine: FakeEngine, workload: Workload) -> None:
 def test_usage_is_of_the_attempt_that_prints(engine: FakeEngine, workload: Workload) -> None:
     """A pod made anew counts its starts from 0 again."""
     for number, (origin, start) in enumerate([("a", 0), ("a", 1), ("b", 0), ("a", 1)]):
-        stream = logs.place(workload.pk, Log(workload.run, 0, start, origin))
+        stream = logs.stream_of_log(workload.pk, Log(workload.run, 0, start, origin))
         at = NOW + timedelta(seconds=number)
         engine.use(workload.handle, UsageSample(0, start, at, 0.5, 1_000_000, origin=origin))
         once(engine, workload)

@@ -72,7 +72,7 @@ def running(engine: Pods, **fields: object) -> Workload:
 
 
 def text(workload: Workload, attempt: int = 0) -> bytes:
-    return logs.read(logs.Stream(workload.pk, 1, attempt, 0), 0, 10**6)
+    return logs.read_output(logs.Stream(workload.pk, 1, attempt, 0), 0, 10**6)
 
 
 def test_a_workload_without_new_output_is_not_asked_for_its_log(engine: Pods) -> None:

@@ -16,7 +16,7 @@ from spec.phases import Phase, RankPhase
 from tests.factories import UserFactory, WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import logs, services, tasks
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Event, Sample, Workload
 from workloads.worker import collect, ends, monitor, sweep
 
@@ -28,7 +28,7 @@ DAY = timedelta(days=1)
 @pytest.fixture
 def running(engine: FakeEngine, project: Project) -> Workload:
     workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
-    engine.submit(launch_of(workload))
+    engine.submit(launch_with_secrets(workload))
     monitor.observed(engine.show(workload.handle, Phase.RUNNING))
     return now(workload)
 
@@ -40,7 +40,7 @@ def delete(workload: Workload) -> Workload:
 
 
 def printed(workload: Workload) -> bytes:
-    return logs.read(logs.Stream(workload.pk, 1, 0, 0), 0, 10_000)
+    return logs.read_output(logs.Stream(workload.pk, 1, 0, 0), 0, 10_000)
 
 
 def test_deletion_keeps_output_numbers_and_events(engine: FakeEngine, running: Workload) -> None:
@@ -74,7 +74,7 @@ def test_an_attempt_that_nobody_has_heard_of_yet_is_collected_too(
 ) -> None:
     engine.print(running.handle, 0, LAST, attempt=1)
     delete(running)
-    assert logs.read(logs.Stream(running.pk, 1, 1, 0), 0, 100) == LAST.encode()
+    assert logs.read_output(logs.Stream(running.pk, 1, 1, 0), 0, 100) == LAST.encode()
 
 
 def test_output_that_takes_longer_than_a_moment_holds_the_removal_back(
@@ -95,7 +95,7 @@ def test_a_full_disk_does_not_hold_a_deletion_back(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     engine.print(running.handle, 0, LAST)
-    monkeypatch.setattr(logs, "keep", full)
+    monkeypatch.setattr(logs, "append_output", full)
     after = delete(running)
     assert after.deleted_at
     told = after.events.filter(message__startswith="The last of its output is lost").get()

@@ -19,7 +19,7 @@ from spec.problems.causes import Cause, CauseKind
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import enqueue, tasks
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.worker import dispatch
 
@@ -56,7 +56,7 @@ def test_handing_over_asks_no_more_for_each_workload(
     (workload,) = dispatch._to_launch(dispatch.waiting(project.cluster))
     workload.cluster = Cluster.objects.get(pk=project.cluster_id)
     with django_assert_max_num_queries(1) as asked:  # which credentials its images are pulled with
-        launch_of(workload)
+        launch_with_secrets(workload)
     assert all("assets_credential" in query["sql"] for query in asked)
 
 

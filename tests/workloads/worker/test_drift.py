@@ -14,7 +14,7 @@ from spec.workload import Role
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import reconcile, services
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.worker import drift, monitor, relist
 
@@ -26,7 +26,7 @@ def workload(db: None, engine: FakeEngine) -> Workload:
     made: Workload = WorkloadFactory(running=True)
     made.cluster.capabilities_json["queues"] = True
     made.cluster.save()
-    engine.submit(launch_of(made))
+    engine.submit(launch_with_secrets(made))
     monitor.observed(engine.show(made.handle, Phase.RUNNING))
     return now(made)
 
@@ -172,7 +172,7 @@ def test_a_stopped_workload_whose_job_is_gone_says_so_and_can_run_again(
     monitor.observed(gone)
     assert after.events.filter(message=after.message).count() == 1
     services.resume(after, by=None)
-    engine.submit(launch_of(now(workload)))
+    engine.submit(launch_with_secrets(now(workload)))
     assert [launch.run for launch in engine.launches] == [1, 2]
 
 

@@ -18,7 +18,7 @@ from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
 from workloads import services, tasks
 from workloads.history import events
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.worker import collect, ends, monitor
 
@@ -29,7 +29,7 @@ NUMBERS = {"step": 900, "loss": 0.25}
 
 def running(engine: FakeEngine, project: Project) -> Workload:
     workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
-    engine.submit(launch_of(workload))
+    engine.submit(launch_with_secrets(workload))
     monitor.observed(engine.show(workload.handle, Phase.RUNNING))
     return now(workload)
 
@@ -67,7 +67,7 @@ def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
 ) -> None:
     workload = running(engine, project)
     numbers = {}
-    event: Callable[..., object] = events.phase
+    event: Callable[..., object] = events.record_phase
 
     def phase_told(row: Workload, **how: object) -> None:
         numbers[row.phase] = Workload.objects.get(pk=row.pk).last_metrics
@@ -82,7 +82,7 @@ def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
             Cluster.objects.update(connection_version=F("connection_version") + 1)
         return []
 
-    monkeypatch.setattr(events, "phase", phase_told)
+    monkeypatch.setattr(events, "record_phase", phase_told)
     monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
     monkeypatch.setattr(engine, "events", end)
     assert monitor.turn(project.cluster)

@@ -19,7 +19,7 @@ from tests.clusters.answering import answers
 from tests.factories import ClusterFactory
 from tests.workloads.gangs import now, waiting
 from workloads import tasks
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.worker import monitor
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
@@ -34,7 +34,7 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
     both = {cluster.connection_version: engine, cluster.connection_version + 1: fresh}
     answers(monkeypatch, "local", lambda row: both[row.connection_version])
     workload = waiting(project, "a", gpus=1)
-    fresh.submit(launch_of(workload))
+    fresh.submit(launch_with_secrets(workload))
     fresh.show(workload.handle, Phase.RUNNING)
 
     def replace() -> list[ClusterEvent]:
@@ -69,7 +69,7 @@ def test_every_few_minutes_a_list_shows_what_the_watch_missed(
 ) -> None:
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     workload = waiting(project, "a", gpus=1)
-    engine.submit(launch_of(workload))
+    engine.submit(launch_with_secrets(workload))
     assert monitor.turn(project.cluster)
     engine.show(workload.handle, Phase.RUNNING)
     for told in engine._watchers:

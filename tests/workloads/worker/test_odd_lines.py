@@ -97,7 +97,7 @@ def test_output_that_nobody_foresaw_keeps_back_that_workload_alone(
     engine.submit(Launch(other.handle, run=1, spec=other.spec))
     for one in (workload, other):
         engine.print(one.handle, 0, GOOD.decode())
-    record = parse.record
+    record = parse.store_samples
 
     def broken(of: Workload, attempt: Attempt, deadline: float, *, ended: bool) -> bool:
         if of.pk == workload.pk:
@@ -105,7 +105,7 @@ def test_output_that_nobody_foresaw_keeps_back_that_workload_alone(
         return record(of, attempt, deadline, ended=ended)
 
     with monkeypatch.context() as patch:
-        patch.setattr(parse, "record", broken)
+        patch.setattr(parse, "store_samples", broken)
         collect.collect(workload.cluster)
         assert {sample.workload_id for sample in Sample.objects.all()} == {other.pk}
     collect.collect(workload.cluster)

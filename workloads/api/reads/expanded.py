@@ -12,7 +12,7 @@ from spec.formats import documents
 from spec.formats.merge import without_nothing
 from spec.values.patterns import pattern_with_message
 from trainyard_cli.flags.line import command_line
-from workloads.api.lookup import WithDeleted, find_kept
+from workloads.api.lookup import WithDeleted, find_with_deleted
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
 from workloads.api.schemas import WorkloadOut
@@ -73,7 +73,7 @@ class ExpandedOut(WorkloadOut):
         answer = cls.of(workload)
         document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         if "spec" in wanted:
-            for key, value in _request(document).items():
+            for key, value in _request_fields(document).items():
                 setattr(answer, key, value)
         if "pods" in wanted:
             answer.pods = [PodOut.of(rank, workload) for rank in workload.ranks.all()]
@@ -81,7 +81,7 @@ class ExpandedOut(WorkloadOut):
             events = workload.events.select_related("actor")[:MOST_EVENTS]
             answer.events = [EventOut.of(event) for event in events]
         if "commandLine" in wanted:
-            answer.command_line = _line(workload, documents.without_defaults(document))
+            answer.command_line = _command_line(workload, documents.without_defaults(document))
         return answer
 
 
@@ -93,12 +93,12 @@ def read(
 ) -> ExpandedOut | HttpResponse:
     """One workload: its phase, why it waits, its requests and the last metrics of its training.
     ``expand`` adds its spec, pods, latest events and command line."""
-    workload = find_kept(request, workload_id, deleted=which.deleted)
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
     answer = ExpandedOut.with_more(workload, set(which.expand.split(",")))
-    return runai.read(answer, workload) if runai.asks(request) else answer
+    return runai.workload_response(answer, workload) if runai.is_runai_client(request) else answer
 
 
-def _request(document: documents.Document) -> dict[str, Any]:
+def _request_fields(document: documents.Document) -> dict[str, Any]:
     return {
         "spec": documents.to_wire(document),
         "master_spec": documents.master_to_wire(document),
@@ -106,8 +106,8 @@ def _request(document: documents.Document) -> dict[str, Any]:
     }
 
 
-def _line(workload: Workload, document: documents.Document) -> str:
-    request = _request(document)
+def _command_line(workload: Workload, document: documents.Document) -> str:
+    request = _request_fields(document)
     body = {
         "name": workload.name,
         "spec": without_nothing(request["spec"]),

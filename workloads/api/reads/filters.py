@@ -47,7 +47,7 @@ FIELDS: filters.Fields = {
 }
 
 
-def narrow(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
+def filter_workloads(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
     """Rows that match every filter and the search. Raises ``ApiError`` 400 for an invalid
     filter."""
     rows = filters.filter_queryset(rows, given, FIELDS)

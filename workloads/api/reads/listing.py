@@ -29,10 +29,10 @@ from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
 from workloads import services
-from workloads.api.lookup import WithDeleted, find_kept
+from workloads.api.lookup import WithDeleted, find_with_deleted
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads import runai
-from workloads.api.reads.filters import FIELDS, narrow
+from workloads.api.reads.filters import FIELDS, filter_workloads
 from workloads.api.schemas import WorkloadOut
 from workloads.api.why import with_cause
 from workloads.models import Event, Rank, Workload, WorkloadQuerySet
@@ -40,7 +40,7 @@ from workloads.models.choices import EVENT_SOURCES
 from workloads.plan import name_problems
 
 router = Router(tags=["Workloads"])
-OF_AN_EVENT: Fields = {
+EVENT_FIELDS: Fields = {
     "createdAt": ("at", DATE),
     "phase": ("phase", one_of(("", *Phase))),
     "reason": ("reason", one_of(Reason)),
@@ -48,7 +48,7 @@ OF_AN_EVENT: Fields = {
     "source": ("source", one_of(EVENT_SOURCES)),
     "actor": ("actor__username", TEXT),
 }
-OF_A_POD: Fields = {
+POD_FIELDS: Fields = {
     "rank": ("rank", NUMBER),
     "role": ("role", one_of(Role)),
     "nodeName": ("node", TEXT),
@@ -69,7 +69,7 @@ class Narrowing(Filtered):
     def rows(self, user: User) -> WorkloadQuerySet:
         workloads = Workload.objects
         among = workloads.deleted_for(user) if self.deleted else workloads.visible_to(user)
-        return narrow(among, self.filter_by, self.search)
+        return filter_workloads(among, self.filter_by, self.search)
 
 
 class WorkloadListing(Pages, Sorted, Narrowing):
@@ -83,16 +83,16 @@ class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     sort_order: SortOrder = "desc"
 
     def rows(self, workload: Workload) -> QuerySet[Event]:
-        events = filters.filter_queryset(workload.events.all(), self.filter_by, OF_AN_EVENT)
+        events = filters.filter_queryset(workload.events.all(), self.filter_by, EVENT_FIELDS)
         events = events.filter(message__icontains=self.search) if self.search else events
-        return sort_queryset(events, self, OF_AN_EVENT).select_related("actor")
+        return sort_queryset(events, self, EVENT_FIELDS).select_related("actor")
 
 
 class PagesOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
-        ranks = filters.filter_queryset(workload.ranks.all(), self.filter_by, OF_A_POD)
+        ranks = filters.filter_queryset(workload.ranks.all(), self.filter_by, POD_FIELDS)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks
-        return sort_queryset(ranks, self, OF_A_POD)
+        return sort_queryset(ranks, self, POD_FIELDS)
 
 
 class WorkloadList(Wire):
@@ -108,7 +108,7 @@ def list_workloads(
     rows = listing.rows(request.user).for_list().select_related("project__department")
     page, following = listing.cut(with_cause(sort_queryset(rows, listing, FIELDS)))
     answer = WorkloadList(workloads=[WorkloadOut.of(row) for row in page], next=following)
-    return runai.listed(answer, page) if runai.asks(request) else answer
+    return runai.list_response(answer, page) if runai.is_runai_client(request) else answer
 
 
 @router.get("/count", response=Count, by_alias=True, operation_id="count_workloads")
@@ -204,7 +204,7 @@ class EventList(Wire):
 )
 def list_events(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> EventList:
     """Events of the workload, newest first: changes of phase, actions of people, and messages."""
-    workload = find_kept(request, workload_id, deleted=which.deleted)
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return EventList(events=[EventOut.of(event) for event in page], next=following)
 
@@ -222,6 +222,6 @@ class PodList(Wire):
 )
 def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
     """Pods of the workload, one for each rank, with node, phase, restarts and exit code."""
-    workload = find_kept(request, workload_id, deleted=which.deleted)
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

@@ -21,7 +21,7 @@ from core.rest.api import ApiError, Issue, unreadable_request
 from core.web.query import whole_number
 from spec.values.patterns import pattern_with_message
 from workloads import logs
-from workloads.api.lookup import WithDeleted, find_kept
+from workloads.api.lookup import WithDeleted, find_with_deleted
 from workloads.history import events
 from workloads.logs.follow import MergedOutput
 from workloads.models import Workload
@@ -98,8 +98,8 @@ async def read_log(
     Not part of Run:ai's API. Logs remain available after the workload has ended.
     """
     if not which.is_merged:
-        return await sync_to_async(_piece)(request, workload_id, which)
-    reading = await sync_to_async(_reading)(request, workload_id, which)
+        return await sync_to_async(_bytes_response)(request, workload_id, which)
+    reading = await sync_to_async(_log_reading)(request, workload_id, which)
     response = StreamingHttpResponse(
         reading.followed() if which.follow else reading.rest(),
         content_type="text/plain; charset=utf-8",
@@ -109,9 +109,9 @@ async def read_log(
     return response
 
 
-def _piece(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpResponse:
-    workload = find_kept(request, workload_id, deleted=which.deleted)
-    _check_place(workload, which)
+def _bytes_response(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpResponse:
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
+    _require_output(workload, which)
     rank = int(which.rank)
     stream = logs.Stream(
         workload.pk,
@@ -120,10 +120,10 @@ def _piece(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpRespo
         rank,
     )
     if which.attempt is None:
-        there = logs.latest(workload.pk, stream.run, stream.attempt)
+        there = logs.latest_streams(workload.pk, stream.run, stream.attempt)
         stream = there.get(rank, stream)
-    offset = max(which.offset, logs.first(stream))
-    data = logs.read(stream, offset, min(which.limit, LOG_LIMIT))
+    offset = max(which.offset, logs.first_offset(stream))
+    data = logs.read_output(stream, offset, min(which.limit, LOG_LIMIT))
     response = HttpResponse(data, content_type="text/plain; charset=utf-8")
     response["X-Next-Offset"] = str(offset + len(data))
     return response
@@ -186,13 +186,13 @@ class LogReading:
         return allowed
 
 
-def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
-    workload = find_kept(request, workload_id, deleted=which.deleted)
-    _check_place(workload, which)
+def _log_reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
+    _require_output(workload, which)
     run = which.run
     attempt = which.attempt
     if which.previous:
-        run, attempt = _before(workload)
+        run, attempt = _previous_attempt(workload)
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
     if which.rank != "all":
         wanted = [int(number) for number in which.rank.split(",")]
@@ -206,7 +206,7 @@ def _reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogRead
     return LogReading(workload, follower, which, _token(request))
 
 
-def _before(workload: Workload) -> tuple[int, int]:
+def _previous_attempt(workload: Workload) -> tuple[int, int]:
     pairs = sorted({(stream.run, stream.attempt) for stream in logs.streams(workload.pk)})
     if len(pairs) < 2:
         details = "Leave previous out for the output of its only attempt."
@@ -226,7 +226,7 @@ def _last_attempt(workload: Workload, run: int) -> int:
     return max(there, default=0)
 
 
-def _check_place(workload: Workload, where: LogQuery) -> None:
+def _require_output(workload: Workload, where: LogQuery) -> None:
     """Raise ``ApiError`` 404 for a rank, run or attempt that does not exist: an empty answer would
     look as if it had printed nothing."""
     numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]

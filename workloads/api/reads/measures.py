@@ -26,20 +26,20 @@ from core.rest.measures import (
 )
 from spec.kind import WorkloadKind
 from spec.phases import Phase
-from workloads.api.lookup import find
+from workloads.api.lookup import find_workload
 from workloads.models import Sample, SampleKind, Workload
 
 router = Router(tags=["Workloads"])
 
 #: The key in samples, for each of Run:ai's metrics.
-USED = {
+USAGE_KEYS = {
     "CPU_USAGE_CORES": "cpu",
     "CPU_MEMORY_USAGE_BYTES": "memory",
     "GPU_UTILIZATION": "gpu",
     "GPU_MEMORY_USAGE_BYTES": "gpu_memory",
 }
-SHARES = {"GPU_UTILIZATION"}  # averaged over ranks, where other metrics are summed
-REQUESTED = {"CPU_REQUEST_CORES": "cpu_cores", "CPU_MEMORY_REQUEST_BYTES": "memory_bytes"}
+AVERAGED = {"GPU_UTILIZATION"}  # averaged over ranks, where other metrics are summed
+REQUEST_COLUMNS = {"CPU_REQUEST_CORES": "cpu_cores", "CPU_MEMORY_REQUEST_BYTES": "memory_bytes"}
 COUNTED = ("WORKLOADS_COUNT", "GPU_ALLOCATION")
 #: The columns with the value and the name of a group, for each of Run:ai's groupings.
 GROUPS = {
@@ -62,12 +62,14 @@ def workload_metrics(
 ) -> Measurements:
     """What the workload used between two times, all ranks together. 501 for metrics that are not
     measured. Times without samples have no values."""
-    asked.check({*USED, *REQUESTED})
-    workload = find(request, workload_id)
+    asked.check({*USAGE_KEYS, *REQUEST_COLUMNS})
+    workload = find_workload(request, workload_id)
     samples = workload.samples.all()
     return Measurements(
         measurements=[
-            _requested(asked, workload, name) if name in REQUESTED else _used(asked, samples, name)
+            _request_series(asked, workload, name)
+            if name in REQUEST_COLUMNS
+            else _usage_series(asked, samples, name)
             for name in asked.metric_type
         ]
     )
@@ -84,13 +86,15 @@ def pod_metrics(
 ) -> Measurements:
     """What one pod used between two times. 501 for metrics that are not measured. Times without
     samples have no values."""
-    asked.check(USED)
-    workload = find(request, workload_id)
+    asked.check(USAGE_KEYS)
+    workload = find_workload(request, workload_id)
     rank = next((it for it in workload.ranks.all() if str(it.pk) == pod_id), None)
     if rank is None:
         raise not_found("The pod")
     samples = workload.samples.filter(rank=rank.rank)
-    return Measurements(measurements=[_used(asked, samples, name) for name in asked.metric_type])
+    return Measurements(
+        measurements=[_usage_series(asked, samples, name) for name in asked.metric_type]
+    )
 
 
 class WorkloadTelemetryQuery(Parameters):
@@ -130,11 +134,11 @@ def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery
     if not named:
         return sum_telemetry(asked.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
     return sum_telemetry(
-        asked.telemetry_type, ((_keys(asked.group_by, it), it["number"]) for it in sums)
+        asked.telemetry_type, ((_group_keys(asked.group_by, it), it["number"]) for it in sums)
     )
 
 
-def _keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
+def _group_keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
     """The group that a row belongs to. A name is empty if it would only repeat the value."""
     keys = []
     for word in groups:
@@ -146,24 +150,24 @@ def _keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
     return keys
 
 
-def _used(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
+def _usage_series(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
     """What the ranks used in the interval before each time, where there are samples."""
     rows = samples.filter(kind=SampleKind.USAGE, at__gte=asked.start, at__lt=asked.end)
     parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
-        if (value := values.get(USED[name])) is not None:
+        if (value := values.get(USAGE_KEYS[name])) is not None:
             parts[asked.part_of(at)][rank].append(float(value))
     moments = asked.moments()
     points = dict[datetime, float]()
     for part, ranks in parts.items():
         means = [fmean(numbers) for numbers in ranks.values()]
-        points[moments[part]] = fmean(means) if name in SHARES else sum(means)
+        points[moments[part]] = fmean(means) if name in AVERAGED else sum(means)
     return measurement(name, points)
 
 
-def _requested(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
+def _request_series(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
     """What the workload requests, at each time from its creation to its completion."""
-    amount = float(getattr(workload, REQUESTED[name]))
+    amount = float(getattr(workload, REQUEST_COLUMNS[name]))
     ended = workload.completed_at
     there = [
         it for it in asked.moments() if workload.created_at <= it and not (ended and it > ended)

@@ -23,7 +23,7 @@ from core.rest.filters import (
     sort_queryset,
 )
 from spec.phases import RankPhase
-from workloads.api.lookup import find_kept
+from workloads.api.lookup import find_with_deleted
 from workloads.api.observed import EventOut, PodOut
 from workloads.api.reads.listing import EventsOfOne, PodList
 from workloads.api.words import EventType, PhaseWord
@@ -123,6 +123,6 @@ class History(Wire):
 def workload_history(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> History:
     """Changes of phase and other events, newest first. The same as ``/events``, in Run:ai's other
     form."""
-    workload = find_kept(request, workload_id, deleted=which.deleted)
+    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
     page, following = which.cut(which.rows(workload))
     return History(records=[HistoryRecord.of(event) for event in page], next=following)

@@ -19,28 +19,30 @@ AGENT = "runai-api-client"  # the beginning of its User-Agent
 DONE_IN_PARTS = ("totalPendingTimeSeconds", "totalRunningTimeSeconds")
 
 
-def asks(request: HttpRequest) -> bool:
+def is_runai_client(request: HttpRequest) -> bool:
     """Whether the request comes from NVIDIA's Python client."""
     return request.headers.get("User-Agent", "").startswith(AGENT)
 
 
-def read(answer: Wire, workload: Workload) -> JsonResponse:
+def workload_response(answer: Wire, workload: Workload) -> JsonResponse:
     """The answer about one workload, in the client's form."""
-    return _json(_shaped(answer.model_dump(by_alias=True), workload))
+    return _json_response(_convert_workload(answer.model_dump(by_alias=True), workload))
 
 
-def listed(answer: Wire, page: list[Workload]) -> JsonResponse:
+def list_response(answer: Wire, page: list[Workload]) -> JsonResponse:
     """The answer with a page of workloads, in the client's form."""
     whole = answer.model_dump(by_alias=True)
     pairs = zip(whole["workloads"], page, strict=True)
-    return _json(whole | {"workloads": [_shaped(one, workload) for one, workload in pairs]})
+    return _json_response(
+        whole | {"workloads": [_convert_workload(one, workload) for one, workload in pairs]}
+    )
 
 
-def _json(body: dict[str, Any]) -> JsonResponse:
+def _json_response(body: dict[str, Any]) -> JsonResponse:
     return JsonResponse(body, encoder=NinjaJSONEncoder)
 
 
-def _shaped(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
+def _convert_workload(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
     """The answer in the client's form. It has no limits, as these belong to single pods in the
     spec. It has no conditions, as Trainyard keeps none. Kubernetes' phase is the workload's phase.
     """

@@ -90,11 +90,11 @@ class ProgramWatch:
 
     async def _begun(self) -> AsyncIterator[str]:
         """The changes since the last id, followed by the id that the stream continues from."""
-        self.cursor = await in_thread(changes.newest)()
+        self.cursor = await in_thread(changes.newest_cursor)()
         missed: set[UUID] | None = set()
         if self.last is not None:
             missed = await in_thread(self._missed)(Cursor.of(self.last))
-        yield self._text(await changes.of(missed or ()))
+        yield self._text(await changes.read_changes(missed or ()))
         event = "reset" if missed is None else "ready"
         yield f"event: {event}\nid: {self.cursor}\ndata: {{}}\n\n"
 
@@ -102,7 +102,9 @@ class ProgramWatch:
         """A message for each workload that changed. Only the last one has an id, which confirms all
         of them."""
         named = (name.partition("-") for name in names)
-        current = await changes.of(parse_uuids(rest for first, _, rest in named if first != "o"))
+        current = await changes.read_changes(
+            parse_uuids(rest for first, _, rest in named if first != "o")
+        )
         text = self._text(current)
         if text:
             self.cursor = self.cursor.after(current)
@@ -128,6 +130,6 @@ class ProgramWatch:
     def _missed(self, since: Cursor | None) -> set[UUID] | None:
         try:
             user = tokens.owner(self.token)
-            return changes.since(since, user, self.cursor) if since and user else None
+            return changes.changed_since(since, user, self.cursor) if since and user else None
         finally:
             let_go()

@@ -13,7 +13,7 @@ from spec.problems.errors import Problem, SpecError
 from workloads import submission
 from workloads.api.bodies import BatchIn, OnePodIn
 from workloads.api.schemas import BatchOut, DistributedOut
-from workloads.api.submissions.distributed import draft_of, rehearse, wire_field
+from workloads.api.submissions.distributed import check_request, draft_of, request_field
 from workloads.api.submissions.dry_run import BatchDryRunOut, DryRun
 from workloads.models import Source, Workload
 from workloads.plan import plan
@@ -40,33 +40,33 @@ def create_all(
     bodies = body.workloads
     drafts = [partial(draft_of, one, by=by) for one in bodies]
     if asked.dry_run:
-        return Status(200, rehearse_all(bodies, drafts, by=by))
-    submitted = submit_all(bodies, drafts, by=by)
+        return Status(200, check_requests(bodies, drafts, by=by))
+    submitted = submit_requests(bodies, drafts, by=by)
     return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in submitted]))
 
 
-def submit_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[Workload]:
+def submit_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> list[Workload]:
     """Submit each request. Raises ``ApiError`` with every problem of any of them."""
     try:
-        return submission.submit_all(_drafts(drafts, by), by=by, source=Source.API)
+        return submission.submit_all(_build_drafts(drafts, by), by=by, source=Source.API)
     except submission.BatchError as error:
-        raise _refused(error, bodies) from error
+        raise _batch_refusal(error, bodies) from error
 
 
-def rehearse_all(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
+def check_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
     """Check each request alone, and if all are valid, all of them together."""
-    alone = [rehearse(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
+    alone = [check_request(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
     together: list[Issue] = []
     if all(one.valid for one in alone):
         try:
-            submission.judge_all(_drafts(drafts, by), by=by)
+            submission.check_all(_build_drafts(drafts, by), by=by)
         except submission.BatchError as error:
-            together = _refused(error, bodies).issues
+            together = _batch_refusal(error, bodies).issues
     valid = not together and all(one.valid for one in alone)
     return BatchDryRunOut(valid=valid, compliance_issues=together, workloads=alone)
 
 
-def _drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
+def _build_drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
     """The drafts of the requests. If one cannot be expressed as a draft, raises ``BatchError`` with
     its problems and those of all others."""
     said: dict[int, WorkloadDraft] = {}
@@ -83,13 +83,13 @@ def _drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
     return list(said.values())
 
 
-def _refused(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
+def _batch_refusal(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
     issues = [
-        Issue(field=_field(at, problem, bodies), details=problem.message, rule=problem.rule)
+        Issue(field=_request_field(at, problem, bodies), details=problem.message, rule=problem.rule)
         for at, problem in error.problems
     ]
     return refusal_error(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
 
 
-def _field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
-    return "workloads" if at is None else f"workloads.{at}.{wire_field(problem, bodies[at])}"
+def _request_field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
+    return "workloads" if at is None else f"workloads.{at}.{request_field(problem, bodies[at])}"

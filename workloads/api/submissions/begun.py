@@ -11,10 +11,12 @@ from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 PATH = ("template",)
 
 
-def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDraft, list[Problem]]:
+def add_start_values(
+    draft: WorkloadDraft, body: OnePodIn, *, by: User
+) -> tuple[WorkloadDraft, list[Problem]]:
     """Lay the draft of a request over the assets and the template that it names, if any. Returns
     the draft and the problems with these names."""
-    draft = _with_chosen(draft, body.assets)
+    draft = _choose_assets(draft, body.assets)
     if body.template_id is None:
         return draft, []
     template = Template.objects.visible_to(by).filter(pk=body.template_id).first()
@@ -37,7 +39,7 @@ def begun(draft: WorkloadDraft, body: OnePodIn, *, by: User) -> tuple[WorkloadDr
     return draft.model_copy(update=both), []
 
 
-def _with_chosen(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
+def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
     """The draft with these assets chosen for each role that has a setup of its own."""
     if chosen is None:
         return draft

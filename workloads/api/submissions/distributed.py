@@ -21,7 +21,7 @@ from workloads import services
 from workloads.api.bodies import ChosenIn, DistributedIn, OnePodIn
 from workloads.api.lookup import find_of_kind
 from workloads.api.schemas import DistributedOut
-from workloads.api.submissions.begun import begun
+from workloads.api.submissions.begun import add_start_values
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.models import Source, Workload
 from workloads.plan import plan
@@ -58,19 +58,19 @@ def create(
     submitted; the answer is 200 and says what is invalid, and whether the workload would start."""
     if asked.dry_run:
         return Status(
-            200, rehearse(body, partial(draft_of, body, by=request.user), by=request.user)
+            200, check_request(body, partial(draft_of, body, by=request.user), by=request.user)
         )
     try:
         draft = draft_of(body, by=request.user)
         workload = services.submit(draft, by=request.user, source=Source.API)
     except SpecError as error:
-        raise refused(error, body) from error
+        raise submission_refusal(error, body) from error
     return Status(202, DistributedOut.of(workload))
 
 
-def rehearse(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) -> DryRunOut:
+def check_request(body: OnePodIn, draft: Callable[[], WorkloadDraft], *, by: User) -> DryRunOut:
     """Check a request without submitting it. ``draft`` builds its draft or raises ``SpecError``."""
-    field_of = partial(wire_field, body=body)
+    field_of = partial(request_field, body=body)
     try:
         return DryRunOut.of(plan(draft(), by=by), field_of, by)
     except SpecError as error:
@@ -81,11 +81,13 @@ def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
     """Convert a request to a draft, with values of the template that it names, if any. If it
     contains something that a draft cannot express, raises ``SpecError`` with all of its problems.
     """
-    draft, problems = begun(_draft(body), body, by=by)
-    return said(draft, [*problems, *_unsaid(body)], by=by)
+    draft, problems = add_start_values(_build_draft(body), body, by=by)
+    return require_no_problems(draft, [*problems, *_inexpressible_problems(body)], by=by)
 
 
-def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> WorkloadDraft:
+def require_no_problems(
+    draft: WorkloadDraft, problems: list[Problem], *, by: User
+) -> WorkloadDraft:
     """The draft, if there are no ``problems``. Otherwise raises ``SpecError`` with them and the
     problems of all other fields."""
     if not problems:
@@ -95,7 +97,7 @@ def said(draft: WorkloadDraft, problems: list[Problem], *, by: User) -> Workload
     raise SpecError([*problems, *others])
 
 
-def _unsaid(body: DistributedIn) -> Iterator[Problem]:
+def _inexpressible_problems(body: DistributedIn) -> Iterator[Problem]:
     """Problems of the request that a draft cannot express."""
     if body.master_spec is not None and body.no_master:
         yield Problem(("master",), "leave it out when noMaster is true")
@@ -107,10 +109,10 @@ def _unsaid(body: DistributedIn) -> Iterator[Problem]:
         False,
     ):
         yield Problem(("master",), "is required when masterSpecSameAsWorker is false", "required")
-    yield from unsaid(body, KIND)
+    yield from inexpressible_problems(body, KIND)
 
 
-def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
+def inexpressible_problems(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
     """Problems of a request of any kind that a draft cannot express."""
     for key in documents.unknown_keys(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"], "unknown")
@@ -119,14 +121,14 @@ def unsaid(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
         yield Problem(("project",), message)
 
 
-def _draft(body: DistributedIn) -> WorkloadDraft:
+def _build_draft(body: DistributedIn) -> WorkloadDraft:
     own_master = None if body.no_master else body.master_spec
     document = documents.from_wire(body.spec, no_master=body.no_master, master=own_master)
     worker, master = document.pop("worker"), document.pop("master", None)
     framework = document.pop("distributedFramework", "")
     architecture = document.pop("architecture")
     return WorkloadDraft(
-        **place(body),
+        **name_and_scope(body),
         framework=str(framework),
         architecture=architecture,
         worker=ReplicaDraft(values=worker),
@@ -135,7 +137,7 @@ def _draft(body: DistributedIn) -> WorkloadDraft:
     )
 
 
-def place(body: OnePodIn) -> dict[str, Any]:
+def name_and_scope(body: OnePodIn) -> dict[str, Any]:
     """The fields that a draft of any kind takes from a request in addition to the spec."""
     suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
     return {
@@ -146,19 +148,19 @@ def place(body: OnePodIn) -> dict[str, Any]:
     }
 
 
-def refused(error: SpecError, body: OnePodIn) -> ApiError:
+def submission_refusal(error: SpecError, body: OnePodIn) -> ApiError:
     """The error as an answer, with the field names of the request."""
     issues = [
-        Issue(field=wire_field(p, body), details=p.message, rule=p.rule) for p in error.problems
+        Issue(field=request_field(p, body), details=p.message, rule=p.rule) for p in error.problems
     ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return refusal_error(CANNOT, issues, first)
 
 
-def wire_field(problem: Problem, body: OnePodIn) -> str:
+def request_field(problem: Problem, body: OnePodIn) -> str:
     """Path of the request's field that a problem is about."""
     head, *rest = problem.path or ("",)
-    if body.assets and head in {"worker", "master"} and _is_chosen(body.assets, rest):
+    if body.assets and head in {"worker", "master"} and _is_asset_choice(body.assets, rest):
         return ".".join(["assets", *map(str, rest)])
     master = body.master_spec if isinstance(body, DistributedIn) else None
     given = {"worker": body.spec, "master": master or {}}
@@ -178,7 +180,7 @@ def wire_field(problem: Problem, body: OnePodIn) -> str:
     return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
-def _is_chosen(chosen: ChosenIn, at: list[str | int]) -> bool:
+def _is_asset_choice(chosen: ChosenIn, at: list[str | int]) -> bool:
     """Whether a problem is about the choice of an asset, not about a value from it."""
     if at and at[0] in ASSET_LISTS:
         return at[0] in chosen.listed_assets()
@@ -205,7 +207,7 @@ def read(request: ApiRequest, workload_id: UUID) -> DistributedOut:
 def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     """Delete the training. If it runs, it is killed. Logs, metrics and events are kept for
     a time."""
-    return _act(services.delete, request, workload_id, "is being deleted")
+    return _apply_verb(services.delete, request, workload_id, "is being deleted")
 
 
 @router.post(
@@ -216,7 +218,7 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 )
 def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     """Stop the training. Its definition and checkpoints are kept. 409 if nothing runs."""
-    return _act(services.stop, request, workload_id, "is stopping")
+    return _apply_verb(services.stop, request, workload_id, "is stopping")
 
 
 @router.post(
@@ -227,14 +229,16 @@ def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
 )
 def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     """Run a stopped training again, as its next run. 409 unless it is stopped."""
-    return _act(services.resume, request, workload_id, "runs again")
+    return _apply_verb(services.resume, request, workload_id, "runs again")
 
 
-def _act(verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str) -> Status[Accepted]:
-    return act(verb, find_of_kind(request, workload_id, KIND), request.user, done)
+def _apply_verb(
+    verb: VerbFunction, request: ApiRequest, workload_id: UUID, done: str
+) -> Status[Accepted]:
+    return apply_verb(verb, find_of_kind(request, workload_id, KIND), request.user, done)
 
 
-def act(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:
+def apply_verb(verb: VerbFunction, workload: Workload, by: User, done: str) -> Status[Accepted]:
     """Apply an action to a workload. Raises ``ApiError`` 409 if its phase does not allow it."""
     try:
         verb(workload, by=by)

@@ -19,15 +19,15 @@ from spec.problems.errors import Problem, SpecError
 from spec.problems.rulings import FieldRuling
 from spec.values.variable import MASK, looks_secret
 from spec.workload import Replica, WorkloadSpec
-from workloads.api.spec_schemas import spec_of
+from workloads.api.spec_schemas import spec_schema
 from workloads.api.warnings import WarningOut
 from workloads.api.why import ShareOut
 from workloads.api.words import AnyCause, MasterDocument
-from workloads.launch import manifests
+from workloads.launch import render_manifests
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Fit
 from workloads.scheduling.fit.repairs import Repair
-from workloads.submission import planned_launch_of
+from workloads.submission import launch_of_plan
 from workloads.wizard import repairs
 
 AnswerWord = Annotated[str, enum_schema("now", "later", "never", "unknown")]
@@ -141,7 +141,7 @@ class DryRunOut(Wire):
             "exist yet, or can be opened by more people than it seems"
         ),
     )
-    spec: Annotated[dict[str, Any] | None, spec_of(*WorkloadKind, null=True)] = Field(
+    spec: Annotated[dict[str, Any] | None, spec_schema(*WorkloadKind, null=True)] = Field(
         default=None,
         description=(
             "The spec that the workload would get, with every default; null if there is none yet"
@@ -164,7 +164,7 @@ class DryRunOut(Wire):
 
     @classmethod
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
-        out = cls.refused(plan.draft.name, _problems(plan), field_of)
+        out = cls.refused(plan.draft.name, _problems_of_plan(plan), field_of)
         if plan.spec:
             whole = documents.mask_secret_values(documents.dump_spec(plan.spec))
             out.spec = documents.to_wire(whole)
@@ -172,14 +172,14 @@ class DryRunOut(Wire):
             out.sources = {
                 field: source
                 for path, source in plan.origins.items()
-                for field in _fields(path, plan)
+                for field in _request_fields(path, plan)
             }
         out.rulings = [
             RulingOut.of(field, it)
             for path, it in plan.fields.items()
-            for field in _fields(path, plan)
+            for field in _request_fields(path, plan)
         ]
-        out.manifests = _manifests(plan, by)
+        out.manifests = _manifests_of_plan(plan, by)
         out.warnings = [WarningOut.of(problem) for problem in plan.warnings]
         if plan.fit:
             out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
@@ -200,7 +200,7 @@ class BatchDryRunOut(Wire):
     workloads: list[DryRunOut] = Field(description="What each workload would become")
 
 
-def _fields(path: str, plan: Plan) -> Iterator[str]:
+def _request_fields(path: str, plan: Plan) -> Iterator[str]:
     """The request's fields for a dotted path of the plan. ``connections`` are split over two
     fields."""
     head, _, rest = path.partition(".")
@@ -214,24 +214,24 @@ def _fields(path: str, plan: Plan) -> Iterator[str]:
     yield from (f"{root}.{it}".replace("[", ".").replace("]", "") for it in places)
 
 
-def _manifests(plan: Plan, by: User) -> list[dict[str, Any]]:
+def _manifests_of_plan(plan: Plan, by: User) -> list[dict[str, Any]]:
     """The manifests of the plan; none if it cannot be submitted or the engine cannot render it."""
-    launch = planned_launch_of(plan, by)
+    launch = launch_of_plan(plan, by)
     if launch is None or plan.cluster is None:
         return []
     # A submission would report the error, or that its cluster is being removed.
     with suppress(EngineError, ObjectDoesNotExist):
-        return manifests(plan.cluster, replace(launch, spec=shown_spec(launch.spec)))
+        return render_manifests(plan.cluster, replace(launch, spec=mask_spec(launch.spec)))
     return []
 
 
-def shown_spec(spec: WorkloadSpec) -> WorkloadSpec:
+def mask_spec(spec: WorkloadSpec) -> WorkloadSpec:
     """The spec without values of variables that look secret, which are never part of an answer."""
-    master = _masked_replica(spec.master) if spec.master else None
-    return spec.model_copy(update={"worker": _masked_replica(spec.worker), "master": master})
+    master = _mask_replica(spec.master) if spec.master else None
+    return spec.model_copy(update={"worker": _mask_replica(spec.worker), "master": master})
 
 
-def _masked_replica(replica: Replica) -> Replica:
+def _mask_replica(replica: Replica) -> Replica:
     variables = tuple(
         it.model_copy(update={"value": MASK}) if it.value and looks_secret(it.name) else it
         for it in replica.environment_variables
@@ -239,7 +239,7 @@ def _masked_replica(replica: Replica) -> Replica:
     return replica.model_copy(update={"environment_variables": variables})
 
 
-def _problems(plan: Plan) -> tuple[Problem, ...]:
+def _problems_of_plan(plan: Plan) -> tuple[Problem, ...]:
     try:
         plan.ready()
     except SpecError as error:

@@ -15,10 +15,10 @@ from spec.formats.documents import mask_secret_values
 from spec.formats.stored import as_mapping
 from spec.phases import Phase
 from workloads.api.schemas import author, desired_phase
-from workloads.api.submissions.dry_run import shown_spec
+from workloads.api.submissions.dry_run import mask_spec
 from workloads.api.warnings import WarningOut, warnings_of
 from workloads.api.words import DesiredPhase
-from workloads.launch import manifests, shown_launch_of
+from workloads.launch import launch_without_secrets, render_manifests
 from workloads.models import Workload
 
 VARIABLES = "env"  # the key of a manifest that has environment variables
@@ -148,18 +148,18 @@ class ManifestWorkloadOut(Wire):
                 metadata=ManifestMetadataOut.of(workload, raw),
                 desired_phase=desired_phase(workload),
                 raw_manifest=mask_secret_values(raw, VARIABLES),
-                workload_manifest=_handed_over(workload, raw),
+                workload_manifest=_cluster_manifest(workload, raw),
             ),
             sync_info=SyncOut.of(workload),
             warnings=warnings_of(workload),
         )
 
 
-def _handed_over(workload: Workload, raw: dict[str, Any]) -> dict[str, Any]:
+def _cluster_manifest(workload: Workload, raw: dict[str, Any]) -> dict[str, Any]:
     """The manifest for the cluster, or an empty List if the engine cannot render it."""
     items: list[dict[str, Any]] = []
     with suppress(EngineError, ObjectDoesNotExist):
-        launch = shown_launch_of(workload)
-        items = manifests(workload.cluster, replace(launch, spec=shown_spec(launch.spec)))
+        launch = launch_without_secrets(workload)
+        items = render_manifests(workload.cluster, replace(launch, spec=mask_spec(launch.spec)))
     same = (it for it in items if Gvk.of(it) == Gvk.of(raw))
     return next(same, {"apiVersion": "v1", "kind": "List", "items": items})

@@ -26,14 +26,14 @@ from spec.imports.manifest.jobs import ImportedManifest, import_manifest
 from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import DistributedIn, OnePodIn
-from workloads.api.lookup import WithDeleted, find_among
+from workloads.api.lookup import WithDeleted, find_in_rows
 from workloads.api.submissions.distributed import (
     CANNOT,
     Accepted,
-    act,
+    apply_verb,
+    check_request,
     draft_of,
-    refused,
-    rehearse,
+    submission_refusal,
 )
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.api.submissions.manifested import VARIABLES, ManifestWorkloadOut
@@ -46,8 +46,12 @@ router = Router(tags=["Manifests"], by_alias=True)
 MANIFEST = "manifest"
 ENCODED = "manifestBase64Encoded"
 #: Fields of the metadata that override the manifest, by their name in the spec.
-OVER = {"priorityClass": "priority", "category": "category", "preemptibility": "preemptibility"}
-STAYS = "A workload that was submitted does not change."
+OVERRIDES = {
+    "priorityClass": "priority",
+    "category": "category",
+    "preemptibility": "preemptibility",
+}
+UNCHANGEABLE = "A workload that was submitted does not change."
 
 
 class ManifestIn(Closed):
@@ -119,18 +123,18 @@ def create(
     """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload on any cluster.
     400 lists everything in it that workloads do not have, such as ``manifest.spec.volumes``. With
     ``dryRun=true`` nothing is submitted; the answer is 200 and uses the names of the spec."""
-    manifest = _manifest(body)
+    manifest = _read_manifest(body)
     by = request.user
-    creation, draft = _request(body.metadata, manifest, by)
+    creation, draft = _convert_manifest(body.metadata, manifest, by)
     if asked.dry_run:
-        return Status(200, rehearse(creation, draft, by=by))
+        return Status(200, check_request(creation, draft, by=by))
     try:
         workload = services.submit(draft(), by=by, source=Source.API, manifest=manifest)
     except SpecError as error:
-        places = _places(body.metadata)
+        places = _request_fields(body.metadata)
         issues = [
             it.model_copy(update={"field": places.get(it.field, it.field)})
-            for it in refused(error, creation).issues
+            for it in submission_refusal(error, creation).issues
         ]
         raise refusal_error(CANNOT, issues) from error
     return Status(202, ManifestWorkloadOut.of(workload))
@@ -158,10 +162,10 @@ def update(request: ApiRequest, workload_id: UUID, body: ManifestUpdateIn) -> Ma
     workload does not change, so 409 lists the fields that differ."""
     workload = _find(request, workload_id)
     access.require(request.user, "workloads.update", *workload.project.scope_keys)
-    if differing := list(_differing(body, workload)):
+    if differing := list(_differing_fields(body, workload)):
         issues = [Issue(field=it, details="is not as it was submitted") for it in differing]
         details = f"{differing[0]} differs; delete the workload, or submit it by another name."
-        raise ApiError(409, STAYS, details=details, issues=issues)
+        raise ApiError(409, UNCHANGEABLE, details=details, issues=issues)
     return ManifestWorkloadOut.of(workload)
 
 
@@ -174,17 +178,17 @@ def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
     """Delete the workload. If it runs, it is killed. Logs, metrics and events are kept for
     a time."""
     workload = _find(request, workload_id)
-    return act(services.delete, workload, request.user, "is being deleted")
+    return apply_verb(services.delete, workload, request.user, "is being deleted")
 
 
 def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> Workload:
     workloads = Workload.objects
     user = request.user
     rows = workloads.within_reach(user) if deleted else workloads.visible_to(user)
-    return find_among(rows.filter(manifest_json__isnull=False), workload_id)
+    return find_in_rows(rows.filter(manifest_json__isnull=False), workload_id)
 
 
-def _places(metadata: ManifestMetadataIn) -> dict[str, str]:
+def _request_fields(metadata: ManifestMetadataIn) -> dict[str, str]:
     """The request's name of fields that have another name in the spec. Fields that only the
     manifest sets keep theirs."""
     places = {
@@ -192,31 +196,31 @@ def _places(metadata: ManifestMetadataIn) -> dict[str, str]:
         "projectId": "metadata.projectId",
         "clusterId": "metadata.clusterId",
     }
-    over = {f"spec.{key}": f"metadata.{OVER[key]}" for key in _given(metadata)}
+    over = {f"spec.{key}": f"metadata.{OVERRIDES[key]}" for key in _overrides(metadata)}
     return places | over
 
 
-def _given(metadata: ManifestMetadataIn) -> dict[str, str]:
+def _overrides(metadata: ManifestMetadataIn) -> dict[str, str]:
     """The values that override the manifest, by their names in the spec."""
-    values = {key: getattr(metadata, name) for key, name in OVER.items()}
+    values = {key: getattr(metadata, name) for key, name in OVERRIDES.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
-def _manifest(body: ManifestIn) -> dict[str, Any]:
+def _read_manifest(body: ManifestIn) -> dict[str, Any]:
     """The manifest of a request. Raises ``ApiError`` 400 if there is none, or not exactly one, or
     it is not valid."""
     if (body.manifest is None) == (body.manifest_base64_encoded is None):
         details = f"give either {MANIFEST} or {ENCODED}"
         raise unreadable_request([Issue(field=MANIFEST, details=details, rule="required")])
     key = ENCODED if body.manifest is None else MANIFEST
-    manifest = _decoded(body) if body.manifest is None else body.manifest
+    manifest = _decode_manifest(body) if body.manifest is None else body.manifest
     if len(json.dumps(manifest, ensure_ascii=False)) > LONGEST:
         details = f"is longer than {LONGEST:,} characters of JSON"
         raise unreadable_request([Issue(field=key, details=details, rule="max")])
     return manifest
 
 
-def _decoded(body: ManifestIn) -> dict[str, Any]:
+def _decode_manifest(body: ManifestIn) -> dict[str, Any]:
     try:
         return read_yaml(
             b64decode(str(body.manifest_base64_encoded), validate=True).decode()
@@ -233,14 +237,14 @@ def _decoded(body: ManifestIn) -> dict[str, Any]:
         raise unreadable_request([Issue(field=ENCODED, details=details, rule="format")]) from error
 
 
-def _request(
+def _convert_manifest(
     metadata: ManifestMetadataIn, manifest: dict[str, Any], by: User
 ) -> tuple[OnePodIn, Callable[[], WorkloadDraft]]:
     """Convert a manifest to the request of its kind of workload, and a function that builds its
     draft. Raises ``ApiError`` 400 with everything in it that workloads do not have."""
     job = import_manifest(manifest)
     issues = [Issue(field=f"{MANIFEST}.{it.path}", details=it.text) for it in job.faults]
-    issues += _misplaced(job, metadata, by)
+    issues += _namespace_issues(job, metadata, by)
     if issues:
         raise refusal_error(CANNOT, issues)
     request = {
@@ -248,7 +252,7 @@ def _request(
         "useGivenNameAsPrefix": metadata.use_given_name_as_prefix,
         "projectId": metadata.project_id,
         "clusterId": metadata.cluster_id,
-        "spec": job.spec | _given(metadata),
+        "spec": job.spec | _overrides(metadata),
     }
     if not job.kind.is_gang:
         one = OnePodIn.model_validate(request)
@@ -259,7 +263,9 @@ def _request(
     return gang, partial(draft_of, gang, by=by)
 
 
-def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) -> Iterator[Issue]:
+def _namespace_issues(
+    job: ImportedManifest, metadata: ManifestMetadataIn, by: User
+) -> Iterator[Issue]:
     """A problem if the manifest has a namespace that is not the project's. If the project does not
     exist, the plan reports that."""
     number = whole_number(metadata.project_id)
@@ -274,7 +280,7 @@ def _misplaced(job: ImportedManifest, metadata: ManifestMetadataIn, by: User) ->
         yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{where}; leave it out")
 
 
-def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
+def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """Paths of the fields that differ from the submitted workload. A masked value, as answers show
     it, counts as unchanged."""
     stored = as_mapping(workload.spec_json)
@@ -286,23 +292,27 @@ def _differing(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     if body.manifest is None and body.manifest_base64_encoded is None:
         return
     there = as_mapping(workload.manifest_json)
-    yield from _paths(_manifest(body), there, mask_secret_values(there, VARIABLES), MANIFEST)
+    yield from _differing_paths(
+        _read_manifest(body), there, mask_secret_values(there, VARIABLES), MANIFEST
+    )
 
 
-def _paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:
+def _differing_paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:
     """Paths where a document differs from the stored one and from the same as it is ``shown``, as
     deep as all three have the same structure."""
     if given in (there, shown):
         return
     if all(isinstance(it, dict) for it in (given, there, shown)):
         for key in dict.fromkeys([*given, *there]):
-            yield from _paths(given.get(key), there.get(key), shown.get(key), f"{path}.{key}")
-    elif _are_lists_alike(given, there, shown):
+            yield from _differing_paths(
+                given.get(key), there.get(key), shown.get(key), f"{path}.{key}"
+            )
+    elif _are_equally_long_lists(given, there, shown):
         for number, trio in enumerate(zip(given, there, shown, strict=True)):
-            yield from _paths(*trio, f"{path}.{number}")
+            yield from _differing_paths(*trio, f"{path}.{number}")
     else:
         yield path
 
 
-def _are_lists_alike(*documents: Any) -> bool:
+def _are_equally_long_lists(*documents: Any) -> bool:
     return all(isinstance(it, list) for it in documents) and len({*map(len, documents)}) == 1

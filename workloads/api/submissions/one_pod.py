@@ -17,23 +17,23 @@ from workloads import services
 from workloads.api.bodies import OnePodBatchIn, OnePodIn
 from workloads.api.lookup import find_of_kind
 from workloads.api.schemas import OnePodBatchOut, OnePodOut
-from workloads.api.submissions.batch import rehearse_all, submit_all
-from workloads.api.submissions.begun import begun
+from workloads.api.submissions.batch import check_requests, submit_requests
+from workloads.api.submissions.begun import add_start_values
 from workloads.api.submissions.distributed import (
     Accepted,
-    act,
-    place,
-    refused,
-    rehearse,
-    said,
-    unsaid,
+    apply_verb,
+    check_request,
+    inexpressible_problems,
+    name_and_scope,
+    require_no_problems,
+    submission_refusal,
 )
 from workloads.api.submissions.dry_run import BatchDryRunOut, DryRun, DryRunOut
 from workloads.models import Source
 
 ANSWER: Any = {200: DryRunOut, 202: OnePodOut}
 BATCH_ANSWER: Any = {200: BatchDryRunOut, 202: OnePodBatchOut}
-TAKEN: Any = {202: Accepted}
+ACCEPTED_ANSWER: Any = {202: Accepted}
 
 
 def router_of(kind: WorkloadKind) -> Router:
@@ -58,23 +58,23 @@ def router_of(kind: WorkloadKind) -> Router:
         """The complete spec of the workload as it was submitted, including every default."""
         return OnePodOut.of(find_of_kind(request, workload_id, kind))
 
-    @router.delete(one, response=TAKEN, operation_id=f"delete_{noun}")
+    @router.delete(one, response=ACCEPTED_ANSWER, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Delete the workload, even if it runs. Logs, metrics and events are kept for a time."""
         workload = find_of_kind(request, workload_id, kind)
-        return act(services.delete, workload, request.user, "is being deleted")
+        return apply_verb(services.delete, workload, request.user, "is being deleted")
 
-    @router.post(f"{one}/suspend", response=TAKEN, operation_id=f"suspend_{noun}")
+    @router.post(f"{one}/suspend", response=ACCEPTED_ANSWER, operation_id=f"suspend_{noun}")
     def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Stop the workload. Its definition and volumes are kept. 409 if nothing runs."""
         workload = find_of_kind(request, workload_id, kind)
-        return act(services.stop, workload, request.user, "is stopping")
+        return apply_verb(services.stop, workload, request.user, "is stopping")
 
-    @router.post(f"{one}/resume", response=TAKEN, operation_id=f"resume_{noun}")
+    @router.post(f"{one}/resume", response=ACCEPTED_ANSWER, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Run a stopped workload again, as its next run. 409 unless it is stopped."""
         workload = find_of_kind(request, workload_id, kind)
-        return act(services.resume, workload, request.user, "runs again")
+        return apply_verb(services.resume, workload, request.user, "runs again")
 
     return router
 
@@ -93,8 +93,8 @@ def _add_batch(router: Router, kind: WorkloadKind) -> None:
         bodies = body.workloads
         drafts = [partial(draft_of_one_pod, one, kind, by=by) for one in bodies]
         if asked.dry_run:
-            return Status(200, rehearse_all(bodies, drafts, by=by))
-        submitted = submit_all(bodies, drafts, by=by)
+            return Status(200, check_requests(bodies, drafts, by=by))
+        submitted = submit_requests(bodies, drafts, by=by)
         return Status(
             202, OnePodBatchOut(workloads=[OnePodOut.of(workload) for workload in submitted])
         )
@@ -104,18 +104,18 @@ def _create(
     body: OnePodIn, kind: WorkloadKind, *, by: User, rehearses: bool
 ) -> Status[DryRunOut] | Status[OnePodOut]:
     if rehearses:
-        return Status(200, rehearse(body, partial(draft_of_one_pod, body, kind, by=by), by=by))
+        return Status(200, check_request(body, partial(draft_of_one_pod, body, kind, by=by), by=by))
     try:
         draft = draft_of_one_pod(body, kind, by=by)
         return Status(202, OnePodOut.of(services.submit(draft, by=by, source=Source.API)))
     except SpecError as error:
-        raise refused(error, body) from error
+        raise submission_refusal(error, body) from error
 
 
 def draft_of_one_pod(body: OnePodIn, kind: WorkloadKind, *, by: User) -> WorkloadDraft:
     """Convert a request to a draft, as ``distributed.draft_of`` does. Raises ``SpecError``."""
     document = documents.one_pod_from_wire(body.spec, kind)
     worker = ReplicaDraft(values=document.pop("worker"))
-    draft = WorkloadDraft(**place(body), kind=kind, worker=worker, values=document)
-    draft, problems = begun(draft, body, by=by)
-    return said(draft, [*problems, *unsaid(body, kind)], by=by)
+    draft = WorkloadDraft(**name_and_scope(body), kind=kind, worker=worker, values=document)
+    draft, problems = add_start_values(draft, body, by=by)
+    return require_no_problems(draft, [*problems, *inexpressible_problems(body, kind)], by=by)

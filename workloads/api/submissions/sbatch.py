@@ -16,7 +16,12 @@ from spec.problems.errors import SpecError
 from workloads import services
 from workloads.api.bodies import DistributedIn
 from workloads.api.schemas import DistributedOut
-from workloads.api.submissions.distributed import CANNOT, draft_of, refused, rehearse
+from workloads.api.submissions.distributed import (
+    CANNOT,
+    check_request,
+    draft_of,
+    submission_refusal,
+)
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.models import Source
 from workloads.scripts.reading import read
@@ -98,23 +103,23 @@ def from_sbatch(
         raise ApiError(
             400, CANNOT, details=f"{issues[0].field}: {issues[0].details}", issues=issues
         )
-    creation = _request(body, script)
+    creation = _convert_script(body, script)
     notes = [NoteOut.of(note) for note in script.notes]
     if asked.dry_run:
         shown = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
         draft = partial(draft_of, creation, by=request.user)
-        rehearsal = rehearse(creation, draft, by=request.user)
+        rehearsal = check_request(creation, draft, by=request.user)
         return Status(200, BatchScriptDryRunOut(request=shown, notes=notes, plan=rehearsal))
     try:
         workload = services.submit(
             draft_of(creation, by=request.user), by=request.user, source=Source.API
         )
     except SpecError as error:
-        raise refused(error, creation) from error
+        raise submission_refusal(error, creation) from error
     return Status(202, BatchScriptOut(workload=DistributedOut.of(workload), notes=notes))
 
 
-def _request(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
+def _convert_script(body: BatchScriptIn, script: ImportedScript) -> DistributedIn:
     request = {
         "name": body.name or script.name,
         "projectId": body.project_id,

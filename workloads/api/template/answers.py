@@ -13,11 +13,11 @@ from spec.draft import FieldRule
 from spec.formats import documents
 from spec.kind import WorkloadKind
 from workloads.api.bodies import MountedIn
-from workloads.api.spec_schemas import spec_of
+from workloads.api.spec_schemas import spec_schema
 from workloads.api.template.setup import kind_of, setup_of
 from workloads.api.words import MasterDocument, TypeWord
 
-AnyDocument = Annotated[dict[str, Any], spec_of(*WorkloadKind)]
+AnyDocument = Annotated[dict[str, Any], spec_schema(*WorkloadKind)]
 
 
 class TemplateMeta(Wire):
@@ -87,7 +87,7 @@ class TemplateOut(Wire):
 
     @classmethod
     def of(cls, template: Template) -> "TemplateOut":
-        return cls(**_facts(template))
+        return cls(**_template_fields(template))
 
 
 class ListedTemplate(TemplateOut):
@@ -110,11 +110,11 @@ class TemplateList(Wire):
     pagination: TemplatePages = Field(description="Which part of the list the answer contains")
 
 
-def listed(template: Template, reasons: list[ComplianceReason] | None) -> ListedTemplate:
-    return ListedTemplate(**_facts(template), compliance_issues=reasons)
+def listed_template(template: Template, reasons: list[ComplianceReason] | None) -> ListedTemplate:
+    return ListedTemplate(**_template_fields(template), compliance_issues=reasons)
 
 
-def _facts(template: Template) -> dict[str, Any]:
+def _template_fields(template: Template) -> dict[str, Any]:
     draft = template.draft
     setup = documents.mask_secret_values(setup_of(draft))
     whole: dict[str, Any] = {"spec": setup["spec"], "assets": setup["assets"]}
@@ -123,14 +123,14 @@ def _facts(template: Template) -> dict[str, Any]:
         whole["master"] = setup["master"]
         whole["master_spec_same_as_worker"] = not (setup["master"] or setup["noMaster"])
     rules = [_rule(rule) for rule in draft.rules or ()]
-    return {"meta": _meta(template, kind_of(draft)), "rules": rules, **whole}
+    return {"meta": _template_meta(template, kind_of(draft)), "rules": rules, **whole}
 
 
 def _rule(rule: FieldRule) -> TemplateRule:
     return TemplateRule(**rule.model_dump())
 
 
-def _meta(template: Template, kind: WorkloadKind) -> TemplateMeta:
+def _template_meta(template: Template, kind: WorkloadKind) -> TemplateMeta:
     """The template's metadata. A template also has the ids of the wider scopes that contain its
     own, so the scope's id is the narrowest one."""
     holders = (template.project_id, template.department_id, template.cluster_id, TENANT)

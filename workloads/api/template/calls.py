@@ -24,7 +24,7 @@ from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
 from workloads import services
-from workloads.api.template.answers import TemplateList, TemplateOut, TemplatePages, listed
+from workloads.api.template.answers import TemplateList, TemplateOut, TemplatePages, listed_template
 from workloads.api.template.bodies import (
     SETUP,
     OnePodTemplateChange,
@@ -35,11 +35,18 @@ from workloads.api.template.bodies import (
     TemplateNarrowing,
     WantedTemplateName,
 )
-from workloads.api.template.setup import Setup, draft_of, issues_of, laid_over, setup_of, without
+from workloads.api.template.setup import (
+    Setup,
+    apply_merge_patch,
+    draft_of,
+    remove_path,
+    setup_issues,
+    setup_of,
+)
 
 KIND_COLUMN = "draft_json__kind"
 REFUSED = "The template cannot be saved."
-SAME = "masterSpecSameAsWorker"
+SAME_AS_WORKER = "masterSpecSameAsWorker"
 IDS: dict[AssetScope, tuple[str, TypeAdapter[Any]]] = {
     AssetScope.CLUSTER: ("cluster_id", TypeAdapter(UUID)),
     AssetScope.DEPARTMENT: ("department_id", TypeAdapter(int)),
@@ -75,7 +82,7 @@ class TemplateCalls:
         info = info_of(TEMPLATE, page, user, asked)
         compliances = {pk: it.get("compliance") for pk, it in info.items()}
         return TemplateList(
-            entries=[listed(it, (by := compliances[it.pk]) and by.reason) for it in page],
+            entries=[listed_template(it, (by := compliances[it.pk]) and by.reason) for it in page],
             pagination=TemplatePages(
                 limit=listing.limit, offset=listing.offset, next_offset=following
             ),
@@ -92,13 +99,13 @@ class TemplateCalls:
 
     def create(self, body: OnePodTemplateIn, user: User) -> TemplateOut:
         """Create a template. Raises ``ApiError`` 400 with every problem."""
-        place, wrong = place_named(body.meta, user)
-        setup = _given(body)
+        place, wrong = find_place(body.meta, user)
+        setup = _setup_in_body(body)
         draft, more = self._draft(setup, user)
         wrong += more
         if place is None:
             raise refusal_error(REFUSED, wrong)
-        with _judged(wrong):
+        with _report_issues(wrong):
             template = services.save_template(
                 draft,
                 name=body.meta.name,
@@ -111,20 +118,20 @@ class TemplateCalls:
     def update(self, pk: UUID, body: OnePodTemplateChange, user: User) -> TemplateOut:
         """Replace the setup, if any of it is given. Raises ``ApiError`` 404 or 400."""
         template = self.find(pk, user)
-        setup = _given(body)
+        setup = _setup_in_body(body)
         return self._put(template, body, setup if setup else None, user)
 
     def patch(self, pk: UUID, body: OnePodTemplatePatch, user: User) -> TemplateOut:
         """Merge the given fields into the setup, then clear some. Raises ``ApiError`` 404
         or 400."""
         template = self.find(pk, user)
-        given = _given(body)
+        given = _setup_in_body(body)
         old = setup_of(template.draft)
-        if given.get(SAME) and "master" not in given:
+        if given.get(SAME_AS_WORKER) and "master" not in given:
             old.pop("master", None)
-        setup = laid_over(old, given)
+        setup = apply_merge_patch(old, given)
         for path in body.fields_to_clear or ():
-            setup = without(setup, path)
+            setup = remove_path(setup, path)
         return self._put(template, body, setup, user)
 
     def delete(self, pk: UUID, user: User) -> None:
@@ -137,7 +144,7 @@ class TemplateCalls:
         self, template: Template, body: OnePodTemplateChange, setup: Setup | None, user: User
     ) -> TemplateOut:
         draft, wrong = (None, []) if setup is None else self._draft(setup, user)
-        with _judged(wrong):
+        with _report_issues(wrong):
             name = body.meta.name
             description = body.meta.description
             services.update_template(template, draft, by=user, name=name, description=description)
@@ -147,22 +154,22 @@ class TemplateCalls:
         kind = self.kind or WorkloadKind.DISTRIBUTED
         wrong = list(_contradictions(setup))
         draft = draft_of(setup, kind)
-        return draft, [*wrong, *([] if wrong else issues_of(setup, draft, user))]
+        return draft, [*wrong, *([] if wrong else setup_issues(setup, draft, user))]
 
 
-def is_free(wanted: WantedTemplateName, user: User) -> bool:
+def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
     """Whether a new template in this scope can have the name."""
     meta = TemplateMetaIn.model_validate(
         {"name": wanted.template_name, "scopeType": wanted.scope_type, "scopeId": wanted.scope_id}
     )
-    place, wrong = place_named(meta, user)
+    place, wrong = find_place(meta, user)
     if place is None:
         raise refusal_error("The name cannot be judged.", wrong)
     name = wanted.template_name.strip()
     return bool(name) and not TEMPLATE.rows.named(name, place).exists()
 
 
-def place_named(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+def find_place(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
     """The place that a scope and its id name, or the problems with them."""
     given = {}
     if meta.scope_type in IDS and meta.scope_id is not None:
@@ -177,26 +184,26 @@ def place_named(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Is
     return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in wrong]
 
 
-def _given(body: Closed) -> Setup:
+def _setup_in_body(body: Closed) -> Setup:
     """The setup in a request, without fields that are null."""
     document = body.model_dump(mode="json", by_alias=True, exclude_unset=True, include=set(SETUP))
     return {key: value for key, value in document.items() if value is not None}
 
 
 def _contradictions(setup: Setup) -> Iterator[Issue]:
-    same = setup.get(SAME)
+    same = setup.get(SAME_AS_WORKER)
     has_master = setup.get("master") is not None
     if has_master and setup.get("noMaster"):
         yield Issue(field="master", details="leave it out when noMaster is true")
     elif has_master and same:
-        yield Issue(field="master", details=f"leave it out when {SAME} is true")
+        yield Issue(field="master", details=f"leave it out when {SAME_AS_WORKER} is true")
     elif same is False and not (has_master or setup.get("noMaster")):
-        said = f"is required when {SAME} is false"
+        said = f"is required when {SAME_AS_WORKER} is false"
         yield Issue(field="master", details=said, rule="required")
 
 
 @contextmanager
-def _judged(wrong: list[Issue]) -> Iterator[None]:
+def _report_issues(wrong: list[Issue]) -> Iterator[None]:
     """Report the problems of a change together with ``wrong``, which were found before. If there
     are any, the change is rolled back."""
     try:

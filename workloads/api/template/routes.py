@@ -20,7 +20,7 @@ from workloads.api.template.bodies import (
     TemplateNarrowing,
     WantedTemplateName,
 )
-from workloads.api.template.calls import TemplateCalls, is_free
+from workloads.api.template.calls import TemplateCalls, is_name_free
 
 
 class TemplateBodies(NamedTuple):
@@ -60,7 +60,7 @@ def check_template_name(
     request: ApiRequest, wanted: Query[WantedTemplateName]
 ) -> TemplateNameAvailability:
     """Whether a new template of this scope can have the name."""
-    return TemplateNameAvailability(available=is_free(wanted, request.user))
+    return TemplateNameAvailability(available=is_name_free(wanted, request.user))
 
 
 @router.get("/{uuid:template_id}", response=TemplateOut)

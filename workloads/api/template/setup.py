@@ -16,7 +16,7 @@ from spec.problems.errors import Problem
 from workloads.plan import plan
 
 Setup = dict[str, Any]  # by the names of the request
-OF_A_WORKLOAD = {"project", "cluster", "name"}
+WORKLOAD_FIELDS = {"project", "cluster", "name"}
 FRAMEWORK = "distributedFramework"
 CONNECTIONS = "connections"
 CHOSEN = ("environment", "compute")
@@ -36,13 +36,15 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
         own = {
             **({"framework": str(framework)} if framework else {}),
             "architecture": document.pop("architecture"),
-            "master": None if its is None else _replica(document.pop("master"), as_mapping(master)),
+            "master": None
+            if its is None
+            else _replica_draft(document.pop("master"), as_mapping(master)),
         }
-    worker = _replica(document.pop("worker"), setup)
+    worker = _replica_draft(document.pop("worker"), setup)
     return WorkloadDraft(kind=kind, worker=worker, values=document, **own)
 
 
-def _replica(values: Values, given: Setup) -> ReplicaDraft:
+def _replica_draft(values: Values, given: Setup) -> ReplicaDraft:
     """The role's values, with the assets that are chosen for it."""
     chosen = as_mapping(given.get("assets"))
     listed = {key: chosen[key] for key in ASSET_LISTS if chosen.get(key)}
@@ -55,21 +57,21 @@ def _replica(values: Values, given: Setup) -> ReplicaDraft:
 def setup_of(draft: WorkloadDraft) -> Setup:
     """The setup of a draft: the inverse of :func:`draft_of`. Contains nothing that the draft leaves
     open."""
-    spec = documents.to_wire({**draft.counted, "worker": _pod(draft.worker)})
-    setup: Setup = {"spec": spec, "assets": _chosen(draft.worker)}
+    spec = documents.to_wire({**draft.counted, "worker": _pod_values(draft.worker)})
+    setup: Setup = {"spec": spec, "assets": _chosen_assets(draft.worker)}
     if not draft.is_gang:
         return setup
     own = draft.master
     setup["spec"] = {FRAMEWORK: draft.framework, **spec}
     setup["noMaster"] = draft.architecture == WORKERS_ONLY
     setup["master"] = own and {
-        "spec": documents.master_to_wire({"master": _pod(own)}) or {},
-        "assets": _chosen(own),
+        "spec": documents.master_to_wire({"master": _pod_values(own)}) or {},
+        "assets": _chosen_assets(own),
     }
     return setup
 
 
-def _pod(replica: ReplicaDraft) -> Values:
+def _pod_values(replica: ReplicaDraft) -> Values:
     """The role's values for a spec. Drafts store anything that was entered; items that are not a
     tool's cannot be part of a spec."""
     values = {key: value for key, value in replica.values.items() if key not in ASSET_LISTS}
@@ -79,7 +81,7 @@ def _pod(replica: ReplicaDraft) -> Values:
     return values
 
 
-def _chosen(replica: ReplicaDraft) -> Setup | None:
+def _chosen_assets(replica: ReplicaDraft) -> Setup | None:
     chosen: Setup = {kind: str(pk) for kind, pk in replica.assets.items() if kind in CHOSEN}
     for key in sorted(ASSET_LISTS):
         if items := list(_listed_assets(replica, key)):
@@ -93,7 +95,7 @@ def _listed_assets(replica: ReplicaDraft, key: str) -> Iterator[Setup]:
             yield {"id": str(UUID(str(item.get("id")))), "path": str(item.get("path") or "")}
 
 
-def laid_over(old: Any, new: Any) -> Any:
+def apply_merge_patch(old: Any, new: Any) -> Any:
     """Apply a JSON Merge Patch (RFC 7396): objects are merged field by field, null removes
     a field."""
     if not isinstance(new, dict):
@@ -103,26 +105,26 @@ def laid_over(old: Any, new: Any) -> Any:
         if value is None:
             merged.pop(key, None)
         else:
-            merged[key] = laid_over(merged.get(key), value)
+            merged[key] = apply_merge_patch(merged.get(key), value)
     return merged
 
 
-def without(setup: Setup, path: str) -> Setup:
+def remove_path(setup: Setup, path: str) -> Setup:
     """The setup without the value at a dotted path such as ``spec.image``."""
     head, _, rest = path.partition(".")
     if not rest or not isinstance(setup.get(head), dict):
         return {key: value for key, value in setup.items() if key != head or rest}
-    return {**setup, head: without(setup[head], rest)}
+    return {**setup, head: remove_path(setup[head], rest)}
 
 
-def issues_of(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
+def setup_issues(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
     """Problems with the values of a setup. Missing values are not a problem of a template."""
     kind = WorkloadKind(draft.kind)
     for key in documents.unknown_keys(as_mapping(setup.get("spec")), kind):
         yield Issue(field=f"spec.{key}", details="is not a field of this kind", rule="unknown")
     bare = draft.model_copy(update={"rules": ()})
     for problem in plan(bare, by=by).problems:
-        if problem.path[0] not in OF_A_WORKLOAD and not _is_missing(problem, draft):
+        if problem.path[0] not in WORKLOAD_FIELDS and not _is_missing(problem, draft):
             field = field_of(problem, setup)
             yield Issue(field=field, details=problem.message, rule=problem.rule)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from workloads.logs.store import Index, Stream, first, read, size
+from workloads.logs.store import Index, Stream, first_offset, read_output, size
 
 BLOCK = 64 * 1024
 GRID = 8 * 1024
@@ -33,42 +33,42 @@ class Line:
         return self.at, self.rank
 
 
-def forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
+def read_forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
     """Lines from ``start``. A last line without a line break counts only if ``unfinished``."""
-    start = max(start, first(stream))
+    start = max(start, first_offset(stream))
     with Index(stream) as index:
-        for offset, data in _forward(stream, start, unfinished=unfinished):
+        for offset, data in _parts_forward(stream, start, unfinished=unfinished):
             yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
 
 
-def backward(stream: Stream, end: int) -> Iterator[Line]:
+def read_backward(stream: Stream, end: int) -> Iterator[Line]:
     """Lines that end at or before ``end``, last one first."""
     with Index(stream) as index:
-        for offset, data in _backward(stream, end):
+        for offset, data in _parts_backward(stream, end):
             yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
 
 
-def end_of(stream: Stream, *, unfinished: bool) -> int:
+def last_line_end(stream: Stream, *, unfinished: bool) -> int:
     """The end of the last line. One without a line break counts only if ``unfinished``."""
     end = size(stream)
-    if unfinished or not end or read(stream, end - 1, 1) == b"\n":
+    if unfinished or not end or read_output(stream, end - 1, 1) == b"\n":
         return end
-    return start_of(stream, end - 1)
+    return line_start(stream, end - 1)
 
 
-def start_of(stream: Stream, offset: int) -> int:
+def line_start(stream: Stream, offset: int) -> int:
     """The start of the line that contains the byte at ``offset``."""
     base = max(offset - LONGEST, 0)
-    return start_in(read(stream, base, offset - base), base, offset + 1)
+    return line_start_in_block(read_output(stream, base, offset - base), base, offset + 1)
 
 
-def next_start(stream: Stream, offset: int) -> int:
+def next_line_start(stream: Stream, offset: int) -> int:
     """Where the first line begins that does so at ``offset`` or later."""
     base = max(offset - LONGEST, 0)
-    return next_in(read(stream, base, 2 * LONGEST), base, offset)
+    return next_line_start_in_block(read_output(stream, base, 2 * LONGEST), base, offset)
 
 
-def start_in(block: bytes, base: int, end: int) -> int:
+def line_start_in_block(block: bytes, base: int, end: int) -> int:
     """The start of the line that ends at ``end``, in a block that begins at ``base``."""
     cut = (end - 1) // GRID * GRID
     floor = max(cut - GRID, base)
@@ -77,9 +77,9 @@ def start_in(block: bytes, base: int, end: int) -> int:
     return cut if cut >= GRID else 0
 
 
-def next_in(block: bytes, base: int, offset: int) -> int:
+def next_line_start_in_block(block: bytes, base: int, offset: int) -> int:
     """Where the first line begins that does so at ``offset`` or later; else the block's end."""
-    start = start_in(block, base, offset + 1) if offset else 0
+    start = line_start_in_block(block, base, offset + 1) if offset else 0
     if start == offset:
         return offset
     line_break = block.find(b"\n", start - base)
@@ -87,7 +87,7 @@ def next_in(block: bytes, base: int, offset: int) -> int:
     return min(end, _first_cut(start))
 
 
-def parts(line: bytes, offset: int) -> Iterator[bytes]:
+def split_line(line: bytes, offset: int) -> Iterator[bytes]:
     """The parts of a line at ``offset``: several if it is long."""
     cuts = range(_first_cut(offset) - offset, len(line), GRID)
     for start, end in pairwise([0, *cuts, len(line)]):
@@ -98,16 +98,16 @@ def _first_cut(start: int) -> int:
     return -(-start // GRID) * GRID + GRID
 
 
-def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[int, bytes]]:
+def _parts_forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[int, bytes]]:
     offset = start
     rest = b""
-    while block := read(stream, offset + len(rest), BLOCK):
+    while block := read_output(stream, offset + len(rest), BLOCK):
         *whole, rest = (rest + block).split(b"\n")
         for line in whole:
-            for part in parts(line + b"\n", offset):
+            for part in split_line(line + b"\n", offset):
                 yield offset, part
                 offset += len(part)
-        *longer, rest = parts(rest, offset)
+        *longer, rest = split_line(rest, offset)
         for part in longer:
             yield offset, part
             offset += len(part)
@@ -115,16 +115,16 @@ def _forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[tuple[
         yield offset, rest
 
 
-def _backward(stream: Stream, end: int) -> Iterator[tuple[int, bytes]]:
+def _parts_backward(stream: Stream, end: int) -> Iterator[tuple[int, bytes]]:
     base = end
     block = b""
-    top = first(stream)
+    top = first_offset(stream)
     while end > top:
         if end - LONGEST < base and base:
             base = max(end - BLOCK, 0)
-            block = read(stream, base, end - base)
+            block = read_output(stream, base, end - base)
             if len(block) < end - base:
                 return  # deleted meanwhile
-        start = start_in(block, base, end)
+        start = line_start_in_block(block, base, end)
         yield start, block[start - base : end - base]
         end = start

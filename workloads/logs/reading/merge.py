@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from heapq import merge
 
-from workloads.logs.reading.lines import Line, backward, end_of, forward
+from workloads.logs.reading.lines import Line, last_line_end, read_backward, read_forward
 from workloads.logs.store import Stream, size
 
 WINDOW = 1000  # lines
@@ -37,34 +37,36 @@ class Window:
     aim: Line | None = None
 
 
-def tail(
+def last_window(
     streams: Sequence[Stream],
     *,
     limit: int = WINDOW,
     unfinished: bool = False,
-    lines: Reader = backward,
+    lines: Reader = read_backward,
 ) -> Window:
     """The last lines. One without a line break counts only if ``unfinished``."""
-    return before(streams, ends(streams, unfinished=unfinished), limit=limit, lines=lines)
+    return window_before(
+        streams, end_cursor(streams, unfinished=unfinished), limit=limit, lines=lines
+    )
 
 
-def ends(streams: Iterable[Stream], *, unfinished: bool) -> Cursor:
-    return {stream.rank: end_of(stream, unfinished=unfinished) for stream in streams}
+def end_cursor(streams: Iterable[Stream], *, unfinished: bool) -> Cursor:
+    return {stream.rank: last_line_end(stream, unfinished=unfinished) for stream in streams}
 
 
-def before(
-    streams: Sequence[Stream], cursor: Cursor, *, limit: int = WINDOW, lines: Reader = backward
+def window_before(
+    streams: Sequence[Stream], cursor: Cursor, *, limit: int = WINDOW, lines: Reader = read_backward
 ) -> Window:
     """The last lines before the cursor. A cursor beyond the end counts as the end, because reading
     back from there, block by block, would take for ever."""
     end = {stream.rank: min(cursor.get(stream.rank, 0), size(stream)) for stream in streams}
     sources = [lines(stream, end[stream.rank]) for stream in streams]
-    taken, more = _take(merge(*sources, key=_order, reverse=True), limit)
+    taken, more = _take_window(merge(*sources, key=_order, reverse=True), limit)
     start = end | {line.rank: line.offset for line in taken}
     return Window(taken[::-1], start, end, more)
 
 
-def after(
+def window_after(
     streams: Sequence[Stream],
     cursor: Cursor,
     *,
@@ -74,32 +76,34 @@ def after(
 ) -> Window:
     """The first lines after the cursor."""
     start = {stream.rank: cursor.get(stream.rank, 0) for stream in streams}
-    reader = lines or partial(forward, unfinished=unfinished)
+    reader = lines or partial(read_forward, unfinished=unfinished)
     sources = [reader(stream, start[stream.rank]) for stream in streams]
-    taken, more = _take(merge(*sources, key=_order), limit)
+    taken, more = _take_window(merge(*sources, key=_order), limit)
     end = start | {line.rank: line.end for line in taken}
     return Window(taken, start, end, more)
 
 
-def around(streams: Sequence[Stream], cursor: Cursor, *, earlier: Reader, later: Reader) -> Window:
+def window_around(
+    streams: Sequence[Stream], cursor: Cursor, *, earlier: Reader, later: Reader
+) -> Window:
     """The lines on both sides of the cursor."""
-    previous = before(streams, cursor, limit=WINDOW // 4, lines=earlier)
-    following = after(streams, cursor, limit=WINDOW // 2, lines=later)
+    previous = window_before(streams, cursor, limit=WINDOW // 4, lines=earlier)
+    following = window_after(streams, cursor, limit=WINDOW // 2, lines=later)
     lines = previous.lines + following.lines
     aim = next(iter(following.lines or previous.lines[-1:]), None)
     return Window(lines, previous.start, following.end, previous.more, following.more, aim)
 
 
-def everything(streams: Iterable[Stream]) -> Iterator[Line]:
+def merge_all_lines(streams: Iterable[Stream]) -> Iterator[Line]:
     """All lines, oldest first, for a download."""
-    return merge(*(forward(stream, 0, unfinished=True) for stream in streams), key=_order)
+    return merge(*(read_forward(stream, 0, unfinished=True) for stream in streams), key=_order)
 
 
 def _order(line: Line) -> tuple[float, int]:
     return line.at.timestamp(), line.rank
 
 
-def _take(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
+def _take_window(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
     taken = list[Line]()
     room = WINDOW_BYTES
     for line in lines:
@@ -110,12 +114,12 @@ def _take(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
     return taken, False
 
 
-def encode(cursor: Cursor) -> str:
+def encode_cursor(cursor: Cursor) -> str:
     """A cursor as text for an address: ``0.1k-1.9z``."""
     return "-".join(f"{rank}.{_base36(offset)}" for rank, offset in sorted(cursor.items()))
 
 
-def decode(text: str) -> Cursor | None:
+def decode_cursor(text: str) -> Cursor | None:
     """Parse a cursor; ``None`` if ``text`` is not one."""
     try:
         pairs = [part.split(".") for part in text.split("-")]

@@ -4,35 +4,35 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
-from workloads.logs.reading.lines import next_start
+from workloads.logs.reading.lines import next_line_start
 from workloads.logs.reading.merge import Cursor
 from workloads.logs.store import Index, Stream, size
 
 
-def order_of(stream: Stream, offset: int) -> tuple[datetime, int]:
+def line_order(stream: Stream, offset: int) -> tuple[datetime, int]:
     """The sort key of a line among those of all ranks."""
     with Index(stream) as index:
         return index.at(offset), stream.rank
 
 
-def beside(streams: Collection[Stream], rank: int, offset: int) -> Cursor:
+def cursor_at_line(streams: Collection[Stream], rank: int, offset: int) -> Cursor:
     """The cursor just before the line of ``rank`` at ``offset``."""
     own = next(stream for stream in streams if stream.rank == rank)
-    moment, _ = order_of(own, offset)
-    cursor = {s.rank: _start(s, moment, behind=s.rank < rank) for s in streams}
+    moment, _ = line_order(own, offset)
+    cursor = {s.rank: _start_at_time(s, moment, behind=s.rank < rank) for s in streams}
     return cursor | {rank: offset}
 
 
-def at(streams: Iterable[Stream], moment: datetime) -> Cursor:
+def cursor_at_time(streams: Iterable[Stream], moment: datetime) -> Cursor:
     """The cursor just before the first line that was collected at ``moment`` or later."""
-    return {stream.rank: _start(stream, moment, behind=False) for stream in streams}
+    return {stream.rank: _start_at_time(stream, moment, behind=False) for stream in streams}
 
 
-def _start(stream: Stream, moment: datetime, *, behind: bool) -> int:
+def _start_at_time(stream: Stream, moment: datetime, *, behind: bool) -> int:
     """The start of the first line collected at ``moment`` or later; only later if ``behind``."""
     with Index(stream) as index:
         cut = bisect_right if behind else bisect_left
         number = cut(index, moment, key=lambda piece: piece.moment)
         if number == len(index):
             return size(stream)
-        return next_start(stream, index[number].offset)
+        return next_line_start(stream, index[number].offset)

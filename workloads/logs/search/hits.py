@@ -16,7 +16,7 @@ from django.core.cache import cache
 
 from workloads.logs.reading.lines import Line
 from workloads.logs.reading.merge import Cursor
-from workloads.logs.reading.positions import beside, order_of
+from workloads.logs.reading.positions import cursor_at_line, line_order
 from workloads.logs.search.needle import Needle
 from workloads.logs.search.segments import SEGMENT, Segments, Tally
 from workloads.logs.store import Index, Stream
@@ -45,10 +45,10 @@ class Hits:
             stream.rank: Segments(stream, needle, unfinished=unfinished) for stream in streams
         }
         starts = [segments.start for segments in self._segments.values()]
-        self._key = _key(streams[0].workload_id, needle, starts)
+        self._key = _cache_key(streams[0].workload_id, needle, starts)
         self._kept: Tallies = cache.get(self._key) or {}
         self._tallies = {
-            stream.rank: self._kept.setdefault(_try(stream), Tally()) for stream in streams
+            stream.rank: self._kept.setdefault(_tally_key(stream), Tally()) for stream in streams
         }
 
     @property
@@ -89,7 +89,7 @@ class Hits:
         ends = {rank: segments.end for rank, segments in self._segments.items()}
         if line is None:
             return self._last(ends) if go == "previous" else self._first({})
-        cursor = beside(self._streams.values(), *line)
+        cursor = cursor_at_line(self._streams.values(), *line)
         if go == "previous":
             return self._last(cursor) or self._last(ends)
         cursor[line[0]] = line[1] + (go != "here")
@@ -143,10 +143,10 @@ class Hits:
 
     def _order(self, line: tuple[int, int]) -> tuple[datetime, int]:
         rank, offset = line
-        return order_of(self._streams[rank], offset)
+        return line_order(self._streams[rank], offset)
 
     def _hit(self, line: tuple[int, int]) -> Hit:
-        cursor = beside(self._streams.values(), *line)
+        cursor = cursor_at_line(self._streams.values(), *line)
         return Hit(1 + sum(self._until(*place) for place in cursor.items()), *line)
 
     def _first_in(self, rank: int, offset: int) -> int | None:
@@ -179,7 +179,7 @@ class Hits:
         return sum(counts[:number]) + sum(1 for line, _ in near if line < offset)
 
 
-def _key(workload_id: UUID, needle: Needle, starts: Sequence[int]) -> str:
+def _cache_key(workload_id: UUID, needle: Needle, starts: Sequence[int]) -> str:
     """The cache key. It contains the starts of the streams: after a cut everything is counted
     again."""
     said = [needle.text, *map(str, starts)] if any(starts) else [needle.text]
@@ -187,5 +187,5 @@ def _key(workload_id: UUID, needle: Needle, starts: Sequence[int]) -> str:
     return f"log-search:{workload_id}:{text}"
 
 
-def _try(stream: Stream) -> tuple[int, int, int]:
+def _tally_key(stream: Stream) -> tuple[int, int, int]:
     return stream.run, stream.attempt, stream.rank

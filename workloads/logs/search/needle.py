@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-from workloads.logs.reading.lines import GRID, next_in
+from workloads.logs.reading.lines import GRID, next_line_start_in_block
 from workloads.logs.text import ESCAPES
 
 BACK = re.compile(rb"\r(?!\n)")
@@ -21,7 +21,7 @@ LOWER = bytes(range(256)).lower()
 UNSHOWN = bytes({*range(0x20), 0x7F} - {*b"\t\n\r"})
 PARAMETERS = b"0123456789;:"  # in sequences that set colors, such as ESC [ 1 ; 31 m
 COLORING = UNSHOWN + b"\r[mM" + PARAMETERS  # both cases: it is removed before letters are lowered
-USELESS = 8  # blocks skipped in vain until skipping is given up
+MOST_USELESS = 8  # blocks skipped in vain until skipping is given up
 Finder = Callable[[bytes, int], int]
 
 
@@ -30,7 +30,7 @@ class Needle:
 
     def __init__(self, text: str) -> None:
         self.text = text.lower()
-        self._find = _literally(text) if text.isascii() else _letter_by_letter(text)
+        self._find = _literal_finder(text) if text.isascii() else _letter_finder(text)
         self._reach = 4 * len(text)  # longest match in bytes
         rest = self.text.encode().translate(None, COLORING)
         self._rest = rest if text.isascii() else b""
@@ -39,13 +39,15 @@ class Needle:
     def count(self, block: bytes, base: int, start: int, stop: int) -> int:
         """The number of matching lines that start between ``start`` and ``stop``."""
         lines = block[start - base : stop - base]
-        if not lines.endswith(b"\n") or _cuts(lines, start):
+        if not lines.endswith(b"\n") or _cut_offsets(lines, start):
             return sum(1 for _ in self.matches(block, base, start, stop))
         if b"\x1b" in lines:
-            text = b"" if self._lacks(lines) else _shown(lines)
+            text = b"" if self._lacks(lines) else _shown_text(lines)
         else:
             text = lines.translate(LOWER, UNSHOWN)
-            text = _shown(lines) if len(text) != len(lines) or _goes_back(lines) else text
+            text = (
+                _shown_text(lines) if len(text) != len(lines) or _overwrites_itself(lines) else text
+            )
         if self._find(text, 0) < 0:
             return 0
         return sum([self._find(line, 0) >= 0 for line in text.split(b"\n")])
@@ -54,7 +56,7 @@ class Needle:
         """A cheap test whether no line can match. Characters of color sequences are removed from
         both the lines and the text, so no match is missed, unless a sequence has other characters.
         """
-        if not self._rest or self._passed > max(USELESS, self._tried // 2):
+        if not self._rest or self._passed > max(MOST_USELESS, self._tried // 2):
             return False
         self._tried += 1
         if self._rest in lines.translate(LOWER, COLORING):
@@ -67,7 +69,7 @@ class Needle:
         """For each matching line that starts between ``start`` and ``stop``, an offset where it
         matches. Both are starts of lines, in a block at ``base``."""
         near = block[start - base : stop - base + self._reach]
-        if b"\x1b" not in near and not _goes_back(near):
+        if b"\x1b" not in near and not _overwrites_itself(near):
             text = near.translate(LOWER, UNSHOWN)
             if len(text) == len(near):
                 return self._as_printed(text, start, stop, block, base)
@@ -81,12 +83,18 @@ class Needle:
             yield at
             cut = (at // GRID + 1) * GRID  # where the next part may start without a line break
             line_break = near.find(b"\n", at - start, cut - start)
-            end = start + line_break + 1 if line_break >= 0 else next_in(block, base, at + 1)
+            end = (
+                start + line_break + 1
+                if line_break >= 0
+                else next_line_start_in_block(block, base, at + 1)
+            )
             at = self._find(near, end - start) + start
 
     def _as_shown(self, lines: bytes, start: int) -> Iterator[int]:
-        cuts = _cuts(lines, start)
-        text = _shown(b"\n".join(lines[one:end] for one, end in pairwise([0, *cuts, len(lines)])))
+        cuts = _cut_offsets(lines, start)
+        text = _shown_text(
+            b"\n".join(lines[one:end] for one, end in pairwise([0, *cuts, len(lines)]))
+        )
         at = self._find(text, 0)
         if at < 0:
             return
@@ -98,7 +106,7 @@ class Needle:
             at = self._find(text, breaks[number]) if number < len(breaks) else -1
 
 
-def _cuts(lines: bytes, start: int) -> list[int]:
+def _cut_offsets(lines: bytes, start: int) -> list[int]:
     """Where long lines are cut, see ``reading.lines``."""
     first = GRID - start % GRID
     return [
@@ -108,25 +116,25 @@ def _cuts(lines: bytes, start: int) -> list[int]:
     ]
 
 
-def _goes_back(lines: bytes) -> bool:
+def _overwrites_itself(lines: bytes) -> bool:
     """Whether any line overwrites itself."""
     return b"\r" in lines and BACK.search(lines) is not None
 
 
-def _shown(lines: bytes) -> bytes:
+def _shown_text(lines: bytes) -> bytes:
     """Like ``text.shown``, for many lines at once, in lower case."""
     text = b"".join(ESCAPE.split(lines))
-    if _goes_back(text):
+    if _overwrites_itself(text):
         text = b"\n".join(line.rstrip(b"\r").rpartition(b"\r")[2] for line in text.split(b"\n"))
     return text.translate(LOWER, UNSHOWN + b"\r")
 
 
-def _literally(text: str) -> Finder:
+def _literal_finder(text: str) -> Finder:
     wanted = text.lower().encode()
     return lambda block, start: block.find(wanted, start)
 
 
-def _letter_by_letter(text: str) -> Finder:
+def _letter_finder(text: str) -> Finder:
     """A case-insensitive search beyond ASCII, where the cases of a letter differ in bytes, and in
     number of bytes."""
     letters = (b"|".join(re.escape(form.encode()) for form in _cases(one)) for one in text)

@@ -5,9 +5,14 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from workloads.logs.reading.lines import LONGEST, end_of, next_in, start_in
+from workloads.logs.reading.lines import (
+    LONGEST,
+    last_line_end,
+    line_start_in_block,
+    next_line_start_in_block,
+)
 from workloads.logs.search.needle import Needle
-from workloads.logs.store import Stream, first
+from workloads.logs.store import Stream, first_offset
 
 SEGMENT = 256 * 1024  # bytes; a line belongs to the segment where it starts
 
@@ -32,8 +37,8 @@ class Segments:
     def __init__(self, stream: Stream, needle: Needle, *, unfinished: bool) -> None:
         self._path = stream.path
         self._needle = needle
-        self.start = first(stream)
-        self.end = end_of(stream, unfinished=unfinished)
+        self.start = first_offset(stream)
+        self.end = last_line_end(stream, unfinished=unfinished)
 
     def __len__(self) -> int:
         return -(-self.end // SEGMENT)
@@ -53,8 +58,8 @@ class Segments:
         """Matching lines with their starts."""
         block, base, start, stop = self._read(number)
         for at in self._needle.matches(block, base, start, stop):
-            begin = start_in(block, base, at + 1)
-            end = next_in(block, base, at + 1)
+            begin = line_start_in_block(block, base, at + 1)
+            end = next_line_start_in_block(block, base, at + 1)
             yield begin, block[begin - base : end - base]
 
     def _read(self, number: int) -> tuple[bytes, int, int, int]:
@@ -63,8 +68,8 @@ class Segments:
         last = begin + SEGMENT
         base = max(begin - LONGEST, 0)
         block = self._block(base, min(last + LONGEST, self.end))
-        start = max(next_in(block, base, begin), self.start)
-        stop = next_in(block, base, last) if last < self.end else base + len(block)
+        start = max(next_line_start_in_block(block, base, begin), self.start)
+        stop = next_line_start_in_block(block, base, last) if last < self.end else base + len(block)
         return block, base, start, stop
 
     def _block(self, start: int, end: int) -> bytes:

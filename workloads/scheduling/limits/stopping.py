@@ -16,7 +16,7 @@ def ask(workload: Workload, *, reason: Reason, why: str) -> bool:
     with transaction.atomic():
         if not workload.move(Phase.STOPPING, reason=reason, message=why):
             return False
-        events.phase(workload)
+        events.record_phase(workload)
         enqueue.stop(workload.pk)
     return True
 
@@ -33,8 +33,8 @@ def settle(workload: Workload, to: Phase, *, reason: Reason, said: str) -> bool:
         return False
     message = " ".join(filter(None, [workload.message, said]))
     with transaction.atomic():
-        causes.end(workload)
+        causes.end_cause(workload)
         if workload.move(to, reason=reason, message=message, running_pods=0):
-            events.phase(workload)
+            events.record_phase(workload)
         enqueue.admit(workload.cluster_id)
     return True

@@ -13,7 +13,7 @@ from core.forms.shown import Shown
 from projects.models import Project
 from spec.parts.environment import Access
 from workloads.models import Draft
-from workloads.tools.names import holders, is_meant
+from workloads.tools.names import is_named, users_by_name
 
 MOST = 8
 NOT_THERE = (
@@ -76,7 +76,7 @@ class AddressHolders:
 
 def _addresses(names: list[str], by: User) -> dict[str, AddressHolders]:
     """The names that are email addresses of people whom the author may see."""
-    held = holders(names)
+    held = users_by_name(names)
     those = {it.pk for its in held.values() for it in its}
     visible = {by.username, *_usernames(_people(by).filter(pk__in=those))}
     addresses = {}
@@ -100,7 +100,7 @@ def _of_users(
     if missing := [name for name in who if name not in usernames and name not in held]:
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
-    if not is_meant(by, who):
+    if not is_named(by, who):
         yield NOT_THERE
 
 

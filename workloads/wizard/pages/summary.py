@@ -14,7 +14,7 @@ from spec.formats import documents
 from spec.problems.errors import SpecError
 from spec.values.quantities import format_bytes
 from spec.workload import Pod, WorkloadSpec
-from workloads.history.causes import BarShare, bar
+from workloads.history.causes import BarShare, bar_shares
 from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
@@ -204,5 +204,7 @@ def _explain(summary: Summary, fit: Fit) -> None:
     if cause := fit.cause:
         summary.detail = cause.title.rstrip(".") + "."
         summary.todo = cause.todo
-        summary.shares = bar([(share.label, share.nodes) for share in cause.shares], cause.total)
+        summary.shares = bar_shares(
+            [(share.label, share.nodes) for share in cause.shares], cause.total
+        )
         summary.nodes = cause.total

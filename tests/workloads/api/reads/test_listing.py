@@ -146,7 +146,7 @@ def test_a_log_whose_head_was_cut_is_read_from_there(
     needs_holes(tmp_path)
     stream = logs.Stream(three[0].pk, 1, 0, 1)
     logs.append(stream, b"a line of it\n" * 20_000)
-    logs.cut(stream, 1_000)
+    logs.cut_head(stream, 1_000)
     _, answer = call("GET", f"/workloads/{three[0].pk}/logs?rank=1")
     assert answer.content.startswith(b"[Trainyard] ")
     assert answer["X-Next-Offset"] == str(logs.size(stream))
@@ -184,7 +184,7 @@ def test_a_mistake_of_ours_is_an_answer_in_json(
     def broken(*_: object) -> None:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("workloads.api.reads.listing.narrow", broken)
+    monkeypatch.setattr("workloads.api.reads.listing.filter_workloads", broken)
     status, answer = call("GET", "/workloads")
     assert (status, answer["code"]) == (500, 500)
     assert "secret" not in str(answer)

@@ -83,7 +83,7 @@ def phase(workload: Workload, to: str) -> int:
     """A change of phase, as a watched cluster makes one; the number of its event."""
     Workload.objects.filter(pk=workload.pk).update(phase=to)
     workload.refresh_from_db()
-    events.phase(workload)
+    events.record_phase(workload)
     return workload.events.latest("pk").pk
 
 
@@ -113,7 +113,7 @@ def test_new_and_deleted_workloads_are_told(researcher: User, running: Workload)
     async def scenario() -> list[Any]:
         messages = await opened(researcher)
         await heard(messages, "ready")
-        await sync_to_async(events.submitted)([running], actor=researcher)
+        await sync_to_async(events.record_submissions)([running], actor=researcher)
         told = await heard(messages)
         await sync_to_async(services.delete)(running, by=researcher)
         told += await heard(messages)
@@ -223,16 +223,16 @@ def test_many_who_are_told_of_a_change_read_it_together(
     running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = list[set[Any]]()
-    rows = changes._rows
+    rows = changes._read_rows
 
     def counted(ids: set[Any]) -> Any:
         read.append(ids)
         return rows(ids)
 
-    monkeypatch.setattr(changes, "_rows", counted)
+    monkeypatch.setattr(changes, "_read_rows", counted)
 
     async def scenario() -> list[list[changes.WorkloadChange]]:
-        return await asyncio.gather(*(changes.of([running.pk]) for _ in range(50)))
+        return await asyncio.gather(*(changes.read_changes([running.pk]) for _ in range(50)))
 
     told = run(scenario)
     assert read == [{running.pk}]

@@ -34,20 +34,20 @@ def test_lines_are_the_same_forward_backward_and_from_any_offset(
     stream = logs.Stream(uuid.uuid4(), 1, 0, 0)
     printed = b"".join(pieces)
     logs.append(stream, printed)
-    told = list(lines.forward(stream, 0, unfinished=True))
+    told = list(lines.read_forward(stream, 0, unfinished=True))
     assert b"".join(line.data for line in told) == printed
     assert max((len(line.data) for line in told), default=0) <= lines.LONGEST
-    back = list(lines.backward(stream, len(printed)))
+    back = list(lines.read_backward(stream, len(printed)))
     assert back[::-1] == told
     offset = min(near, max(len(printed) - 1, 0))
     for line in told:
         if line.offset <= offset < line.end:
-            assert lines.start_of(stream, offset) == line.offset
+            assert lines.line_start(stream, offset) == line.offset
     later = [line.offset for line in told if line.offset >= offset]
-    assert lines.next_start(stream, offset) == (later[0] if later else len(printed))
+    assert lines.next_line_start(stream, offset) == (later[0] if later else len(printed))
     last = told[-1:] if told and not told[-1].data.endswith(b"\n") else []
-    end = lines.end_of(stream, unfinished=False)
+    end = lines.last_line_end(stream, unfinished=False)
     assert end == (last[0].offset if last else len(printed))
-    assert list(lines.forward(stream, 0, unfinished=False)) == [
+    assert list(lines.read_forward(stream, 0, unfinished=False)) == [
         line for line in told if line.end <= end
     ]

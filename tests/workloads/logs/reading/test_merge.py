@@ -42,26 +42,26 @@ def told(lines: list[Line]) -> str:
 def test_lines_come_by_time_then_by_rank() -> None:
     streams = filled((0, 1, "b\n"), (0, 0, "a\nc\n"), (2, 0, "e\n"), (1, 1, "d\n"))
     expected = "0:a 0:c 1:b 1:d 0:e"
-    assert told(merge.after(streams, {}).lines) == expected
-    assert told(merge.tail(streams).lines) == expected
-    assert told(list(merge.everything(streams))) == expected
+    assert told(merge.window_after(streams, {}).lines) == expected
+    assert told(merge.last_window(streams).lines) == expected
+    assert told(list(merge.merge_all_lines(streams))) == expected
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 100])
 def test_windows_meet_in_both_directions(limit: int) -> None:
     streams = filled(*((n // 3, n % 3, f"{n}\n") for n in range(40)))
-    expected = told(merge.after(streams, {}).lines)
+    expected = told(merge.window_after(streams, {}).lines)
     forward = []
     cursor = merge.Cursor()
-    while (window := merge.after(streams, cursor, limit=limit)).lines:
+    while (window := merge.window_after(streams, cursor, limit=limit)).lines:
         forward += window.lines
-        cursor = merge.decode(merge.encode(window.end)) or {}
+        cursor = merge.decode_cursor(merge.encode_cursor(window.end)) or {}
     assert told(forward) == expected
-    window = merge.tail(streams, limit=limit)
+    window = merge.last_window(streams, limit=limit)
     backward: list[Line] = []
     while window.lines:
         backward = window.lines + backward
-        window = merge.before(streams, window.start, limit=limit)
+        window = merge.window_before(streams, window.start, limit=limit)
     assert told(backward) == expected
 
 
@@ -78,31 +78,31 @@ def test_windows_meet_in_both_directions(limit: int) -> None:
 )
 def test_no_line_is_lost_or_told_twice(pieces: list[tuple[int, str]], limit: int) -> None:
     streams = filled(*((n, rank, text) for n, (rank, text) in enumerate(pieces)))
-    window = merge.tail(streams, limit=limit, unfinished=True)
+    window = merge.last_window(streams, limit=limit, unfinished=True)
     parts = {stream.rank: [] for stream in streams}  # type: dict[int, list[bytes]]
     while window.lines:
         for line in reversed(window.lines):
             parts[line.rank].insert(0, line.data)
-        window = merge.before(streams, window.start, limit=limit)
+        window = merge.window_before(streams, window.start, limit=limit)
     for stream in streams:
-        assert b"".join(parts[stream.rank]) == logs.read(stream, 0, 10**6)
+        assert b"".join(parts[stream.rank]) == logs.read_output(stream, 0, 10**6)
 
 
 def test_a_line_that_is_still_being_printed_waits() -> None:
     streams = filled((0, 0, "whole\nhal"))
-    window = merge.tail(streams)
+    window = merge.last_window(streams)
     assert told(window.lines) == "0:whole"
     logs.append(streams[0], b"f\n", at=NOW)
-    assert told(merge.after(streams, window.end).lines) == "0:half"
-    assert told(merge.tail(filled((0, 0, "a\nb")), unfinished=True).lines) == "0:a 0:b"
+    assert told(merge.window_after(streams, window.end).lines) == "0:half"
+    assert told(merge.last_window(filled((0, 0, "a\nb")), unfinished=True).lines) == "0:a 0:b"
 
 
 def test_a_rank_that_joins_later_is_told_too() -> None:
     streams = filled((0, 0, "a\n"))
-    cursor = merge.tail(streams).end
+    cursor = merge.last_window(streams).end
     late = logs.Stream(streams[0].workload_id, 1, 0, 7)
     logs.append(late, b"late\n")
-    assert told(merge.after([*streams, late], cursor).lines) == "7:late"
+    assert told(merge.window_after([*streams, late], cursor).lines) == "7:late"
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,10 @@ def test_a_rank_that_joins_later_is_told_too() -> None:
 )
 def test_a_line_without_end_is_told_in_parts(text: str) -> None:
     streams = filled((0, 0, text))
-    for window in (merge.after(streams, {}, unfinished=True), merge.tail(streams, unfinished=True)):
+    for window in (
+        merge.window_after(streams, {}, unfinished=True),
+        merge.last_window(streams, unfinished=True),
+    ):
         assert b"".join(line.data for line in window.lines).decode() == text
         assert max(len(line.data) for line in window.lines) <= LONGEST
 
@@ -131,9 +134,9 @@ def peak_of_reading(streams: list[logs.Stream]) -> int:
     gc.collect()
     tracemalloc.start()
     try:
-        window = merge.tail(streams)
+        window = merge.last_window(streams)
         Hits(streams, "no such line", unfinished=True).search(1)
-        window = merge.after(streams, {0: 50_000_000, 1: 70_000_000})
+        window = merge.window_after(streams, {0: 50_000_000, 1: 70_000_000})
         assert len(window.lines) == merge.WINDOW
         return tracemalloc.get_traced_memory()[1]
     finally:
@@ -142,10 +145,10 @@ def peak_of_reading(streams: list[logs.Stream]) -> int:
 
 @pytest.mark.parametrize("text", ["", "x", "0.", "0.1.2", "-1.5", "0.-3", "a.b", "0.1k;"])
 def test_a_damaged_cursor_is_none(text: str) -> None:
-    assert merge.decode(text) is None
+    assert merge.decode_cursor(text) is None
 
 
 def test_a_cursor_beyond_the_end_is_at_the_end() -> None:
     """And is found at once, however far away it is."""
     streams = filled((0, 0, "a\nb\n"))
-    assert told(merge.before(streams, {0: 36**12}).lines) == "0:a 0:b"
+    assert told(merge.window_before(streams, {0: 36**12}).lines) == "0:a 0:b"

@@ -9,8 +9,8 @@ from pytest_django import Settings
 
 from workloads import logs
 from workloads.logs.reading import merge
-from workloads.logs.reading.positions import at, beside
-from workloads.logs.store import cut
+from workloads.logs.reading.positions import cursor_at_line, cursor_at_time
+from workloads.logs.store import cut_head
 from workloads.models import Workload
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
@@ -34,7 +34,7 @@ def lines(client: Client, workload: Workload, query: str) -> str:
 
 def test_a_time_is_gone_to_with_lines_on_both_sides(workload: Workload, client: Client) -> None:
     page = lines(client, workload, "try=1-0&time=2026-11-21T12:10:00Z")
-    first = merge.encode({0: 600 * len("0600 of rank 0\n")})
+    first = merge.encode_cursor({0: 600 * len("0600 of rank 0\n")})
     assert f'data-aim="{first}"' in page
     assert "0599 of rank 2" in page
     assert page.count('class="log-line"') == 750
@@ -59,18 +59,18 @@ def test_an_odd_time_leads_to_the_last_lines(workload: Workload, client: Client)
 
 
 def test_all_of_the_lines_before_and_after_a_place_are_on_their_side(workload: Workload) -> None:
-    streams = list(logs.latest(workload.pk, 1, 0).values())
-    everything = [(line.rank, line.offset) for line in merge.everything(streams)]
+    streams = list(logs.latest_streams(workload.pk, 1, 0).values())
+    everything = [(line.rank, line.offset) for line in merge.merge_all_lines(streams)]
     for number in (0, 1, 1000, 1001, 3998, 3999):
         rank, offset = everything[number]
-        cursor = beside(streams, rank, offset)
+        cursor = cursor_at_line(streams, rank, offset)
         before = [line for line in everything if line[1] < cursor[line[0]]]
         assert before == everything[:number]
-    assert at(streams, NOW) == {0: 0, 2: 0}
+    assert cursor_at_time(streams, NOW) == {0: 0, 2: 0}
 
 
 def test_a_link_to_a_line_opens_it_with_what_is_around(workload: Workload, client: Client) -> None:
-    place = merge.encode({2: 600 * len("0600 of rank 2\n")})
+    place = merge.encode_cursor({2: 600 * len("0600 of rank 2\n")})
     page = client.get(f"/workloads/{workload.pk}/logs/?try=1-0&line={place}").content.decode()
     assert f'data-aim="{place}"' in page
     assert f"line={place}" in page, "the lines are asked for around it"
@@ -93,7 +93,7 @@ def test_places_in_output_that_was_cut_are_told_to_be_gone(
 ) -> None:
     stream = logs.Stream(workload.pk, 2, 0, 0)
     logs.append(stream, b"".join(b"line %05d\n" % n for n in range(60_000)), at=NOW)
-    if not cut(stream, 200_000):
+    if not cut_head(stream, 200_000):
         pytest.skip("this file system frees no part of a file")
     page = client.get(f"/workloads/{workload.pk}/logs/?try=2-0&line=0.0").content.decode()
     assert "The line of this link was not found" in page

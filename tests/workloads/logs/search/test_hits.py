@@ -55,7 +55,7 @@ def walked(hits: Hits, go: str = "next") -> Iterator[Hit]:
 
 def expected(streams: list[logs.Stream], text: str) -> list[Place]:
     """By reading every line as a page shows it."""
-    lines = merge.everything(streams)
+    lines = merge.merge_all_lines(streams)
     return [(one.rank, one.offset) for one in lines if text.lower() in plain_text(one.data).lower()]
 
 

@@ -53,7 +53,9 @@ def test_capitals_of_a_letter_that_ends_color_codes_are_found() -> None:
 
 def test_a_block_of_colors_without_the_text_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     block = b"\x1b[2m12:00:01\x1b[0m \x1b[32mINFO\x1b[0m step 5\n" * 100
-    monkeypatch.setattr("workloads.logs.search.needle._shown", lambda lines: pytest.fail("read"))
+    monkeypatch.setattr(
+        "workloads.logs.search.needle._shown_text", lambda lines: pytest.fail("read")
+    )
     assert Needle("out of memory").count(block, 0, 0, len(block)) == 0
 
 

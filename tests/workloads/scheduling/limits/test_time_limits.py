@@ -16,7 +16,7 @@ from spec.phases import Phase, Reason
 from tests.factories import IMAGE, UserFactory, WorkloadFactory, workload_spec
 from tests.workloads.gangs import now, phases
 from workloads import reconcile
-from workloads.launch import launch_of
+from workloads.launch import launch_with_secrets
 from workloads.models import Workload
 from workloads.scheduling.limits import time_limits
 from workloads.scheduling.standing import contender, tenant
@@ -118,7 +118,7 @@ def test_a_workload_at_its_time_limit_fails_once_its_ranks_have_ended(
 def test_a_workload_at_its_time_limit_fails_where_its_cluster_lost_it(project: Project) -> None:
     workload = limited(project, 11)
     time_limits.enforce()
-    reconcile.lost(now(workload))
+    reconcile.end_lost(now(workload))
     ended = now(workload)
     assert (ended.phase, ended.message) == (Phase.FAILED, REACHED)
 
@@ -133,7 +133,7 @@ def test_a_workload_that_completes_at_its_time_limit_has_completed(project: Proj
 
 def test_engines_and_the_order_of_starts_know_what_is_left(project: Project) -> None:
     workload = limited(project, 1, running_seconds=200)
-    assert launch_of(now(workload)).ran == 200
+    assert launch_with_secrets(now(workload)).ran == 200
     assert contender(now(workload), now(workload).spec, 0).time_limit == 400
     until = workload.phase_updated_at.timestamp() + 400 + 30
     assert tenant(now(workload), 0).until == pytest.approx(until)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from core.forms.field import Cell, Input
 from spec.parts.environment import CAPABILITIES, PullPolicy
 from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
-from workloads.launch import pulled_with
+from workloads.launch import registry_credentials
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
 
@@ -24,7 +24,7 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
     if role == "master":
         return
     if plan.project and plan.cluster:
-        credentials = pulled_with(spec, plan.project, on=plan.cluster, by=plan.by)
+        credentials = registry_credentials(spec, plan.project, on=plan.cluster, by=plan.by)
         if names := ", ".join(it.name for it in credentials):
             yield "Image pull credentials", names, ""
     if spec.clean_pod_policy:
