@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from audit import services as audit
-from core.rest.verdicts import judge_all
+from core.rest.validation import run_rules
 
 
 def create_user(
@@ -31,7 +31,7 @@ def create_user(
     user = User(
         username=username, role=role, email=email, first_name=first_name, last_name=last_name
     )
-    judge_all(
+    run_rules(
         partial(_set_password, user, password), partial(user.full_clean, exclude=["password"])
     )
     try:

@@ -6,7 +6,7 @@ from uuid import UUID
 from accounts.models import User
 from assets.base import AssetKind
 from assets.kinds import KINDS
-from core.web.query import uuid_of
+from core.web.query import parse_uuid
 from spec.draft import WorkloadDraft
 from spec.formats import draft_yaml
 from spec.formats.draft_yaml import Names
@@ -22,7 +22,7 @@ def names_for(user: User) -> Names:
         return str(asset.name if asset and id_of(slug, asset.name) == pk else pk)
 
     def id_of(slug: str, name: str) -> UUID | None:
-        if pk := uuid_of(name):
+        if pk := parse_uuid(name):
             return pk
         rows = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
         ids = [row.pk for row in rows]

@@ -16,7 +16,7 @@ from assets.links import Reference, tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
-from core.deletion import Dependents, deleting, hidden_in
+from core.deletion import Dependents, count_hidden, guard_deletion
 from core.words import count_nouns, first_names
 from projects.scopes import Place
 from spec.formats.documents import Document
@@ -103,7 +103,7 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
     """Delete an asset; workloads keep its values. ``InUse`` if the kind cannot be deleted in
     use."""
     check_editable(kind, asset, by, "assets.delete")
-    with deleting(asset, lambda: obstacle_to_delete(kind, asset, by)):
+    with guard_deletion(asset, lambda: obstacle_to_delete(kind, asset, by)):
         audit.record(by, "delete", asset, before=_facts(kind, asset))
         history.forget(kind, asset)
         asset.delete()
@@ -119,7 +119,7 @@ def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
     """The first of each kind: ``workload train``, ``template base``."""
     uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
     names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
-    return Dependents(names, count_nouns((hidden_in(rows, by), noun) for noun, rows in uses))
+    return Dependents(names, count_nouns((count_hidden(rows, by), noun) for noun, rows in uses))
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:

@@ -12,7 +12,7 @@ from django.utils.dateparse import parse_date
 
 from audit.models import AuditEntry
 from audit.words import COMMAND_LINE, KINDS, VERBS
-from core.web.query import search_text, whole_number
+from core.web.query import parse_number, search_text
 
 A_PAGE = 50
 LOOKED_THROUGH = 100_000  # entries in one answer
@@ -51,7 +51,7 @@ class AuditFilter:
             kind=kind if kind in KINDS else "",
             since=query.get("since", "") if _day(query.get("since", "")) else "",
             until=query.get("until", "") if _day(query.get("until", "")) else "",
-            before=whole_number(query.get("before", "")),
+            before=parse_number(query.get("before", "")),
         )
 
     @property

@@ -13,7 +13,7 @@ from audit.models import AuditEntry
 from audit.search import AuditFilter, part_of
 from audit.words import KINDS, VERBS
 from core.web.http import HtmxRequest, render_partial
-from core.web.query import whole_number
+from core.web.query import parse_number
 
 OLDER = "older"  # the part of the page that a search continues in
 #: The words in names of columns that are written in capitals.
@@ -25,7 +25,7 @@ def listing(request: HtmxRequest) -> HttpResponse:
     chosen = AuditFilter.of(request.GET)
     part = part_of(chosen)
     rows = [(entry, list(changes(entry))) for entry in part.entries]
-    shown = len(rows) + (whole_number(request.GET.get("shown", "")) or 0)  # with those above
+    shown = len(rows) + (parse_number(request.GET.get("shown", "")) or 0)  # with those above
     total = "1 entry" if shown == 1 else f"{shown} entries"
     context = {"chosen": chosen, "part": part, "rows": rows, "verbs": VERBS, "kinds": KINDS}
     context |= {"shown": shown, "announcement": "Searching…" if part.is_searching else total}

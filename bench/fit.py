@@ -58,7 +58,7 @@ def measure() -> dict[str, list[float]]:
 
     random = Random(SEED)  # noqa: S311 -- no secret, and the same each time
     project = _fill()
-    garbage.settle()  # as the web process does
+    garbage.tune_collector()  # as the web process does
     verdicts = []
     repaired = []
     for _ in range(GANGS):

@@ -15,7 +15,7 @@ from clusters.kinds.base import ClusterKind, ConnectionSecret, ConnectionSetting
 from clusters.kinds.local import LOCAL
 from clusters.stored import capabilities_of, findings_of, gpus_of
 from core.database.choices import Choices
-from core.database.fields import EncryptedTextField, SaidJSON, SaidText
+from core.database.fields import CleanedJSONField, CleanedTextField, EncryptedTextField
 from engines.base import Capabilities
 from engines.findings import Finding, refusal_of
 from engines.nodes import Gpu
@@ -70,11 +70,11 @@ class Cluster(models.Model):
     name = models.CharField(max_length=63, unique=True)
     kind = models.CharField(max_length=20, choices=kinds, default=LOCAL.slug)
     state = models.CharField(max_length=30, choices=states, default=State.WAITING)
-    state_message = SaidText(blank=True)
-    capabilities_json = SaidJSON(default=dict, blank=True)
+    state_message = CleanedTextField(blank=True)
+    capabilities_json = CleanedJSONField(default=dict, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     checked_at = models.DateTimeField(null=True, blank=True)
-    findings_json = SaidJSON(default=list, blank=True)  # of the last check
+    findings_json = CleanedJSONField(default=list, blank=True)  # of the last check
     # Totals of all ready nodes, stored here because there may be thousands of nodes.
     gpu_count = models.PositiveIntegerField(default=0)
     ready_nodes: "list[Node] | None" = None  # cached on this object for several readers
@@ -198,7 +198,7 @@ class ConnectionTest(models.Model):
     settings_json = models.JSONField(default=dict, blank=True)
     secret_json = EncryptedTextField(blank=True)
     values_json = models.JSONField(default=dict, blank=True)  # the rest of the form, to restore it
-    findings_json = SaidJSON(default=list, blank=True)
+    findings_json = CleanedJSONField(default=list, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     answered_at = models.DateTimeField(null=True, blank=True)
 
@@ -260,17 +260,17 @@ class Node(models.Model):
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")
     name = models.CharField(max_length=253)
     ready = models.BooleanField(default=True)
-    message = SaidText(blank=True)
+    message = CleanedTextField(blank=True)
     cpu = models.FloatField()
     memory = models.BigIntegerField()
-    gpus_json = SaidJSON(default=list, blank=True)
+    gpus_json = CleanedJSONField(default=list, blank=True)
     gpu_count = models.PositiveIntegerField(default=0)
     pool = models.ForeignKey(
         NodePool, on_delete=models.SET_NULL, null=True, blank=True, related_name="nodes"
     )
-    labels_json = SaidJSON(default=dict, blank=True)
-    taints_json = SaidJSON(default=list, blank=True)
-    conditions_json = SaidJSON(default=list, blank=True)
+    labels_json = CleanedJSONField(default=dict, blank=True)
+    taints_json = CleanedJSONField(default=list, blank=True)
+    conditions_json = CleanedJSONField(default=list, blank=True)
     allocated_cpu = models.FloatField(null=True, blank=True)
     allocated_memory = models.BigIntegerField(null=True, blank=True)
     allocated_gpus = models.FloatField(null=True, blank=True)

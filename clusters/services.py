@@ -18,8 +18,8 @@ from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.local import LOCAL
 from clusters.models import Cluster, Connection, State
 from clusters.nodes import store
-from core.deletion import Dependents, deleting
-from core.rest.verdicts import judge_all
+from core.deletion import Dependents, guard_deletion
+from core.rest.validation import run_rules
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable
 from engines.findings import Finding, Level, refusal_of
 from engines.queues import Wanted
@@ -145,7 +145,7 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
         if changed and not is_free and cluster.projects.exists():
             raise ValidationError({key: kind.fixed_settings[key] for key in changed})
 
-    judge_all(take_settings, keep_what_projects_need, cluster.full_clean)
+    run_rules(take_settings, keep_what_projects_need, cluster.full_clean)
 
 
 @contextmanager
@@ -178,7 +178,7 @@ def _facts(cluster: Cluster) -> dict[str, Any]:
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
     """Delete a cluster with its nodes and node pools. ``InUse`` if it has projects."""
     access.require(by, "clusters.delete", *cluster.scope_keys)
-    with deleting(cluster, lambda: obstacle_to_delete(cluster, by)):
+    with guard_deletion(cluster, lambda: obstacle_to_delete(cluster, by)):
         audit.record(by, "delete", cluster, before=_facts(cluster))
         cluster.delete()
 
@@ -187,7 +187,7 @@ def obstacle_to_delete(cluster: Cluster, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     if cluster.definition.why_permanent:
         return cluster.definition.why_permanent
-    projects = Dependents.among(cluster.projects.all(), by)
+    projects = Dependents.visible_among(cluster.projects.all(), by)
     return projects.refusal(f"{cluster} has projects:", "Delete them first.")
 
 

@@ -16,15 +16,15 @@ from channels.sessions import CookieMiddleware  # noqa: E402
 from config.handler import Handler  # noqa: E402
 from core import garbage  # noqa: E402
 from core.sqlite import checkpoints  # noqa: E402
-from core.web.websockets import Receive, Scope, Send, by_address, own_pages_only  # noqa: E402
+from core.web.websockets import Receive, Scope, Send, refuse_foreign_pages, route_by_path  # noqa: E402
 from workloads.terminal.urls import program_routes, routes  # noqa: E402
 from workloads.tools.addresses import is_tool_host  # noqa: E402
 from workloads.tools.app import serve_tool  # noqa: E402
 from workloads.tools.headers import header_value  # noqa: E402
 
-pages = own_pages_only(CookieMiddleware(URLRouter(routes)))
+pages = refuse_foreign_pages(CookieMiddleware(URLRouter(routes)))
 own = ProtocolTypeRouter(
-    {"http": Handler(), "websocket": by_address(pages, URLRouter(program_routes))}
+    {"http": Handler(), "websocket": route_by_path(pages, URLRouter(program_routes))}
 )
 
 
@@ -35,5 +35,5 @@ async def application(scope: Scope, receive: Receive, send: Send) -> None:
     await (serve_tool if is_tool_host(host) else own)(scope, receive, send)
 
 
-checkpoints.start(settings.DATABASES["default"])
-garbage.settle()
+checkpoints.start_checkpoints(settings.DATABASES["default"])
+garbage.tune_collector()

@@ -31,11 +31,11 @@ app.steps["consumer"].add(WorkerPulse)
 
 @worker_ready.connect  # type: ignore[untyped-decorator] # celery has no types
 def settle(**signal: Any) -> None:
-    garbage.settle()
+    garbage.tune_collector()
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types
 def let_go(**signal: Any) -> None:
     """End the leases of this worker. It waits for running tasks before it exits, and the tasks that
     watch a cluster return once their lease cannot be extended."""
-    lease.ending.set()
+    lease.shutting_down.set()

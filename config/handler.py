@@ -28,7 +28,7 @@ from django.urls import Resolver404, resolve, set_script_prefix
 from django.utils.log import log_response
 
 from core.frames import with_room
-from core.rest.api import CALLS, too_large
+from core.rest.api import API_PREFIXES, too_large
 from core.rest.correlation import RequestIdMiddleware
 from core.web.middleware import HeadersMiddleware
 
@@ -129,7 +129,7 @@ def _refusal(request: HttpRequest) -> HttpResponse:
     is not read."""
     error = too_large()
     headers = {"Connection": "close"}
-    if request.path.startswith(CALLS):
+    if request.path.startswith(API_PREFIXES):
         return JsonResponse(error.body(), status=error.code, headers=headers)
     text = f"{error.message} {error.details}"
     return HttpResponse(text, "text/plain; charset=utf-8", status=error.code, headers=headers)

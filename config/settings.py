@@ -62,14 +62,14 @@ MIDDLEWARE = [
     "core.web.static.StaticFilesMiddleware",
     "core.web.middleware.TextMiddleware",
     "core.web.middleware.ApiMiddleware",
-    "core.web.browsers.SessionsOfPages",
+    "core.web.browsers.PageSessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "core.web.browsers.UsersOfPages",
-    "core.web.browsers.MessagesOfPages",
+    "core.web.browsers.PageAuthenticationMiddleware",
+    "core.web.browsers.PageMessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "core.web.browsers.HtmxOfPages",
-    "core.web.browsers.HtmxAnswersOfPages",
+    "core.web.browsers.PageHtmxMiddleware",
+    "core.web.browsers.PageHtmxResponseMiddleware",
     "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
@@ -260,7 +260,7 @@ LOGGING = {
         }
     },
     "filters": {
-        "without_health": {"()": "core.logs.WithoutHealth"},
+        "without_health": {"()": "core.logs.WithoutHealthChecks"},
         "brief_refusals": {"()": "core.logs.BriefRefusals"},
         "with_request_id": {"()": "core.rest.correlation.WithRequestId"},
     },

@@ -10,7 +10,7 @@ from django.db.models import Model, ProtectedError, QuerySet
 
 from core.words import first_names, name_first_three
 
-ASK = "For what you cannot open, ask an administrator."
+ASK_ADMINISTRATOR = "For what you cannot open, ask an administrator."
 
 
 class InUse(Exception):
@@ -26,13 +26,13 @@ class Dependents:
     hidden: str = ""
 
     @classmethod
-    def among(cls, rows: QuerySet[Any], by: Any) -> Self:
+    def visible_among(cls, rows: QuerySet[Any], by: Any) -> Self:
         """These rows, of which ``by`` is told the names of those that are visible to them."""
         visible = rows.visible_to(by)  # type: ignore[attr-defined]
-        return cls(first_names(visible), str(hidden_in(rows, by) or ""))
+        return cls(first_names(visible), str(count_hidden(rows, by) or ""))
 
     @classmethod
-    def of(cls, names: Sequence[str], count: int) -> Self:
+    def from_names(cls, names: Sequence[str], count: int) -> Self:
         """These names, of ``count`` rows."""
         return cls(names, str(count - len(names) or ""))
 
@@ -43,18 +43,21 @@ class Dependents:
             return ""
         unseen = [f"{self.hidden} that you cannot open"] if self.hidden else []
         both = ", and ".join([*([name_first_three(self.names)] if self.names else []), *unseen])
-        what_to_do = [*([advice] if self.names else []), *([ASK] if self.hidden else [])]
+        what_to_do = [
+            *([advice] if self.names else []),
+            *([ASK_ADMINISTRATOR] if self.hidden else []),
+        ]
         return f"{lead} {both}. {' '.join(what_to_do)}"
 
 
-def hidden_in(rows: QuerySet[Any], by: Any) -> int:
+def count_hidden(rows: QuerySet[Any], by: Any) -> int:
     """How many of these rows are not visible to ``by``."""
     visible = rows.visible_to(by)  # type: ignore[attr-defined]
     return rows.exclude(pk__in=visible.order_by().values("pk")).count()
 
 
 @contextmanager
-def deleting(row: Model, obstacle: Callable[[], str]) -> Iterator[None]:
+def guard_deletion(row: Model, obstacle: Callable[[], str]) -> Iterator[None]:
     """A transaction that deletes ``row`` in the block. ``InUse`` with the words of ``obstacle``,
     unless they are empty; rows that came after it was asked keep ``row``, too."""
     with transaction.atomic():

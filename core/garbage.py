@@ -11,7 +11,7 @@ MIDDLE = 20
 OLD = 10
 
 
-def settle() -> None:
+def tune_collector() -> None:
     """Apply the thresholds. Call it once after all imports: what exists then is never scanned
     again."""
     gc.collect()

@@ -14,7 +14,7 @@ class BriefRefusals(logging.Filter):
         return True
 
 
-class WithoutHealth(logging.Filter):
+class WithoutHealthChecks(logging.Filter):
     """Drops the requests of health probes: whoever probes sees the answer."""
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -6,7 +6,7 @@ from asgiref.sync import iscoroutinefunction, markcoroutinefunction
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-Next = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
+GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
 
 class EitherMiddleware:
@@ -18,7 +18,7 @@ class EitherMiddleware:
 
     sync_capable = async_capable = True
 
-    def __init__(self, get_response: Next) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
         self.is_async = iscoroutinefunction(get_response)
         if self.is_async:

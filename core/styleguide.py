@@ -44,7 +44,7 @@ CARD = {
 @login_required
 def styleguide(request: HttpRequest) -> HttpResponse:
     context = {
-        "form": sample(),
+        "form": sample_form(),
         "now": timezone.now(),
         "page": Paginator(range(95), 20).page(2),
         "tones": ("neutral", "info", "success", "warning", "danger", "accent"),
@@ -63,7 +63,7 @@ def styleguide(request: HttpRequest) -> HttpResponse:
     return render(request, "core/styleguide.html", context)
 
 
-def sample() -> Form:
+def sample_form() -> Form:
     """A form with an error in a field and one in a cell."""
     form = Form(FIELDS, {}, QueryDict("name=Not valid&units=MB&resources-0-resource=a/b"))
     form.add_problems(

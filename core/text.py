@@ -59,7 +59,7 @@ def in_utc(moment: datetime) -> datetime:
 def parse_json(data: str | bytes) -> Any:
     """Parse JSON from outside. ``UnfitJson`` if it is invalid or exceeds a limit."""
     try:
-        value = json.loads(data, parse_constant=_no_number)
+        value = json.loads(data, parse_constant=_refuse_constant)
     except RecursionError:
         raise UnfitJson([((), f"nests deeper than {DEEPEST} levels")]) from None
     except ValueError as error:
@@ -69,7 +69,7 @@ def parse_json(data: str | bytes) -> Any:
     return value
 
 
-def _no_number(name: str) -> None:
+def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a number")
 
 

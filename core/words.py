@@ -5,12 +5,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-MOST = 3
+MOST_NAMES = 3
 
 
 def name_first_three(names: Sequence[str]) -> str:
     """The first three names, with "and others" if there are more; empty for no names."""
-    return ", ".join(names[:MOST]) + (" and others" if len(names) > MOST else "")
+    return ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
 
 
 def count_nouns(counts: Iterable[tuple[int, str]]) -> str:
@@ -21,4 +21,4 @@ def count_nouns(counts: Iterable[tuple[int, str]]) -> str:
 
 def first_names(rows: QuerySet[Any]) -> list[str]:
     """As many names of rows as :func:`some` needs; there may be many thousand rows."""
-    return list(rows.order_by("name").values_list("name", flat=True)[: MOST + 1])
+    return list(rows.order_by("name").values_list("name", flat=True)[: MOST_NAMES + 1])

@@ -15,7 +15,12 @@ from django.utils import timezone
 from accounts import access
 from accounts.models import User
 from core.database.choices import Choices
-from core.database.fields import RenewableTextField, SaidJSON, SaidLine, SaidText
+from core.database.fields import (
+    CleanedCharField,
+    CleanedJSONField,
+    CleanedTextField,
+    RenewableTextField,
+)
 from projects.scopes import Scoped
 from spec.values.variable import MASK
 
@@ -70,7 +75,7 @@ class Webhook(Scoped):
     failures = models.PositiveIntegerField(default=0)
     failing_since = models.DateTimeField(null=True, blank=True)
     quiet_until = models.DateTimeField(null=True, blank=True)
-    ended_because = SaidLine(max_length=500, blank=True)
+    ended_because = CleanedCharField(max_length=500, blank=True)
     created_by = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
@@ -168,9 +173,9 @@ class Delivery(models.Model):
     sent_at = models.DateTimeField(null=True, blank=True)
     milliseconds = models.PositiveIntegerField(null=True, blank=True)
     status_code = models.PositiveIntegerField(null=True, blank=True)
-    answer = SaidText(blank=True, max_length=LONGEST_ANSWER)
-    fault = SaidLine(max_length=500, blank=True)
-    log = SaidJSON(default=list, blank=True)
+    answer = CleanedTextField(blank=True, max_length=LONGEST_ANSWER)
+    fault = CleanedCharField(max_length=500, blank=True)
+    log = CleanedJSONField(default=list, blank=True)
 
     objects = DeliveryQuerySet.as_manager()
 

@@ -11,8 +11,8 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import Dependents, deleting
-from core.rest.verdicts import unless_taken
+from core.deletion import Dependents, guard_deletion
+from core.rest.validation import refuse_taken_name
 from projects import queues
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, overbooked_warning, quota_of_department, usage_of
@@ -112,19 +112,19 @@ def update_department(
 def delete_department(department: Department, *, by: User) -> None:
     """Delete a department with its assets. ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
-    with deleting(department, lambda: obstacle_to_delete(department, by)):
+    with guard_deletion(department, lambda: obstacle_to_delete(department, by)):
         audit.record(by, "delete", department, before=audit.facts(department))
         department.delete()
 
 
 def obstacle_to_delete(department: Department, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    projects = Dependents.among(department.projects.all(), by)
+    projects = Dependents.visible_among(department.projects.all(), by)
     return projects.refusal(f"{department} has projects:", "Delete them or move them first.")
 
 
 def _save(department: Department) -> None:
     department.full_clean()
-    with unless_taken(department):
+    with refuse_taken_name(department):
         department.save()
     queues.ask(department.cluster)

@@ -10,8 +10,8 @@ from accounts import access
 from accounts.models import User
 from audit import services as audit
 from clusters.models import Cluster
-from core.deletion import Dependents, deleting
-from core.rest.verdicts import judge_all, unless_taken
+from core.deletion import Dependents, guard_deletion
+from core.rest.validation import refuse_taken_name, run_rules
 from projects import queues
 from projects.models import Department, Project
 from spec.parts.scheduling import PriorityClass
@@ -93,7 +93,7 @@ def delete_project(project: Project, *, by: User) -> None:
     """Delete a project with its assets and what is kept of deleted workloads. ``InUse`` if it has
     any others."""
     access.require(by, "projects.delete", *project.scope_keys)
-    with deleting(project, lambda: obstacle_to_delete(project, by)):
+    with guard_deletion(project, lambda: obstacle_to_delete(project, by)):
         audit.record(by, "delete", project, before=_facts(project))
         project.delete()
         queues.ask(project.cluster)
@@ -152,7 +152,7 @@ def _check_rename(project: Project, by: User) -> None:
 
 def _workloads(project: Project, by: User) -> Dependents:
     """Its workloads that are not deleted."""
-    return Dependents.among(project.workloads.filter(deleted_at=None), by)
+    return Dependents.visible_among(project.workloads.filter(deleted_at=None), by)
 
 
 def _save(
@@ -162,12 +162,12 @@ def _save(
     by: User,
     *rules: Callable[[], None],
 ) -> None:
-    judge_all(
+    run_rules(
         *rules,
         lambda: _put_in_department(project, department.strip(), by),
         lambda: project.full_clean(exclude=["department"]),
     )
-    with unless_taken(project):
+    with refuse_taken_name(project):
         project.save()
     project.members.set(members)
     queues.ask(project.cluster)

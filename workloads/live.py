@@ -15,7 +15,7 @@ from accounts import access
 from accounts.models import User
 from accounts.sessions import user_of
 from core.broker import stream as live
-from core.database.connections import let_go
+from core.database.connections import release_connection
 from projects.models import Project
 from workloads.history import events
 
@@ -55,7 +55,7 @@ def channels_of(user: User) -> list[str]:
         projects = Project.objects.open_to(user, "workloads.read").order_by("pk")
         return [events.channel(pk) for pk in projects.values_list("pk", flat=True)]
     finally:
-        let_go()
+        release_connection()
 
 
 @dataclass(frozen=True)
@@ -97,4 +97,4 @@ class PageWatch:
             log.warning("The live updates of a page were cut: %s", error)
             return None
         finally:
-            let_go()
+            release_connection()

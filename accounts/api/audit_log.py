@@ -19,13 +19,13 @@ from core.rest.filters import (
     DATE,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
     SortOrder,
+    SortParameters,
     filter_queryset,
-    one_of,
     sort_queryset,
+    word_choices,
 )
 from core.rest.measures import Moment
 from core.web.sheets import line_writer
@@ -35,9 +35,9 @@ router = Router(tags=["Access"])
 FIELDS: Fields = {
     "timestamp": ("at", DATE),
     "subject": ("by_name", TEXT),
-    "action": ("action", one_of((*ACTIONS.values(), UPDATE))),
-    "verb": ("verb", one_of(VERBS)),
-    "entity_type": ("target_kind", one_of(KINDS)),
+    "action": ("action", word_choices((*ACTIONS.values(), UPDATE))),
+    "verb": ("verb", word_choices(VERBS)),
+    "entity_type": ("target_kind", word_choices(KINDS)),
     "entity_name": ("target_name", TEXT),
     "entity_id": ("target_id", TEXT),
 }
@@ -101,7 +101,7 @@ class AuditLogList(Schema):
     audit_logs: list[AuditLogOut] = Field(description="The entries, newest first")
 
 
-class AuditTime(Filtered):
+class AuditTime(FilterParameters):
     """Entries from ``start`` until before ``end``. ``search`` looks in the name of the user, the
     verb, and the type and the name of the object."""
 
@@ -116,7 +116,7 @@ class AuditTime(Filtered):
         return rows.filter(matching_entries(self.search)) if self.search else rows
 
 
-class AuditListing(AuditTime, Sorted):
+class AuditListing(AuditTime, SortParameters):
     sort_by: SortBy = "timestamp"
     sort_order: SortOrder = "desc"
     offset: int = Field(default=0, ge=0, description="How many entries to skip")

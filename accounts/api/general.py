@@ -8,9 +8,9 @@ from ninja import Field, Query, Router
 from accounts import access, general
 from accounts.api.tokens import ApiRequest
 from accounts.forms import SETTINGS
-from core.rest.api import Closed, Wire, enum_schema, not_found
+from core.rest.api import StrictBody, Wire, enum_schema, not_found
 from core.rest.filters import TEXT, Fields
-from core.rest.rows import WholeListing
+from core.rest.rows import OptionalListing
 
 router = Router(tags=["Access"])
 
@@ -41,7 +41,7 @@ class SettingOut(Wire):
     active: bool = Field(default=True, description="Always true: it is in use")
 
 
-class SettingIn(Closed):
+class SettingIn(StrictBody):
     key: Switch = Field(description="The setting to change")
     value: bool = Field(description="Whether it is on")
 
@@ -51,7 +51,7 @@ class SettingChanged(Wire):
 
 
 @router.get("/settings", response=list[SettingOut], by_alias=True, url_name="general-settings")
-def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[SettingOut]:
+def list_settings(request: ApiRequest, listing: Query[OptionalListing]) -> list[SettingOut]:
     """The settings that administrators make for everyone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
     return listing.of(_all(), FIELDS, "key", "label", "description")

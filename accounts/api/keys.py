@@ -10,9 +10,9 @@ from pydantic import AfterValidator, AwareDatetime
 from accounts import access, tokens
 from accounts.api.tokens import ApiRequest
 from accounts.models import AccessKey
-from core.rest.api import ApiError, Closed, Wire, not_found, translate_errors
-from core.rest.filters import DATE, TEXT, Fields, Filtered, filter_queryset, sort_queryset
-from core.rest.rows import PagesIfAsked, SortedIfAsked
+from core.rest.api import ApiError, StrictBody, Wire, not_found, translate_errors
+from core.rest.filters import DATE, TEXT, Fields, FilterParameters, filter_queryset, sort_queryset
+from core.rest.rows import OptionalPages, OptionalSort
 from core.text import in_utc
 
 router = Router(tags=["Access"])
@@ -30,7 +30,7 @@ FIELDS: Fields = {
 }
 
 
-class KeyIn(Closed):
+class KeyIn(StrictBody):
     """``scopes`` are those of your permissions that the key gets, such as ``workloads.read``.
     Without any it gets all of them. The key never expires unless ``expiresAt`` is given."""
 
@@ -73,7 +73,7 @@ class KeyList(Wire):
     access_keys: list[KeyOut] = Field(description="Your access keys")
 
 
-class KeyListing(PagesIfAsked, SortedIfAsked, Filtered):
+class KeyListing(OptionalPages, OptionalSort, FilterParameters):
     def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
         """The keys that match, newest first unless another order is asked for."""
         rows = filter_queryset(rows, self.filter_by, FIELDS)

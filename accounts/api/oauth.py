@@ -6,7 +6,7 @@ from django.views.decorators.http import require_POST
 from pydantic.alias_generators import to_camel
 
 from accounts.api.tokens import GRANTS, TokenRequest, grant_for
-from core.rest.api import LONGEST, ApiError, Issue, unreadable_request
+from core.rest.api import LONGEST_STRING, ApiError, Issue, unreadable_request
 from core.text import text_fault
 
 FIELDS = ("username", "password", "client_id", "client_secret", "refresh_token")
@@ -53,9 +53,9 @@ def _read(request: HttpRequest) -> TokenRequest:
     ]
     issues += [Issue(field=it, details=fault) for it in FIELDS if (fault := text_fault(given[it]))]
     issues += [
-        Issue(field=name, details=f"has at most {LONGEST} characters", rule="max")
+        Issue(field=name, details=f"has at most {LONGEST_STRING} characters", rule="max")
         for name in FIELDS
-        if len(given[name]) > LONGEST
+        if len(given[name]) > LONGEST_STRING
     ]
     if issues:
         raise unreadable_request(issues)

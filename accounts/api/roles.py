@@ -11,9 +11,9 @@ from accounts import access
 from accounts.access import AccessRole
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from core.rest.api import TENANT, Closed, Count, Pages, Wire, not_found
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import SortedIfAsked, WholeListing, filter_objects, sort_objects
+from core.rest.api import TENANT, Count, Pages, StrictBody, Wire, not_found
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, word_choices
+from core.rest.rows import OptionalListing, OptionalSort, filter_objects, sort_objects
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -46,13 +46,16 @@ OF_A_ROLE: Fields = {
     "createdAt": ("created_at", DATE),
 }
 OF_A_PERMISSION: Fields = {
-    "resourceType": ("resource_type", one_of(chain(*(words for _, words in RESOURCES.values())))),
-    "groupId": ("group_id", one_of(group for group, _ in RESOURCES.values())),
+    "resourceType": (
+        "resource_type",
+        word_choices(chain(*(words for _, words in RESOURCES.values()))),
+    ),
+    "groupId": ("group_id", word_choices(group for group, _ in RESOURCES.values())),
 }
 OF_A_RULE: Fields = {
     "roleId": ("role_id", NUMBER),
-    "roleName": ("role_name", one_of(role.label for role in access.ROLES)),
-    "scopeType": ("scope_type", one_of(SCOPE_TYPES)),
+    "roleName": ("role_name", word_choices(role.label for role in access.ROLES)),
+    "scopeType": ("scope_type", word_choices(SCOPE_TYPES)),
     "scopeId": ("scope_id", TEXT),
     "scopeName": ("scope_name", TEXT),
     "clusterId": ("cluster_id", ID),
@@ -83,7 +86,7 @@ class RoleOut(Wire):
     permissions: list[PermissionOut] = Field(description="What the role permits")
 
 
-class ScopesIn(Closed):
+class ScopesIn(StrictBody):
     """Without ``action`` the answer has all actions."""
 
     resource_type: str = Field(description="The kind of thing, such as project")
@@ -134,17 +137,17 @@ class OwnRulesAnswer(Wire):
     access_rules: OwnRules = Field(description="The roles and where they apply")
 
 
-class OwnRulesNarrowing(Filtered):
+class OwnRulesNarrowing(FilterParameters):
     def rules(self, user: User) -> list[OwnRule]:
         return filter_objects(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
 
 
-class OwnRulesListing(Pages, SortedIfAsked, OwnRulesNarrowing):
+class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
     pass
 
 
 @router.get("/authorization/roles", response=list[RoleOut])
-def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOut]:
+def list_roles(request: ApiRequest, listing: Query[OptionalListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
     return listing.of(map(_shown, range(1, len(access.ROLES) + 1)), OF_A_ROLE, "name")
 
@@ -158,7 +161,7 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
-def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
+def list_permissions(request: ApiRequest, listing: Query[OptionalListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
     every = _permissions(access.PERMISSIONS)
     return listing.of(every, OF_A_PERMISSION, "resource_type", "display_name")

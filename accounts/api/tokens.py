@@ -17,8 +17,8 @@ from accounts import access, tokens
 from accounts.models import AccessKey, User
 from accounts.tokens import Granted
 from audit import services as audit
-from core.database.connections import let_go
-from core.rest.api import ApiError, Closed, Wire
+from core.database.connections import release_connection
+from core.rest.api import ApiError, StrictBody, Wire
 
 router = Router(tags=["Access"])
 
@@ -43,7 +43,7 @@ class AsyncBearer(Bearer):
         try:
             return super().__call__(request)
         finally:
-            let_go()
+            release_connection()
 
 
 class ApiRequest(HttpRequest):
@@ -58,7 +58,7 @@ RETRY_SECONDS = 300  # as long as wrong credentials count, for one name from one
 GRANTS = ("password", "app_token", "client_credentials", "refresh_token")
 
 
-class TokenRequest(Closed):
+class TokenRequest(StrictBody):
     """``password`` needs a username and password, ``app_token`` and ``client_credentials`` an
     access key's ID and secret, ``refresh_token`` the one of an earlier answer."""
 

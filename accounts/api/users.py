@@ -18,11 +18,11 @@ from accounts.models import User
 from audit.models import AuditEntry
 from core.rest.api import (
     ApiError,
-    Closed,
     Count,
     ErrorBody,
     Issue,
     Pages,
+    StrictBody,
     Wire,
     not_found,
     refusal_error,
@@ -32,12 +32,12 @@ from core.rest.filters import (
     DATE,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
+    SortParameters,
     filter_queryset,
-    one_of,
     sort_queryset,
+    word_choices,
 )
 
 router = Router(tags=["Access"])
@@ -47,7 +47,7 @@ NOT_CHANGED = "The password cannot be changed."
 FIELDS: Fields = {
     "username": ("username", TEXT),
     "email": ("email", TEXT),
-    "role": ("role", one_of(role.name for role in access.ROLES)),
+    "role": ("role", word_choices(role.name for role in access.ROLES)),
     "lastLogin": ("last_login", DATE),
     "createdAt": ("date_joined", DATE),
 }
@@ -72,7 +72,7 @@ class UserOut(Wire):
     last_login: datetime | None = Field(description="When it last got a token; null before that")
 
 
-class UserNarrowing(Filtered):
+class UserNarrowing(FilterParameters):
     def rows(self) -> QuerySet[User]:
         rows = filter_queryset(User.objects.all(), self.filter_by, FIELDS)
         text = self.search
@@ -81,11 +81,11 @@ class UserNarrowing(Filtered):
         return rows.filter(among) if text else rows
 
 
-class UserListing(Pages, Sorted, UserNarrowing):
+class UserListing(Pages, SortParameters, UserNarrowing):
     sort_by: SortBy = "username"
 
 
-class UserIn(Closed):
+class UserIn(StrictBody):
     """``email`` is also the username. Run:ai's ``resetPassword`` and ``notify`` can only be false:
     Trainyard sends no mail."""
 
@@ -170,7 +170,7 @@ def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
     return Status(204, None)
 
 
-class OwnPasswordIn(Closed):
+class OwnPasswordIn(StrictBody):
     current_password: str = Field(description="The password as it is now")
     new_password: str = Field(description="The password as it will be")
 

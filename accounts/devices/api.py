@@ -11,7 +11,7 @@ from ninja import Field, Router, Status
 from accounts.api.keys import NewKey, new_key
 from accounts.devices import sign_ins
 from accounts.models import DeviceAnswer
-from core.rest.api import ApiError, Closed, ErrorBody, Wire, translate_errors
+from core.rest.api import ApiError, ErrorBody, StrictBody, Wire, translate_errors
 
 router = Router(tags=["Access"])
 
@@ -20,7 +20,7 @@ RETRY_SECONDS = 60
 GONE = "This sign-in was used, or has expired."
 
 
-class DeviceSignInIn(Closed):
+class DeviceSignInIn(StrictBody):
     """``name`` becomes that of the access key: it says which program on which machine."""
 
     name: str = Field(min_length=1, max_length=63, description="The name")
@@ -43,7 +43,7 @@ class DeviceSignInOut(Wire):
     )
 
 
-class CollectIn(Closed):
+class CollectIn(StrictBody):
     device_code: str = Field(
         min_length=1,
         max_length=128,

@@ -10,8 +10,8 @@ from pydantic import Field
 
 from assets.asset import Asset
 from assets.wire import AssetWire, WireType
-from core.rest.api import Closed, NextOffset, Pages, Parameters, Wire
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, Sorted
+from core.rest.api import NextOffset, Pages, Parameters, StrictBody, Wire
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, SortParameters
 from projects.scopes import Place, Scope
 from spec.formats import documents
 from spec.kind import WorkloadKind
@@ -52,7 +52,7 @@ class ReplicaType(StrEnum):
     MASTER = "Master"
 
 
-class SupportedTypes(Closed):
+class SupportedTypes(StrictBody):
     """The types of workloads that can use an environment. Other assets do not have it."""
 
     workspace: bool | None = Field(
@@ -68,7 +68,7 @@ class SupportedTypes(Closed):
     dist_framework: str | None = Field(default=None, description="The framework that can use it")
 
 
-class AssetMetaChange(Closed):
+class AssetMetaChange(StrictBody):
     """Missing fields do not change. A ``private`` credential is only yours, and its scope is
     ``tenant``; other assets cannot be private. ``autoDelete`` is always false."""
 
@@ -95,14 +95,14 @@ class AssetMetaIn(AssetMetaChange):
     project_id: Number | None = Field(default=None, description="The ID of the project")
 
 
-class AssetIn(Closed):
+class AssetIn(StrictBody):
     """``spec`` is validated field by field."""
 
     meta: AssetMetaIn = Field(description="Its name and where it belongs")
     spec: dict[str, Any] = Field(description="The specification")
 
 
-class AssetChange(Closed):
+class AssetChange(StrictBody):
     """``spec``, if given, replaces the whole one."""
 
     meta: AssetMetaChange = Field(
@@ -223,7 +223,7 @@ class AssetList(Wire):
     next: NextOffset
 
 
-class AssetListing(Pages, Sorted, Filtered):
+class AssetListing(Pages, SortParameters, FilterParameters):
     """``name``, ``scope`` and the ids have the same effect as ``filterBy`` with ``==``. With
     ``includeDescendants``, which cannot be combined with ``scope``, an id also finds everything
     below it."""

@@ -8,7 +8,7 @@ from assets.credential.model import Credential
 from assets.forms.base import AssetForm
 from core.forms import read
 from core.forms.field import Cell, Field, Input, Option, Values
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from projects.scopes import ME, Place
 from spec.data.credential import KEYS, CredentialKind
 from spec.formats.stored import as_mapping
@@ -110,7 +110,7 @@ class CredentialForm(AssetForm):
         return super().places_for(user) | {ME: Place(owner=user)}
 
     @property
-    def parts(self) -> list[tuple[str, str, list[Shown]]]:
+    def parts(self) -> list[tuple[str, str, list[ShownField]]]:
         """Value and label of each kind, and its fields."""
         labels = dict(KINDS)
         return [
@@ -154,7 +154,7 @@ class CredentialForm(AssetForm):
 
     @property
     def _given(self) -> list[tuple[str, str]]:
-        rows = (as_mapping(row) for row in read.items_of(self.values, self[PAIRS].field))
+        rows = (as_mapping(row) for row in read.field_items(self.values, self[PAIRS].field))
         return [(str(row.get("name") or ""), str(row.get("value") or "")) for row in rows]
 
     def document(self, *, without: Collection[str] = ()) -> Values:

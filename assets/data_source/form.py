@@ -10,7 +10,7 @@ from assets.data_source.model import DataSource
 from assets.forms.base import AssetForm
 from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from projects.scopes import Place
 from spec.data.credential import PULLING, CredentialKind
 from spec.data.data_source import SourceKind
@@ -205,7 +205,7 @@ class DataSourceForm(AssetForm):
     )
 
     @property
-    def parts(self) -> list[tuple[str, str, list[Shown]]]:
+    def parts(self) -> list[tuple[str, str, list[ShownField]]]:
         """Value, label and fields of each kind."""
         labels = dict(KINDS)
         return [

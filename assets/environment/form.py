@@ -14,7 +14,7 @@ from clusters.withheld import why_withheld
 from core.forms import nested
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from projects.scopes import Place
 from spec.formats.stored import as_mapping, drop_unknown_fields
 from spec.framework import Framework
@@ -200,7 +200,7 @@ class EnvironmentForm(AssetForm):
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
         is elsewhere."""
         tools.leave_out(item)
-        cell = item.by["connection_type"]
+        cell = item.cells_by_slug["connection_type"]
         url = ConnectionType.EXTERNAL_URL.value
         if not self.offers_urls and cell.value != url:
             cell.options = [option for option in cell.options if option[0] != url]
@@ -212,7 +212,7 @@ class EnvironmentForm(AssetForm):
         return item
 
     @property
-    def readiness(self) -> list[Shown]:
+    def readiness(self) -> list[ShownField]:
         return [self[field.name] for field in READINESS]
 
     @property

@@ -13,8 +13,8 @@ from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.forms.base import AssetForm
-from core.web.pages import came_from, form_page, respond_after_change, respond_with_created
-from core.web.query import whole_number
+from core.web.pages import form_page, respond_after_change, respond_with_created, return_address
+from core.web.query import parse_number
 from projects.models import Project
 from projects.scopes import ME, Place
 from spec.problems.errors import SpecError
@@ -122,7 +122,7 @@ def _asked_place(request: Request, kind: AssetKind[A]) -> Place | None:
     if kind.personal and request.GET.get("scope") == ME:
         return Place(owner=request.user)
     projects = Project.objects.visible_to(request.user).for_list()
-    asked = whole_number(request.GET.get("project", ""))
+    asked = parse_number(request.GET.get("project", ""))
     if asked is not None:
         projects = projects.filter(pk=asked)
     elif request.GET.get("cluster"):
@@ -147,7 +147,7 @@ def _page(
         submit=submit,
         fields="assets/fields.html",
         crumb=(kind.title, kind.address("list")),
-        back=came_from(request),
+        back=return_address(request),
         kind=kind,
     )
 

@@ -15,7 +15,7 @@ from assets.gallery.views import links
 from assets.links import tables
 from assets.names import as_yaml
 from core.web.http import render_partial
-from core.web.pages import deletion_page, in_drawer
+from core.web.pages import deletion_page, is_in_drawer
 from projects.scopes import EVERY_CLUSTER
 
 MOST_USERS = 20
@@ -47,7 +47,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         "may_edit": editable,
         "links": links(kind, asset, editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
         "edit_address": kind.address("edit", pk),
         "copy_address": kind.address("copy", pk),
         "delete_address": kind.address("delete", pk),

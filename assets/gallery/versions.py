@@ -13,7 +13,7 @@ from assets import services
 from assets.base import A, AssetKind
 from assets.versions import history
 from core.web.http import render_partial
-from core.web.pages import in_drawer, respond_after_change
+from core.web.pages import is_in_drawer, respond_after_change
 from spec.problems.errors import SpecError
 
 
@@ -46,7 +46,7 @@ def _page(request: Request, kind: AssetKind[A], asset: A, refusal: str = "") -> 
         "most": history.MOST,
         "may_edit": kind.rows.editable_by(request.user).filter(pk=asset.pk).exists(),
         "refusal": refusal,
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     status = 422 if refusal else 200
     return render_partial(request, "assets/versions.html", "versions", context, status=status)

@@ -26,25 +26,25 @@ from core.rest.filters import (
     ID,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     filter_queryset,
-    one_of,
     sort_queryset,
+    word_choices,
 )
-from core.rest.rows import PagesIfAsked, SortedIfAsked
+from core.rest.rows import OptionalPages, OptionalSort
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {
     "uuid": ("pk", ID),
     "name": ("name", TEXT),
-    "kind": ("kind", one_of(KINDS)),
-    "state": ("state", one_of(State.values)),
+    "kind": ("kind", word_choices(KINDS)),
+    "state": ("state", word_choices(State.values)),
     "createdAt": ("created_at", DATE),
     "checkedAt": ("checked_at", DATE),
 }
 
 
-class ClusterListing(PagesIfAsked, SortedIfAsked, Filtered):
+class ClusterListing(OptionalPages, OptionalSort, FilterParameters):
     pass
 
 

@@ -24,9 +24,9 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
+    SortParameters,
     filter_queryset,
     sort_queryset,
 )
@@ -108,7 +108,7 @@ class NodeList(Wire):
     next: NextOffset
 
 
-class NodeNarrowing(Filtered):
+class NodeNarrowing(FilterParameters):
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     name: str = Field(default="", description="Only nodes whose name contains this")
     node_pool: str = Field(default="", description="Only nodes of the node pool with this name")
@@ -124,7 +124,7 @@ class NodeNarrowing(Filtered):
         return filter_queryset(nodes, self.filter_by, FIELDS)
 
 
-class NodeListing(Pages, Sorted, NodeNarrowing):
+class NodeListing(Pages, SortParameters, NodeNarrowing):
     sort_by: SortBy = "name"
 
 

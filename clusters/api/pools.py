@@ -13,9 +13,9 @@ from clusters.api.nodes import Amounts
 from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
-from core.rest.api import TENANT, Closed, Count, Wire, enum_schema, not_found, translate_errors
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import PagesIfAsked, SortedIfAsked, filter_objects, sort_objects
+from core.rest.api import TENANT, Count, StrictBody, Wire, enum_schema, not_found, translate_errors
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, word_choices
+from core.rest.rows import OptionalPages, OptionalSort, filter_objects, sort_objects
 
 router = Router(tags=["Nodes"])
 
@@ -26,7 +26,7 @@ FIELDS: Fields = {
     "clusterId": ("cluster_id", ID),
     "labelKey": ("label_key", TEXT),
     "labelValue": ("label_value", TEXT),
-    "phase": ("phase", one_of(PHASES)),
+    "phase": ("phase", word_choices(PHASES)),
     "nodes": ("nodes", NUMBER),
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
@@ -83,7 +83,7 @@ class PoolList(Wire):
     nodepools: list[PoolOut] = Field(description="The node pools")
 
 
-class PoolLabel(Closed):
+class PoolLabel(StrictBody):
     """Run:ai's other fields can only be what its client always sends: an ``overProvisioningRatio``
     of 1, ``Auto``, and null."""
 
@@ -124,7 +124,7 @@ class PoolIn(PoolLabel):
     cluster_id: UUID = Field(description="The ID of the cluster")
 
 
-class PoolNarrowing(Filtered):
+class PoolNarrowing(FilterParameters):
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     name: str = Field(default="", description="Only the one with this name")
 
@@ -137,7 +137,7 @@ class PoolNarrowing(Filtered):
         return filter_objects(named, self, FIELDS, "name")
 
 
-class PoolListing(PagesIfAsked, SortedIfAsked, PoolNarrowing):
+class PoolListing(OptionalPages, OptionalSort, PoolNarrowing):
     pass
 
 

@@ -18,7 +18,7 @@ from clusters.kinds.base import ClusterKind, ConnectionSecret
 from clusters.kinds.wire import Connecting
 from clusters.models import Cluster, ConnectionTest, State
 from core.rest.api import TENANT, ApiError, Issue, Wire, enum_schema
-from core.rest.verdicts import judge_all
+from core.rest.validation import run_rules
 from engines.findings import Level
 from spec.problems.errors import problems_in
 
@@ -200,7 +200,7 @@ def secret_of(
     secrets: list[ConnectionSecret | None] = []
     tried = copy(cluster)
     settings = given.settings(cluster.definition)
-    judge_all(
+    run_rules(
         lambda: secrets.append(given.secret(editing=editing)),
         lambda: services.judge(tried, name=name, settings=settings),
     )

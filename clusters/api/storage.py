@@ -10,14 +10,14 @@ from clusters.api.clusters import cluster_of
 from clusters.models import Cluster
 from core.rest.api import Wire
 from core.rest.filters import TEXT, Fields
-from core.rest.rows import WholeListing
+from core.rest.rows import OptionalListing
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {"storage_class_name": ("storage_class_name", TEXT)}
 CAMEL_FIELDS: Fields = {"storageClassName": ("storage_class_name", TEXT)}
 
 
-class StorageClassQuery(WholeListing):
+class StorageClassQuery(OptionalListing):
     cluster_id: UUID = Field(description="Only those of this cluster")
     name: str | None = Field(default=None, description="Only the one with this name")
 

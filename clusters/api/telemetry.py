@@ -11,8 +11,8 @@ from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, rows_of
 from core.rest.api import Count, Pages, Parameters
-from core.rest.filters import Filtered, SortBy, Sorted
-from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, sum_telemetry
+from core.rest.filters import FilterParameters, SortBy, SortParameters
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_unmeasured, sum_telemetry
 
 router = Router(tags=["Nodes"])
 
@@ -55,7 +55,7 @@ class NodeTelemetryQuery(Parameters):
 def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Telemetry:
     """The sum over the nodes of the clusters that you can see, or one for each group. Metrics that
     no cluster reports are left out."""
-    refuse_others([asked.telemetry_type], COUNTED)
+    refuse_unmeasured([asked.telemetry_type], COUNTED)
     check_groups(asked.group_by, GROUPS)
     clusters = Cluster.objects.visible_to(request.user)
     if asked.cluster_id:
@@ -78,7 +78,7 @@ def _keys(groups: list[str], cluster: Cluster, row: NodeRow) -> list[Key]:
     return [(name, *labels[name]) for name in groups]
 
 
-class NodesOfOne(Pages, Sorted, Filtered):
+class NodesOfOne(Pages, SortParameters, FilterParameters):
     sort_by: SortBy = "name"
 
 
@@ -96,7 +96,9 @@ def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfO
     by_alias=True,
     operation_id="count_nodes_of_cluster",
 )
-def count_nodes_of(request: ApiRequest, cluster_id: UUID, narrowing: Query[Filtered]) -> Count:
+def count_nodes_of(
+    request: ApiRequest, cluster_id: UUID, narrowing: Query[FilterParameters]
+) -> Count:
     """How many nodes of one cluster match the filters."""
     cluster_of(request, cluster_id)
     asked = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})

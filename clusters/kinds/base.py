@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from pydantic import ValidationError as SchemaError
 
-from core.rest.verdicts import REQUIRED
+from core.rest.validation import REQUIRED
 from engines.base import Claim, Engine, Launch, Site
 from spec.data.storage import Storage
 from spec.problems.errors import Problem

@@ -9,8 +9,8 @@ from audit import services as audit
 from clusters import health
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from clusters.nodes import store
-from core.deletion import Dependents, deleting
-from core.rest.verdicts import unless_taken
+from core.deletion import Dependents, guard_deletion
+from core.rest.validation import refuse_taken_name
 
 DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other pool."
 
@@ -42,7 +42,7 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
     project, uses it."""
     access.require(by, "nodepools.delete", *pool.cluster.scope_keys)
     cluster = pool.cluster
-    with deleting(pool, lambda: obstacle_to_delete(pool, by)):
+    with guard_deletion(pool, lambda: obstacle_to_delete(pool, by)):
         audit.record(by, "delete", pool, before=audit.facts(pool))
         pool.delete()
         store.sort(cluster)
@@ -52,11 +52,11 @@ def obstacle_to_delete(pool: NodePool, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
     workloads = pool.cluster.workloads
     projects = pool.cluster.projects
-    asking = Dependents.of(
+    asking = Dependents.from_names(
         workloads.visible_to(by).names_asking_for(pool.name),
         len(workloads.names_asking_for(pool.name)),
     )
-    preferring = Dependents.of(
+    preferring = Dependents.from_names(
         projects.visible_to(by).names_with_default_pool(pool.name),
         len(projects.names_with_default_pool(pool.name)),
     )
@@ -73,7 +73,7 @@ def _save(pool: NodePool, label_key: str, label_value: str) -> None:
     pool.label_key = label_key
     pool.label_value = label_value
     pool.full_clean()
-    with unless_taken(pool):
+    with refuse_taken_name(pool):
         pool.save()
     store.sort(pool.cluster)
     if not pool.nodes.exists():  # their labels may be newer than the last look at them

@@ -19,7 +19,7 @@ from clusters.views.findings import shown_test
 from core.forms.form import collect_errors
 from core.web.http import render_partial
 from core.web.pages import deletion_page
-from core.web.query import uuid_of
+from core.web.query import parse_uuid
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -119,7 +119,7 @@ def _form(request: Request, kind: ClusterKind, cluster: Cluster | None) -> Conne
     shape = kind.form
     assert shape is not None  # noqa: S101 -- the callers looked
     values = request.POST if request.method == "POST" else request.GET
-    asked = uuid_of(values.get("tested" if request.method == "POST" else "test", ""))
+    asked = parse_uuid(values.get("tested" if request.method == "POST" else "test", ""))
     own = ConnectionTest.objects.filter(asked_by=request.user, cluster=cluster, kind=kind.slug)
     tested = own.filter(pk=asked).first() if asked else None
     first = shape.initial_values(cluster) if cluster else shape.blank_values(kind)

@@ -14,7 +14,7 @@ from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
 from clusters.nodes.rows import light, pool_rows, rows_of
 from clusters.views.pages import tabs_of
 from core.web.http import render_partial
-from core.web.pages import in_drawer
+from core.web.pages import is_in_drawer
 from core.web.query import search_text
 
 NODES_A_PAGE = 50
@@ -62,7 +62,7 @@ def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
         "row": row,
         "facts": (("Node pool", row.pool), ("GPU type", row.gpus), ("Cluster", cluster.name)),
         "labels": sorted(machine.labels_json.items()),
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "clusters/node.html", "detail", context)
 

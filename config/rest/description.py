@@ -9,7 +9,7 @@ from ninja.operation import Operation
 
 from config.rest.examples import EXAMPLES
 from config.rest.links import link
-from core.rest.api import DRY_RUN, ErrorBody, is_write, query_of
+from core.rest.api import DRY_RUN, ErrorBody, is_write, query_parameters_of
 from workloads.api.spec_schemas import REFERENCE, resolve_markers, spec_definitions
 
 Schema = dict[str, Any]
@@ -126,7 +126,7 @@ def _complete(described: Schema, operation: Operation) -> None:
         described["security"] = [{"Bearer": []}]
     more = []
     if is_write(operation):
-        more += [TRY] if DRY_RUN not in query_of(operation)[0] else []
+        more += [TRY] if DRY_RUN not in query_parameters_of(operation)[0] else []
         more += [ONCE] if method == "POST" else [MATCH]
     described["parameters"] = [*described.get("parameters", ()), *more]
     refusal = {"application/json": {"schema": {"$ref": REFERENCE.format(model=ERROR)}}}

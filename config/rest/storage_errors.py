@@ -9,7 +9,7 @@ from django.template.loader import render_to_string
 from django.views.defaults import server_error
 
 from core import storage
-from core.rest.api import CALLS, ErrorBody
+from core.rest.api import API_PREFIXES, ErrorBody
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def storage_answer(request: HttpRequest, error: BaseException) -> HttpResponse |
     else:
         return None
     log.error("%s %s: %s: %s", request.method, request.path, body.message, error)
-    if request.path.startswith(CALLS):
+    if request.path.startswith(API_PREFIXES):
         return JsonResponse(body.model_dump(by_alias=True), status=body.code, headers=headers)
     # Without context processors, which may need the database or the broker.
     page = render_to_string("503.html", {"title": body.message, "text": body.details})

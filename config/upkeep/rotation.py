@@ -55,7 +55,7 @@ def _rotate_file(path: Path) -> Rotation:
 
 
 def _rewritten(continued: bool) -> Rotation:
-    result = rotation.rewrite()
+    result = rotation.reencrypt_all()
     if result.left:
         raise UpkeepError(
             f"Secrets written with the old key meanwhile: {result.left}. A process runs that does "

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 SUBMIT = "submit"
 MONITOR = "monitor"
 PERIODIC = "periodic"
-ASKED_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
+MARK_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
 
 
 def send(task: str, about: UUID | None, queue: str) -> None:
@@ -44,7 +44,7 @@ def send_once(task: str, about: UUID | None, queue: str) -> None:
             # The mark is set first. If this process ends before it sends the message, the mark
             # expires and the next sweep sends one. In the other order, two processes could each
             # send a message.
-            is_first = valkey_connection().set(_asked(task, about), 1, nx=True, ex=ASKED_SECONDS)
+            is_first = valkey_connection().set(_mark_key(task, about), 1, nx=True, ex=MARK_SECONDS)
         except RedisError as error:
             log.warning("%s of %s waits for the next sweep: %s", task, about, error)
             return
@@ -54,15 +54,15 @@ def send_once(task: str, about: UUID | None, queue: str) -> None:
     transaction.on_commit(now)
 
 
-def looked(task: str, about: UUID | None) -> None:
+def allow_next(task: str, about: UUID | None) -> None:
     """Called by the task before it reads: whatever is committed from now on needs a new message."""
-    valkey_connection().delete(_asked(task, about))
+    valkey_connection().delete(_mark_key(task, about))
 
 
-def hush(task: str, about: UUID | None, seconds: int) -> None:
+def suppress(task: str, about: UUID | None, seconds: int) -> None:
     """Send no such message for ``seconds``, because the task could not do anything."""
-    valkey_connection().set(_asked(task, about), 1, ex=seconds)
+    valkey_connection().set(_mark_key(task, about), 1, ex=seconds)
 
 
-def _asked(task: str, about: UUID | None) -> str:
+def _mark_key(task: str, about: UUID | None) -> str:
     return f"asked:{task}:{about or ''}"

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 PREFIX = "stream:"
 EVERYTHING = "*"  # at the end of a channel name: every channel with this prefix
 GATHER_SECONDS = 0.03  # changes within this time are delivered together
-SIGN_SECONDS = 5.0  # a broker silent for this long is pinged, and may take as long to answer
+SILENCE_SECONDS = 5.0  # a broker silent for this long is pinged, and may take as long to answer
 MOST_UNREAD = 5000  # unread names after which a listener is cut off
 
 #: By channel, the names that changed: unique, in order. A dict serves as an ordered set.
@@ -37,14 +37,14 @@ class PageListener:
 
     def __init__(self, channels: Iterable[str]) -> None:
         self.channels = frozenset(channels)
-        self._beginnings = tuple(
+        self._prefixes = tuple(
             it.removesuffix(EVERYTHING) for it in self.channels if it.endswith(EVERYTHING)
         )
         self._unread: dict[str, None] = {}
         self._woken = asyncio.Event()
         self._is_cut = False
 
-    async def names(self, patience: float) -> list[str]:
+    async def wait_for_names(self, patience: float) -> list[str]:
         """Wait up to ``patience`` seconds for news. An empty list means that nothing changed.
         Raises ``CutOffError``."""
         with suppress(TimeoutError):
@@ -57,16 +57,16 @@ class PageListener:
         self._woken.clear()
         return names
 
-    def tell(self, batch: Batch) -> None:
+    def deliver(self, batch: Batch) -> None:
         for channel, names in batch.items():
-            if channel in self.channels or channel.startswith(self._beginnings):
+            if channel in self.channels or channel.startswith(self._prefixes):
                 self._unread |= names
         if len(self._unread) > MOST_UNREAD:
-            self.cut()
+            self.cut_off()
         elif self._unread:
             self._woken.set()
 
-    def cut(self) -> None:
+    def cut_off(self) -> None:
         self._is_cut = True
         self._unread = {}
         self._woken.set()
@@ -110,29 +110,29 @@ class Fanout:
         pubsub = client.pubsub()
         try:
             await pubsub.psubscribe(PREFIX + EVERYTHING)
-            await _next(pubsub)
+            await _next_message(pubsub)
             self._has_begun.set()
             while True:
-                self._tell(await _gathered(pubsub))
+                self._deliver(await _gather_batch(pubsub))
         except (RedisError, OSError) as error:
             log.warning("Live updates were cut off: %s", error)
         finally:
             self._forget()
             self._has_begun.set()
             for listener in self._listeners:
-                listener.cut()
+                listener.cut_off()
             await pubsub.aclose()  # type: ignore[no-untyped-call]  # redis-py left it untyped
             await client.aclose()
 
-    def _tell(self, batch: Batch) -> None:
+    def _deliver(self, batch: Batch) -> None:
         for listener in self._listeners:
-            listener.tell(batch)
+            listener.deliver(batch)
 
 
 _fanouts: WeakKeyDictionary[asyncio.AbstractEventLoop, Fanout] = WeakKeyDictionary()
 
 
-def here() -> Fanout:
+def local_fanout() -> Fanout:
     """The fan-out of the running event loop; a process has one loop."""
     loop = asyncio.get_running_loop()
     if loop not in _fanouts:
@@ -140,10 +140,10 @@ def here() -> Fanout:
     return _fanouts[loop]
 
 
-async def _gathered(pubsub: PubSub) -> Batch:
+async def _gather_batch(pubsub: PubSub) -> Batch:
     """Wait for a message, then collect what else arrives within ``GATHER_SECONDS``."""
     batch: Batch = {}
-    message: Any = await _next(pubsub)
+    message: Any = await _next_message(pubsub)
     now = asyncio.get_running_loop().time
     ends = now() + GATHER_SECONDS
     while True:
@@ -155,12 +155,12 @@ async def _gathered(pubsub: PubSub) -> Batch:
         message = await pubsub.get_message(timeout=wait)
 
 
-async def _next(pubsub: PubSub) -> Any:
+async def _next_message(pubsub: PubSub) -> Any:
     """The next message. A silent broker is pinged once; no answer raises ``ConnectionError``."""
-    message = await pubsub.get_message(timeout=SIGN_SECONDS)
+    message = await pubsub.get_message(timeout=SILENCE_SECONDS)
     if message is None:
         await pubsub.ping()
-        message = await pubsub.get_message(timeout=SIGN_SECONDS)
+        message = await pubsub.get_message(timeout=SILENCE_SECONDS)
     if message is None:
         raise NoConnection("the broker does not answer")
     return message

@@ -10,25 +10,27 @@ from core.broker.valkey import valkey_connection
 
 # Set when this process is shutting down. Leases are not extended from then on, so holders return
 # them and the next process need not wait for them to expire.
-ending = threading.Event()
+shutting_down = threading.Event()
 
 
 @contextmanager
 def hold_lease(
-    name: str, *, seconds: float, first: float | None = None
+    name: str, *, seconds: float, first_seconds: float | None = None
 ) -> Iterator[Callable[[], bool] | None]:
     """Yields a function that extends the lease, or ``None`` when someone else holds it.
 
     Until the holder extends it for the first time it lasts ``first`` seconds. The function answers
     whether the lease is still ours; a holder that hears no must stop.
     """
-    lock = valkey_connection().lock(f"lease:{name}", timeout=first or seconds, thread_local=False)
+    lock = valkey_connection().lock(
+        f"lease:{name}", timeout=first_seconds or seconds, thread_local=False
+    )
     if not lock.acquire(blocking=False):
         yield None
         return
 
     def extend() -> bool:
-        if ending.is_set():
+        if shutting_down.is_set():
             return False
         try:
             return bool(lock.extend(seconds, replace_ttl=True))

@@ -6,7 +6,7 @@ import time
 from core.broker.valkey import valkey_connection
 
 
-def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
+def take_slot(name: str, holder: str, *, most: int, seconds: float) -> bool:
     """Hold a place for ``seconds``, or longer by taking it again; ``False`` when all are taken."""
     key = f"slots:{name}"
     now = time.time()
@@ -17,10 +17,10 @@ def take(name: str, holder: str, *, most: int, seconds: float) -> bool:
         pipe.zcard(key)
         taken = int(pipe.execute()[-1])
     if taken > most:
-        give_back(name, holder)
+        release_slot(name, holder)
         return False
     return True
 
 
-def give_back(name: str, holder: str) -> None:
+def release_slot(name: str, holder: str) -> None:
     valkey_connection().zrem(f"slots:{name}", holder)

@@ -34,12 +34,12 @@ async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:
     the broker goes away or the reader is too slow: clients then reconnect, and their permissions
     are checked again.
     """
-    here = fanout.here()
+    here = fanout.local_fanout()
     listener = await here.join(channels)
     try:
         yield []
         while True:
-            yield await listener.names(HEARTBEAT_SECONDS)
+            yield await listener.wait_for_names(HEARTBEAT_SECONDS)
     except CutOffError:
         return
     finally:

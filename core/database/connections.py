@@ -3,7 +3,7 @@
 from django.db import connection
 
 
-def let_go() -> None:
+def release_connection() -> None:
     """Close the connection of an open stream until it is needed again. There may be hundreds of
     streams, and PostgreSQL accepts a hundred connections by default."""
     if not connection.in_atomic_block:

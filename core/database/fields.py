@@ -27,7 +27,7 @@ else:  # generic for the type checker only
     TextField = models.TextField
 
 
-class SaidText(TextField):
+class CleanedTextField(TextField):
     """Text from a cluster or a training. Unfit characters are replaced and long text is cut on
     saving, so that one odd line cannot keep the rest from being stored. Migrations see a
     ``TextField``."""
@@ -43,8 +43,8 @@ class SaidText(TextField):
         return name, "django.db.models.TextField", args, kwargs
 
 
-class SaidLine(CharField):
-    """Like :class:`SaidText`, for one line with a ``max_length``."""
+class CleanedCharField(CharField):
+    """Like :class:`CleanedTextField`, for one line with a ``max_length``."""
 
     def get_prep_value(self, value: Any) -> Any:
         text = super().get_prep_value(value)
@@ -55,22 +55,22 @@ class SaidLine(CharField):
         return name, "django.db.models.CharField", args, kwargs
 
 
-class SaidJSON(JSONField):
-    """Like :class:`SaidText`, for all strings in a JSON value."""
+class CleanedJSONField(JSONField):
+    """Like :class:`CleanedTextField`, for all strings in a JSON value."""
 
     def get_db_prep_value(self, value: Any, connection: Any, prepared: bool = False) -> Any:
-        return super().get_db_prep_value(_cleaned(value), connection, prepared)
+        return super().get_db_prep_value(_clean(value), connection, prepared)
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.JSONField", args, kwargs
 
 
-def _cleaned(value: Any) -> Any:
+def _clean(value: Any) -> Any:
     if isinstance(value, dict):
-        return {replace_unfit_characters(str(key)): _cleaned(inner) for key, inner in value.items()}
+        return {replace_unfit_characters(str(key)): _clean(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_cleaned(inner) for inner in value]
+        return [_clean(inner) for inner in value]
     return replace_unfit_characters(value) if isinstance(value, str) else value
 
 
@@ -105,12 +105,12 @@ class RenewableTextField(EncryptedTextField):
 
 
 def encrypt(text: str) -> str:
-    return _keys().encrypt(text.encode()).decode()
+    return _cipher().encrypt(text.encode()).decode()
 
 
 def decrypt(token: str) -> str:
     try:
-        return _keys().decrypt(token.encode()).decode()
+        return _cipher().decrypt(token.encode()).decode()
     except InvalidToken as error:
         message = (
             "What is stored encrypted cannot be read: the key of this Trainyard is another one."
@@ -121,18 +121,18 @@ def decrypt(token: str) -> str:
 def is_under_first_key(token: str) -> bool:
     """Whether the value is encrypted with the current key, not with a fallback."""
     try:
-        Fernet(_key(settings.SECRET_KEY)).decrypt(token.encode())
+        Fernet(_derive_key(settings.SECRET_KEY)).decrypt(token.encode())
     except InvalidToken:
         return False
     return True
 
 
-def _keys() -> MultiFernet:
+def _cipher() -> MultiFernet:
     """The current key, which encrypts, and the fallbacks, which only decrypt."""
     secrets = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
-    return MultiFernet([Fernet(_key(str(secret))) for secret in secrets])
+    return MultiFernet([Fernet(_derive_key(str(secret))) for secret in secrets])
 
 
-def _key(secret: str) -> bytes:
+def _derive_key(secret: str) -> bytes:
     digest = hashlib.sha256(b"trainyard encrypted field\0" + secret.encode()).digest()
     return base64.urlsafe_b64encode(digest)

@@ -12,7 +12,7 @@ from core.database.fields import EncryptedTextField, Unreadable, decrypt, is_und
 
 
 @dataclass(frozen=True)
-class Rewritten:
+class RotationCounts:
     """Counts of texts: re-encrypted with the current key, lost because no key decrypts them, and
     left because somebody wrote them with an older key meanwhile."""
 
@@ -21,7 +21,7 @@ class Rewritten:
     left: int
 
 
-def rewrite() -> Rewritten:
+def reencrypt_all() -> RotationCounts:
     """Re-encrypt text by text. All texts stay readable throughout, and one that changes meanwhile
     is not overwritten."""
     rewritten = lost = left = 0
@@ -36,7 +36,7 @@ def rewrite() -> Rewritten:
                 continue
             rewritten += texts.filter(pk=pk, token=token).update(**{column: text})
         left += sum(_needs_another_key(token) for token in texts.values_list("token", flat=True))
-    return Rewritten(rewritten, lost, left)
+    return RotationCounts(rewritten, lost, left)
 
 
 def encrypted_texts() -> Iterator[tuple[QuerySet[Any], str]]:
@@ -45,10 +45,10 @@ def encrypted_texts() -> Iterator[tuple[QuerySet[Any], str]]:
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
             if isinstance(field, EncryptedTextField) and not model._meta.proxy:
-                yield _stored(model, field.name), field.name
+                yield _rows_with_token(model, field.name), field.name
 
 
-def _stored(model: type[Model], column: str) -> QuerySet[Any]:
+def _rows_with_token(model: type[Model], column: str) -> QuerySet[Any]:
     rows = model._base_manager.annotate(token=Cast(column, TextField()))
     return rows.exclude(token="").exclude(token=None)
 

@@ -79,10 +79,10 @@ class Cell:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        return (self.path, *map(_steps, self.also))
+        return (self.path, *map(_split_key, self.also))
 
 
-def _steps(key: str) -> Path:
+def _split_key(key: str) -> Path:
     return tuple(key.split("."))
 
 
@@ -144,10 +144,10 @@ class Field:
 
     @cached_property
     def paths(self) -> tuple[Path, ...]:
-        return (self.path, *map(_steps, self.also))
+        return (self.path, *map(_split_key, self.also))
 
     @cached_property
-    def dotted(self) -> str:
+    def dotted_key(self) -> str:
         """``within`` and the first key below it, with a dot between them."""
         return ".".join(str(step) for step in self.path[: 2 if self.within else 1])
 
@@ -156,18 +156,18 @@ class Field:
         return self.input in LISTS
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether items are plain values, not mappings."""
         return self.is_list and not self.cells[0].key
 
     @property
-    def blank(self) -> Values | str:
+    def blank_item(self) -> Values | str:
         """The value of a new item."""
-        return "" if self.plain else {key: value for key, value in self.mark if value}
+        return "" if self.is_plain else {key: value for key, value in self.mark if value}
 
-    def holds(self, item: object) -> bool:
+    def includes(self, item: object) -> bool:
         """Whether an item of the list belongs to this field."""
-        if self.plain:
+        if self.is_plain:
             return isinstance(item, str)
         return isinstance(item, dict) and all(
             item.get(key, False) == value for key, value in self.mark

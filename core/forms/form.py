@@ -13,9 +13,9 @@ from django.http import QueryDict
 from core.forms import items, nested, read
 from core.forms.field import Cell, Field, Input, Path, Values
 from core.forms.items import SPARE, Offered, ShownItem
-from core.forms.shown import Shown, show_field
+from core.forms.shown import ShownField, show_field
 from core.forms.words import field_sentence
-from core.rest.verdicts import REQUIRED, texts_of
+from core.rest.validation import REQUIRED, error_texts
 
 CLOSED = {Input.SELECT, Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}
 
@@ -48,19 +48,19 @@ class Form:
         its = tuple(fields)
         for field in its:
             if posted is not None and field.name not in fixed:
-                read.put(self.values, field, posted)
-        self.fields: dict[str, Shown] = {
+                read.read_field(self.values, field, posted)
+        self.fields: dict[str, ShownField] = {
             field.name: show_field(field, self.values, self.offered) for field in its
         }
         for shown in self:
             shown.disabled = shown.name in fixed
         if posted is not None:
-            self._check()
+            self._check_options()
 
-    def __getitem__(self, name: str) -> Shown:
+    def __getitem__(self, name: str) -> ShownField:
         return self.fields[name]
 
-    def __iter__(self) -> Iterator[Shown]:
+    def __iter__(self) -> Iterator[ShownField]:
         return iter(self.fields.values())
 
     @property
@@ -84,27 +84,29 @@ class Form:
         whole = {key: value for key, value in self.values.items() if key not in without}
         for shown in self:
             if shown.field.is_list:
-                nested.put(whole, shown.field.key, [value for _, value in self._filled(shown)])
+                nested.put(
+                    whole, shown.field.key, [value for _, value in self._filled_items(shown)]
+                )
         return whole
 
-    def _filled(self, shown: Shown) -> list[tuple[int, Any]]:
+    def _filled_items(self, shown: ShownField) -> list[tuple[int, Any]]:
         """Index and value of each item that is not blank."""
-        its = enumerate(read.items_of(self.values, shown.field))
+        its = enumerate(read.field_items(self.values, shown.field))
         return [(number, value) for number, value in its if not shown.items[number].is_blank]
 
     def add_problems(self, problems: Iterable[tuple[Path, str]]) -> None:
         """Show the model's problems with :meth:`document`, each a path and a message."""
         for path, message in problems:
-            shown = self.locate(path)
+            shown = self.field_at(path)
             if shown is None:
                 where = ".".join(map(str, path))
                 self.non_field_errors.append(f"{where}: {message}" if where else message)
                 continue
             at = next(iter(path[len(shown.field.path) :]), None) if shown.field.is_list else None
-            item = self._filled(shown)[at][0] if isinstance(at, int) else None
+            item = self._filled_items(shown)[at][0] if isinstance(at, int) else None
             shown.add_error(field_sentence(message, shown.label_of(path)), path, item=item)
 
-    def locate(self, path: Path) -> Shown | None:
+    def field_at(self, path: Path) -> ShownField | None:
         """The field that shows problems at ``path``: the one with the longest matching prefix."""
         for length in range(len(path), 0, -1):
             for shown in self:
@@ -112,7 +114,7 @@ class Form:
                     return shown
         return None
 
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         for shown in self:
             if shown.disabled:
                 continue
@@ -124,25 +126,25 @@ class Form:
             for of, values, errors in its:
                 if of.input in CLOSED:
                     errors += [
-                        not_offered(it, of.label) for it in values if not self._offers(of, it)
+                        not_offered(it, of.label) for it in values if not self._is_offered(of, it)
                     ]
 
-    def _offers(self, of: Field | Cell, value: str) -> bool:
+    def _is_offered(self, of: Field | Cell, value: str) -> bool:
         return value in dict([*of.options, *self.offered.get(of.choices, [])])
 
     def blank_item(self, name: str, number: int | str) -> ShownItem:
         """An empty item of a list field, for a script or a person to fill in."""
         shown = self.fields[name]
-        begun = shown.new or shown.field.blank
-        return items.show_one(shown.field, f"{name}-{number}", begun, self.offered)
+        begun = shown.new or shown.field.blank_item
+        return items.show_item(shown.field, f"{name}-{number}", begun, self.offered)
 
     @property
     def rows(self) -> dict[str, Mapping[str, Any]]:
         """What ``components/rows.html`` needs of each list: its items, a blank one, and
         spare ones."""
-        return {shown.name: self._rows(shown) for shown in self if shown.field.is_list}
+        return {shown.name: self._rows_context(shown) for shown in self if shown.field.is_list}
 
-    def _rows(self, shown: Shown) -> Mapping[str, Any]:
+    def _rows_context(self, shown: ShownField) -> Mapping[str, Any]:
         following = range(len(shown.items), len(shown.items) + SPARE)
         return {
             "shown": shown,
@@ -168,7 +170,7 @@ def collect_errors(form: Form) -> Iterator[None]:
             error.error_dict if hasattr(error, "error_dict") else {"__all__": error.error_list}
         )
         for field, errors in by_field.items():
-            for text in chain.from_iterable(map(texts_of, errors)):
+            for text in chain.from_iterable(map(error_texts, errors)):
                 shown = form.fields.get(field)
                 if shown and text == REQUIRED:  # Django's words, which name no field
                     text = field_sentence("is required", shown.field.label)

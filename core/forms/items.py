@@ -28,11 +28,11 @@ UNITS: tuple[Option, ...] = (
     ("Gi", "GiB"),
     ("Ti", "TiB"),
 )
-USUAL = "G"
-REST = "rest"  # the hidden input with the digest; its presence also says that the item exists
+DEFAULT_UNIT = "G"
+REMAINDER = "rest"  # the hidden input with the digest; its presence also says that the item exists
 REMOVE = "DELETE"  # checkbox that removes the item without JavaScript
 SALT = "core.forms.items"
-MOST = 200
+MOST_ITEMS = 200
 SPARE = 3  # extra blank inputs in place of the add button, without JavaScript
 BARRED = ":barred"  # suffix of a list of options that are shown but cannot be selected
 Offered = Mapping[str, list[Option]]
@@ -51,7 +51,7 @@ class ShownCell:
     id: str
     value: str = ""
     on: bool = False
-    unit: str = USUAL
+    unit: str = DEFAULT_UNIT
     options: list[Option] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ class ShownItem:
 
     @property
     def rest_id(self) -> str:
-        return f"{self.prefix}-{REST}"
+        return f"{self.prefix}-{REMAINDER}"
 
     @property
     def remove_id(self) -> str:
@@ -109,7 +109,7 @@ class ShownItem:
         return not any(it.value for it in fills)
 
     @property
-    def by(self) -> dict[str, ShownCell]:
+    def cells_by_slug(self) -> dict[str, ShownCell]:
         """Cells by slug, for templates with their own layout."""
         return {it.cell.slug: it for it in self.cells}
 
@@ -117,88 +117,94 @@ class ShownItem:
         return next((it for it in self.cells if it.cell is of), self.cells[0])
 
 
-def read(item: Field, stored: Iterable[Any], posted: Mapping[str, str]) -> list[Any]:
+def read_items(item: Field, stored: Iterable[Any], posted: Mapping[str, str]) -> list[Any]:
     """The posted items in order, including blank ones. Wrong values are kept as typed. ``stored``
     is the list in the document, whose parts without a cell are carried over."""
     remainders: dict[str, list[Values]] = {}
     for old in stored:
-        if item.holds(old) and (rest := _rest(item, old)):
+        if item.includes(old) and (rest := _remainder(item, old)):
             remainders.setdefault(digest(rest), []).append(rest)
-    prefixes = [f"{item.name}-{number}" for number in _numbers(item, posted)]
+    prefixes = [f"{item.name}-{number}" for number in _item_numbers(item, posted)]
     return [
-        _read(item, prefix, posted, remainders)
+        _read_item(item, prefix, posted, remainders)
         for prefix in prefixes
         if posted.get(f"{prefix}-{REMOVE}") != "on"
     ]
 
 
-def _numbers(item: Field, posted: Mapping[str, str]) -> list[int]:
-    parts = "|".join(re.escape(slug) for slug in (REST, *(cell.slug for cell in item.cells)))
+def _item_numbers(item: Field, posted: Mapping[str, str]) -> list[int]:
+    parts = "|".join(re.escape(slug) for slug in (REMAINDER, *(cell.slug for cell in item.cells)))
     pattern = re.compile(rf"^{re.escape(item.name)}-([0-9]{{1,4}})-(?:{parts})$")
-    return sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST]
+    return sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST_ITEMS]
 
 
-def _read(
+def _read_item(
     item: Field, prefix: str, posted: Mapping[str, str], remainders: dict[str, list[Values]]
 ) -> Values | str:
-    if item.plain:
-        return str(_posted(item.cells[0], prefix, posted))
-    same = remainders.get(posted.get(f"{prefix}-{REST}", ""), [])
+    if item.is_plain:
+        return str(_cell_value(item.cells[0], prefix, posted))
+    same = remainders.get(posted.get(f"{prefix}-{REMAINDER}", ""), [])
     whole: Values = {key: value for key, value in item.mark if value}
     whole |= same.pop(0) if same else {}
     for cell in item.cells:
-        nested.put(whole, cell.key, _posted(cell, prefix, posted), empty=item.input is Input.ROWS)
+        nested.put(
+            whole, cell.key, _cell_value(cell, prefix, posted), empty=item.input is Input.ROWS
+        )
     return item.repack.pack(whole) if item.repack else whole
 
 
-def _posted(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
+def _cell_value(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
     """The value to store for a cell; ``None`` for a flag with its default value."""
     name = f"{prefix}-{cell.slug}"
     value = posted.get(name, "")
     value = value.strip() if cell.strip else value
     if cell.input is Input.NAMES:
-        return _names(name, posted)
+        return _posted_names(name, posted)
     if cell.input is Input.FLAG:
         on = value == "on"
         return None if on == cell.initial else on
     if cell.input is Input.WHOLE and WHOLE.match(value):
         return int(value)
     if cell.input is Input.AMOUNT and NUMBER.match(value):
-        unit = posted.get(f"{name}-unit", USUAL)
+        unit = posted.get(f"{name}-unit", DEFAULT_UNIT)
         return value + (unit if unit.isalpha() else "")[:2]
     return value
 
 
-def _names(prefix: str, posted: Mapping[str, str]) -> list[str]:
+def _posted_names(prefix: str, posted: Mapping[str, str]) -> list[str]:
     """The posted names in order, without empty ones."""
     pattern = re.compile(rf"^{re.escape(prefix)}-([0-9]{{1,4}})$")
-    numbers = sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[:MOST]
+    numbers = sorted({int(match[1]) for key in posted if (match := pattern.match(key))})[
+        :MOST_ITEMS
+    ]
     names = (posted.get(f"{prefix}-{number}", "").strip() for number in numbers)
     return [name for name in names if name]
 
 
-def show(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
+def show_items(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
     """The items of a list that belong to the field, ready to draw."""
-    its = [given for given in stored if item.holds(given)]
-    return [show_one(item, f"{item.name}-{number}", it, offered) for number, it in enumerate(its)]
+    its = [given for given in stored if item.includes(given)]
+    return [show_item(item, f"{item.name}-{number}", it, offered) for number, it in enumerate(its)]
 
 
-def show_one(item: Field, prefix: str, given: Any, offered: Offered) -> ShownItem:
+def show_item(item: Field, prefix: str, given: Any, offered: Offered) -> ShownItem:
     """One item, ready to draw; the names of its inputs start with ``prefix``."""
-    whole = _unpacked(item, given)
+    whole = _unpack(item, given)
     shown = [
-        _cell(cell, f"{prefix}-{cell.slug}", nested.get(whole, cell.key) if cell.key else given)
+        _show_cell(
+            cell, f"{prefix}-{cell.slug}", nested.get(whole, cell.key) if cell.key else given
+        )
         for cell in item.cells
     ]
     for it in shown:
-        it.value, it.options = choose(it.value, it.cell, offered)
+        it.value, it.options = select_option(it.value, it.cell, offered)
         barred = offered.get(f"{it.cell.choices}{BARRED}", ())
         it.barred = [words for value, words in barred if value != it.value]
-    rest = _rest(item, given)
+    rest = _remainder(item, given)
     return ShownItem(prefix, digest(rest) if rest else "", shown)
 
 
-def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
+def _show_cell(cell: Cell, name: str, value: Any) -> ShownCell:
     shown = ShownCell(cell, name)
     if cell.input is Input.FLAG:
         shown.on = value if isinstance(value, bool) else cell.initial
@@ -214,7 +220,7 @@ def _cell(cell: Cell, name: str, value: Any) -> ShownCell:
     return shown
 
 
-def choose(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
+def select_option(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
     """The selected value and all options. A value that is not offered is added, so that it stays
     visible. The empty option may also be given by its label."""
     options = [*of.options, *offered.get(of.choices, [])]
@@ -226,15 +232,15 @@ def choose(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Op
     return value, options
 
 
-def _unpacked(item: Field, given: Any) -> Values:
+def _unpack(item: Field, given: Any) -> Values:
     if not isinstance(given, dict):
         return {}
     return item.repack.unpack(given) if item.repack else given
 
 
-def _rest(item: Field, given: Any) -> Values:
+def _remainder(item: Field, given: Any) -> Values:
     """The parts of an item that have no cell."""
-    rest = copy.deepcopy(_unpacked(item, given))
+    rest = copy.deepcopy(_unpack(item, given))
     for cell in item.cells:
         if cell.key:
             nested.put(rest, cell.key, None)

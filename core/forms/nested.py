@@ -20,7 +20,7 @@ def items(values: Values, key: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def all_of(values: Values, field: Field) -> list[Any]:
+def stored_items(values: Values, field: Field) -> list[Any]:
     """All items of the field's list, including those of other fields; a single item as a list."""
     if not field.single:
         return items(values, field.key)

@@ -14,27 +14,29 @@ NUMBER = re.compile(r"^[+-]?[0-9]{1,12}(\.[0-9]{1,12})?$")
 YES_OR_NO = {"yes": True, "no": False}
 
 
-def text(posted: Mapping[str, str], name: str) -> str:
+def posted_text(posted: Mapping[str, str], name: str) -> str:
     """A posted text with Unix line breaks."""
     return posted.get(name, "").replace("\r\n", "\n").strip()
 
 
-def put(values: Values, field: Field, posted: QueryDict) -> None:
+def read_field(values: Values, field: Field, posted: QueryDict) -> None:
     """Write the posted value of a field into the document. Uploads are not part of it."""
     if field.input is Input.FILE:
         return
     if field.is_list:
-        put_items(values, field, items.read(field, nested.all_of(values, field), posted))
+        replace_items(
+            values, field, items.read_items(field, nested.stored_items(values, field), posted)
+        )
     else:
-        nested.put(values, field.key, _value(field, posted))
+        nested.put(values, field.key, _convert(field, posted))
 
 
-def _value(field: Field, posted: QueryDict) -> Any:
+def _convert(field: Field, posted: QueryDict) -> Any:
     """The posted value, converted to the field's type if possible. A flag with its default value is
     ``None``."""
     if field.input is Input.SECRET:
         return posted.get(field.name, "")
-    value = text(posted, field.name)
+    value = posted_text(posted, field.name)
     if field.input in {Input.MANY, Input.BOXES}:
         return posted.getlist(field.name)
     if field.input is Input.SCRIPT:
@@ -52,21 +54,21 @@ def _value(field: Field, posted: QueryDict) -> Any:
     return value
 
 
-def items_of(values: Values, field: Field) -> list[Any]:
+def field_items(values: Values, field: Field) -> list[Any]:
     """The items of the document's list that belong to this field."""
-    return [item for item in nested.all_of(values, field) if field.holds(item)]
+    return [item for item in nested.stored_items(values, field) if field.includes(item)]
 
 
-def put_items(values: Values, field: Field, new: list[Any]) -> None:
+def replace_items(values: Values, field: Field, new: list[Any]) -> None:
     """Replace the field's items in the list, leaving items of other fields in place."""
     if field.single:
-        if new or items_of(values, field):
+        if new or field_items(values, field):
             nested.put(values, field.key, new[0] if new else None)
         return
     rest = list(new)
     whole = []
     for old in nested.items(values, field.key):
-        if not field.holds(old):
+        if not field.includes(old):
             whole.append(old)
         elif rest:
             whole.append(rest.pop(0))

@@ -14,11 +14,11 @@ HTML_TYPES = {
     Input.SECRET: "password",
     Input.FILE: "file",
 }
-OWN_WORDS = {
+ATTRIBUTES = {
     Input.SECRET: {"autocomplete": "new-password"},
     Input.SECRET_LINES: {"autocomplete": "off", "autocapitalize": "off"},
 }
-LITERAL = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
+LITERAL_ATTRIBUTES = {"autocomplete": "off", "spellcheck": "false", "autocapitalize": "off"}
 
 
 @dataclass
@@ -44,7 +44,7 @@ class ShownRule:
 
 
 @dataclass
-class Shown:
+class ShownField:
     """A field with its value in the document.
 
     ``why_not``: why the field cannot be used here. ``withheld``: parts or options of it that cannot
@@ -154,11 +154,11 @@ class Shown:
             errors.append(text)
 
 
-def show_field(of: Field, values: Values, offered: Offered) -> Shown:
-    own = OWN_WORDS.get(of.input, {})
-    shown = Shown(of, attributes={**own, **LITERAL} if of.literal else {**own})
+def show_field(of: Field, values: Values, offered: Offered) -> ShownField:
+    own = ATTRIBUTES.get(of.input, {})
+    shown = ShownField(of, attributes={**own, **LITERAL_ATTRIBUTES} if of.literal else {**own})
     if of.is_list:
-        shown.items = items.show(of, nested.all_of(values, of), offered)
+        shown.items = items.show_items(of, nested.stored_items(values, of), offered)
         return shown
     given = nested.get(values, of.key)
     if of.input is Input.DURATION:
@@ -170,7 +170,7 @@ def show_field(of: Field, values: Values, offered: Offered) -> Shown:
     if of.input is Input.SCRIPT and isinstance(given, list):
         shown.value = "\n".join(map(str, given))
     elif of.input is Input.SELECT:
-        shown.value, shown.options = items.choose(str(shown.value), of, offered)
+        shown.value, shown.options = items.select_option(str(shown.value), of, offered)
     elif of.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
         shown.options = [*of.options, *offered.get(of.choices, [])]
     elif of.input is Input.TEXT and of.choices:

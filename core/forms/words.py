@@ -3,7 +3,12 @@
 import re
 
 ABOUT_THE_FIELD = ("is ", "must ", "has ", "needs ")
-OF_MANY = {"is": "are", "has": "have", "needs": "need", "goes": "go"}  # verbs for a plural subject
+PLURAL_VERBS = {
+    "is": "are",
+    "has": "have",
+    "needs": "need",
+    "goes": "go",
+}  # verbs for a plural subject
 HEAD = re.compile(r"^.+?(?= (?:of|per|for|to|in|at)\b|$)")  # the head noun of a label
 SINGULAR = ("ss", "us")  # Access, Status
 
@@ -13,7 +18,7 @@ def field_sentence(message: str, subject: str = "", *, more: tuple[str, ...] = (
     its own subject keeps it. ``more`` are further beginnings that need a subject."""
     if subject and message.startswith((*ABOUT_THE_FIELD, *more)):
         verb, _, rest = message.partition(" ")
-        agreed = OF_MANY.get(verb, verb) if is_plural(subject) else verb
+        agreed = PLURAL_VERBS.get(verb, verb) if is_plural(subject) else verb
         message = f"{subject} {agreed} {rest}"
     return f"{message[:1].upper()}{message[1:]}".rstrip(".") + "."
 

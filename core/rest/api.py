@@ -24,13 +24,13 @@ from pydantic.alias_generators import to_camel
 
 from core.deletion import InUse
 from core.rest import correlation
-from core.rest.verdicts import texts_of
+from core.rest.validation import error_texts
 
-CALLS = ("/api/", "/v1/")  # path prefixes of REST calls, which are answered in JSON
+API_PREFIXES = ("/api/", "/v1/")  # path prefixes of REST calls, which are answered in JSON
 TENANT = 1  # Run:ai's id of the tenant; there is one
 PAGE_LIMIT = 500
 LAST_OFFSET = 10**9
-LONGEST = 4096  # characters of a string in a body, unless its field says otherwise
+LONGEST_STRING = 4096  # characters of a string in a body, unless its field says otherwise
 LONGEST_PARAMETER = 500
 TAKEN = "unique"
 #: Django's error code → Run:ai's word for the rule that a value breaks.
@@ -52,7 +52,7 @@ BROKEN_RULES = {
     "unique_together": TAKEN,
 }
 DRY_RUN = "dryRun"
-STRAYS = "stray_parameters"  # attribute of a request: its unknown parameters
+UNKNOWN_PARAMETERS = "stray_parameters"  # attribute of a request: its unknown parameters
 NextOffset = Annotated[
     int | None, Field(description="The offset of the next page; null on the last page")
 ]
@@ -76,10 +76,10 @@ class Wire(Schema):
         return theirs(values, handler, info)
 
 
-class Closed(Wire):
+class StrictBody(Wire):
     """A request body: a key that is not known is an error, not ignored."""
 
-    model_config = ConfigDict(extra="forbid", populate_by_name=False, str_max_length=LONGEST)
+    model_config = ConfigDict(extra="forbid", populate_by_name=False, str_max_length=LONGEST_STRING)
 
 
 class Parameters(Wire):
@@ -111,7 +111,8 @@ class ErrorBody(Wire):
     )
     compliance_issues: list[Issue] = Field(default=[], description="Each field that is wrong")
     request_id: str = Field(
-        default_factory=correlation.current, description="As in X-Request-Id and in the log"
+        default_factory=correlation.current_request_id,
+        description="As in X-Request-Id and in the log",
     )
 
 
@@ -181,14 +182,14 @@ def issues_of(error: ValidationError) -> list[Issue]:
     """The issues of a Django ``ValidationError``; those about the whole object have no field."""
     by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
     return [
-        Issue(field=_place(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
+        Issue(field=_field_name(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
         for field, errors in by_field.items()
         for one in errors
-        for text in texts_of(one)
+        for text in error_texts(one)
     ]
 
 
-def _place(field: str, error: ValidationError) -> str:
+def _field_name(field: str, error: ValidationError) -> str:
     """The field of an error. If columns are unique together, it is the name, which people can
     change."""
     if field != NON_FIELD_ERRORS:
@@ -219,7 +220,7 @@ class Pages(Parameters):
 def note_unknown_parameters(run: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a call to record the query parameters it does not accept, before it is executed."""
     operation = operation_of(run)
-    taken, lists = query_of(operation)
+    taken, lists = query_parameters_of(operation)
     judges_dry = DRY_RUN in taken
     if not judges_dry and is_write(operation):
         taken = {*taken, DRY_RUN}
@@ -237,7 +238,7 @@ def note_unknown_parameters(run: Callable[..., Any]) -> Callable[..., Any]:
         no_flag = request.GET.get(DRY_RUN, "true") not in {"true", "false"}
         if not judges_dry and no_flag and DRY_RUN not in twice:
             issues.append(Issue(field=DRY_RUN, details="must be true or false", rule="type"))
-        setattr(request, STRAYS, issues)
+        setattr(request, UNKNOWN_PARAMETERS, issues)
         return run(request, *args, **values)
 
     return noted
@@ -257,7 +258,7 @@ def refuse_unknown_parameters(view: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def unknown_parameters_of(request: HttpRequest) -> list[Issue]:
-    return list(getattr(request, STRAYS, ()))
+    return list(getattr(request, UNKNOWN_PARAMETERS, ()))
 
 
 def unreadable_request(issues: list[Issue]) -> ApiError:
@@ -275,7 +276,7 @@ def operation_of(run: Callable[..., Any]) -> Any:
     return cast(MethodType, unwrap(run)).__self__
 
 
-def query_of(operation: Any) -> tuple[set[str], set[str]]:
+def query_parameters_of(operation: Any) -> tuple[set[str], set[str]]:
     """The names of an operation's query parameters, and which of them may be repeated."""
     models = [it for it in operation.models if it.__ninja_param_source__ == "query"]
     taken = {name for model in models for name in model.__ninja_flatten_map__}

@@ -17,7 +17,7 @@ FIT = re.compile(r"[\w.-]{1,64}", re.ASCII)
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
-def current() -> str:
+def current_request_id() -> str:
     """The id of the current request; empty outside of one, as in the worker."""
     return _current.get()
 
@@ -33,22 +33,26 @@ class RequestIdMiddleware(EitherMiddleware):
         given = request.headers.get(HEADER, "")
         _current.set(name := given if FIT.fullmatch(given) else str(uuid4()))
         answer = self.get_response(request)
-        return _later(answer, name) if isinstance(answer, Awaitable) else _named(answer, name)
+        return (
+            _add_header_later(answer, name)
+            if isinstance(answer, Awaitable)
+            else _add_header(answer, name)
+        )
 
 
 class WithRequestId(logging.Filter):
     """Adds the request id to each log line about a request."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        name = current()
+        name = current_request_id()
         record.request_id = f" [{name}]" if name else ""
         return True
 
 
-async def _later(answer: Awaitable[HttpResponseBase], name: str) -> HttpResponseBase:
-    return _named(await answer, name)
+async def _add_header_later(answer: Awaitable[HttpResponseBase], name: str) -> HttpResponseBase:
+    return _add_header(await answer, name)
 
 
-def _named(response: HttpResponseBase, name: str) -> HttpResponseBase:
+def _add_header(response: HttpResponseBase, name: str) -> HttpResponseBase:
     response[HEADER] = name
     return response

@@ -15,15 +15,17 @@ def get(address: str) -> str:
 
 
 def post(address: str, body: Any) -> str:
-    return " \\\n  ".join([f"curl -sS {shlex.quote(address)}", BEARER, *_sent(body, indent=2)])
+    return " \\\n  ".join(
+        [f"curl -sS {shlex.quote(address)}", BEARER, *_body_arguments(body, indent=2)]
+    )
 
 
 def sign_in(address: str, body: Any) -> str:
     """A command line that signs in and sets ``TOKEN`` in the shell."""
-    request = " \\\n  ".join([f"curl -sS {shlex.quote(address)}", *_sent(body)])
+    request = " \\\n  ".join([f"curl -sS {shlex.quote(address)}", *_body_arguments(body)])
     return f"TOKEN=$({request} |\n  {ANSWER_FILTER})"
 
 
-def _sent(body: Any, indent: int | None = None) -> list[str]:
+def _body_arguments(body: Any, indent: int | None = None) -> list[str]:
     text = json.dumps(body, ensure_ascii=False, indent=indent)
     return [JSON, f"-d {shlex.quote(text)}"]

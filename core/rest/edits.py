@@ -15,17 +15,17 @@ from django.db import connection, transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.urls import resolve
 
-from core.rest.api import DRY_RUN, ApiError, is_write, operation_of, query_of
+from core.rest.api import DRY_RUN, ApiError, is_write, operation_of, query_parameters_of
 
-CHANGES = {"PUT", "PATCH", "DELETE"}
-PARTS = ("/resources",)  # subpaths that belong to the object
-TRIED = "Dry-Run"  # a header of the answer
+CHANGING_METHODS = {"PUT", "PATCH", "DELETE"}
+SUBPATHS = ("/resources",)  # subpaths that belong to the object
+DRY_RUN_HEADER = "Dry-Run"  # a header of the answer
 #: Keys that change by themselves, so they are left out of the ETag.
-OBSERVED = (
+VOLATILE_KEYS = (
     *("status", "phase", "checkedAt", "nodes", "allocatable", "allocated", "usedBy"),
     *("projects", "projectsGpuQuota", "warning"),
 )
-STALE = ApiError(
+STALE_ERROR = ApiError(
     412,
     "This was changed since you read it.",
     details="Read it again, and send the ETag of that answer as If-Match.",
@@ -41,38 +41,40 @@ def with_preconditions(run: Run) -> Run:
     happen.
     """
     operation = operation_of(run)
-    tries_itself = DRY_RUN in query_of(operation)[0]
+    tries_itself = DRY_RUN in query_parameters_of(operation)[0]
     if not is_write(operation):
-        return tagged(run) if operation.path.endswith("}") else run
+        return with_etag(run) if operation.path.endswith("}") else run
 
     @wraps(run)
     def written(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
         tries = request.GET.get(DRY_RUN) == "true" and not tries_itself
-        if not (tries or request.method in CHANGES) or not _is_signed_in(operation, request):
+        if not (tries or request.method in CHANGING_METHODS) or not _is_signed_in(
+            operation, request
+        ):
             return run(request, *args, **values)
         with transaction.atomic():
-            if request.method in CHANGES:
-                _hold(_whole(request.path))
+            if request.method in CHANGING_METHODS:
+                _lock_object(_object_path(request.path))
                 if _is_stale(request):
-                    return JsonResponse(STALE.body(), status=STALE.code)
+                    return JsonResponse(STALE_ERROR.body(), status=STALE_ERROR.code)
             response = run(request, *args, **values)
             if tries or response.status_code >= 400:
                 transaction.set_rollback(True)
         if tries:
-            response[TRIED] = "true"
-        elif request.method in CHANGES:
-            _tag(response)
+            response[DRY_RUN_HEADER] = "true"
+        elif request.method in CHANGING_METHODS:
+            _add_etag(response)
         return response
 
     return written
 
 
-def tagged(run: Run) -> Run:
+def with_etag(run: Run) -> Run:
     """Wrap a call that reads one object, to add its ETag."""
 
     @wraps(run)
     def read(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
-        return _tag(run(request, *args, **values))
+        return _add_etag(run(request, *args, **values))
 
     return read
 
@@ -82,7 +84,7 @@ def _is_signed_in(operation: Any, request: HttpRequest) -> bool:
     return any(callback(request) for callback in operation.auth_callbacks)
 
 
-def _hold(path: str) -> None:
+def _lock_object(path: str) -> None:
     """Serialize changes of one object until the transaction ends. SQLite has one writer anyway."""
     if connection.vendor == "postgresql":
         number = int.from_bytes(hashlib.sha256(path.encode()).digest()[:8], signed=True)
@@ -97,36 +99,36 @@ def _is_stale(request: HttpRequest) -> bool:
     asked = copy(request)
     asked.method = "GET"
     asked.GET = QueryDict()
-    match = resolve(_whole(request.path))
+    match = resolve(_object_path(request.path))
     answer = match.func(asked, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
     # Something that cannot be read by itself (405) has no ETag, so one sent for it is stale.
     return answer.status_code in {200, 405} and answer.headers.get("ETag") not in tags
 
 
-def _whole(path: str) -> str:
+def _object_path(path: str) -> str:
     """The path of the whole object, if ``path`` is that of a part."""
-    for part in PARTS:
+    for part in SUBPATHS:
         path = path.removesuffix(part)
     return path
 
 
-def _tag(response: HttpResponse) -> HttpResponse:
+def _add_etag(response: HttpResponse) -> HttpResponse:
     is_json = response.get("Content-Type", "").startswith("application/json")
-    if response.status_code == 200 and is_json and isinstance(body := _json(response), dict):
-        text = json.dumps(_editable(body), sort_keys=True)
+    if response.status_code == 200 and is_json and isinstance(body := _parse_body(response), dict):
+        text = json.dumps(_editable_parts(body), sort_keys=True)
         response["ETag"] = f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
     return response
 
 
-def _json(response: HttpResponse) -> Any:
+def _parse_body(response: HttpResponse) -> Any:
     return json.loads(response.content)
 
 
-def _editable(body: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in body.items() if key not in OBSERVED}
+def _editable_parts(body: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in body.items() if key not in VOLATILE_KEYS}
     return {
-        key: {name: it for name, it in value.items() if name not in OBSERVED}
+        key: {name: it for name, it in value.items() if name not in VOLATILE_KEYS}
         if isinstance(value, dict)
         else value
         for key, value in kept.items()

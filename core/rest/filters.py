@@ -48,7 +48,7 @@ LOOKUPS = {
     "=$": ("iendswith", False),
 }
 #: The same operators on values of rows that are not in the database.
-COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": lambda value, wanted: bool(value == wanted),
     "!=": lambda value, wanted: bool(value != wanted),
     "<=": le,
@@ -63,13 +63,13 @@ TEXT_ONLY = {"=@", "!@", "=^", "=$"}
 AMONG = "among"
 NOT_AMONG = "not among"
 LOOKUPS |= {AMONG: ("in", False), NOT_AMONG: ("in", True)}
-COMPARED |= {
+COMPARISONS |= {
     AMONG: lambda value, wanted: value in wanted,
     NOT_AMONG: lambda value, wanted: value not in wanted,
 }
 NEGATED = {operator for operator, (_, negated) in LOOKUPS.items() if negated}
 #: How a name is found in the JSON text of a list, where each name is in quotation marks.
-IN_A_LIST = {
+LIST_LOOKUPS = {
     "==": ("regex", '"{}"'),
     "!=": ("regex", '"{}"'),
     "=@": ("iregex", '"[^"]*{}[^"]*"'),
@@ -80,13 +80,13 @@ IN_A_LIST = {
 OPERATOR = r"(==|!=|<=|>=|=@|!@|=\^|=\$)"
 GRAMMAR = re.compile(rf"^(\w+){OPERATOR}(.*)$", re.DOTALL)
 #: A comma between two filters; any other comma belongs to a value.
-JOINED = re.compile(r",\s*(?=\w+(?:==|!=|<=|>=|=@|!@|=\^|=\$))")
+FILTER_SEPARATOR = re.compile(r",\s*(?=\w+(?:==|!=|<=|>=|=@|!@|=\^|=\$))")
 
 SortBy = Annotated[str, Field(description="The field that the list is sorted by")]
 SortOrder = Annotated[Literal["asc", "desc"], Field(description="asc or desc")]
 
 
-class Filtered(Parameters):
+class FilterParameters(Parameters):
     filter_by: list[str] = Field(
         default=[],
         max_length=20,
@@ -102,7 +102,7 @@ class Filtered(Parameters):
     )
 
 
-class Sorted(Parameters):
+class SortParameters(Parameters):
     sort_by: SortBy = "createdAt"
     sort_order: SortOrder = "asc"
 
@@ -117,48 +117,48 @@ class FilterCondition:
     wanted: Any
 
     @classmethod
-    def read(cls, text: str, fields: Fields) -> Self:
+    def parse(cls, text: str, fields: Fields) -> Self:
         parsed = GRAMMAR.match(text)
         if not parsed:
             example = "name==train or createdAt>=2026-01-31T00:00:00Z"
-            raise _wrong(text, "cannot be read", "format", f"Write {example}.")
+            raise _filter_error(text, "cannot be read", "format", f"Write {example}.")
         name, operator, value = parsed.groups()
-        column, kind = _field(name, text, fields)
+        column, kind = _find_field(name, text, fields)
         if isinstance(kind, Mapping) and operator in TEXT_ONLY:
-            return cls(column, kind, *_among(kind, operator, value))
+            return cls(column, kind, *_matching_words(kind, operator, value))
         if operator in TEXT_ONLY and kind not in {TEXT, ListOfNames}:
-            raise _wrong(text, f"{operator} works on text only")
-        if kind is ListOfNames and operator not in IN_A_LIST:
-            raise _wrong(text, f"{operator} does not work on a list of names")
-        return cls(column, kind, operator, _value(value, kind, text))
+            raise _filter_error(text, f"{operator} works on text only")
+        if kind is ListOfNames and operator not in LIST_LOOKUPS:
+            raise _filter_error(text, f"{operator} does not work on a list of names")
+        return cls(column, kind, operator, _parse_value(value, kind, text))
 
     def as_query(self) -> Q:
         (lookup, negated) = LOOKUPS[self.operator]
         wanted = self.wanted
         if self.kind is ListOfNames:
-            lookup, pattern = IN_A_LIST[self.operator]
+            lookup, pattern = LIST_LOOKUPS[self.operator]
             wanted = pattern.format(re.escape(wanted))
         if self.kind is DATE and lookup in {"exact", "lte"}:
-            lookup, wanted = _within(lookup, wanted)
+            lookup, wanted = _by_millisecond(lookup, wanted)
         condition = Q(**{f"{self.column}__{lookup}": wanted})
         return ~condition if negated else condition
 
 
-def _among(words: Mapping[str, str], operator: str, text: str) -> tuple[str, list[str]]:
-    passes = COMPARED["=@" if operator == "!@" else operator]
+def _matching_words(words: Mapping[str, str], operator: str, text: str) -> tuple[str, list[str]]:
+    passes = COMPARISONS["=@" if operator == "!@" else operator]
     passing = [value for word, value in words.items() if passes(word, text)]
     return NOT_AMONG if operator == "!@" else AMONG, passing
 
 
-def one_of(words: Iterable[str]) -> dict[str, str]:
+def word_choices(words: Iterable[str]) -> dict[str, str]:
     """The type of a column that has one of these words. Any other word in a filter is refused."""
     return {str(word): str(word) for word in words}
 
 
 def parse_filters(filters: Iterable[str], fields: Fields) -> Iterator[FilterCondition]:
     """Parse filters. ``ApiError`` 400 names one that cannot be read."""
-    for text in chain.from_iterable(map(JOINED.split, filters)):
-        yield FilterCondition.read(text, fields)
+    for text in chain.from_iterable(map(FILTER_SEPARATOR.split, filters)):
+        yield FilterCondition.parse(text, fields)
 
 
 def filter_queryset(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
@@ -168,7 +168,7 @@ def filter_queryset(rows: Rows, filters: Iterable[str], fields: Fields) -> Rows:
     return rows
 
 
-def sort_queryset(rows: Rows, by: Sorted, fields: Fields) -> Rows:
+def sort_queryset(rows: Rows, by: SortParameters, fields: Fields) -> Rows:
     """Sort a queryset. Without ``sortBy`` the list keeps its own order."""
     if not (column := sort_column(by, fields)):
         return rows
@@ -176,30 +176,30 @@ def sort_queryset(rows: Rows, by: Sorted, fields: Fields) -> Rows:
     return rows.order_by(f"{sign}{column}", f"{sign}pk")
 
 
-def sort_column(by: Sorted, fields: Fields) -> str:
+def sort_column(by: SortParameters, fields: Fields) -> str:
     """The column to sort by; empty without ``sortBy``."""
-    return _field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)[0] if by.sort_by else ""
+    return _find_field(by.sort_by, f"{SORT_BY}={by.sort_by}", fields)[0] if by.sort_by else ""
 
 
-def _within(lookup: str, moment: datetime) -> tuple[str, Any]:
+def _by_millisecond(lookup: str, moment: datetime) -> tuple[str, Any]:
     """Compare times by millisecond, as responses show them, so that a shown time matches
     its row."""
     last = moment if moment.microsecond % 1000 else moment + ALMOST_A_MILLISECOND
     return ("lte", last) if lookup == "lte" else ("range", (moment, last))
 
 
-def _field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[str, str]]:
+def _find_field(name: str, text: str, fields: Fields) -> tuple[str, type | Mapping[str, str]]:
     if name not in fields:
         names = ", ".join(sorted(fields))
-        raise _wrong(text, f"there is no field {name!r}", "options", f"Known: {names}.")
+        raise _filter_error(text, f"there is no field {name!r}", "options", f"Known: {names}.")
     return fields[name]
 
 
-def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
+def _parse_value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
     if isinstance(kind, Mapping):
         if text not in kind:
             words = ", ".join(filter(None, kind)) + (", or nothing" if "" in kind else "")
-            raise _wrong(
+            raise _filter_error(
                 whole, f"{text!r} is not a value of this field", "options", f"Known: {words}."
             )
         return kind[text]
@@ -207,32 +207,32 @@ def _value(text: str, kind: type | Mapping[str, str], whole: str) -> Any:
         return READERS[kind](text)
     except (ValueError, OverflowError) as error:
         wanted = {NUMBER: "a number", DATE: "a date in ISO 8601", ID: "an id", TEXT: "text"}[kind]
-        raise _wrong(whole, f"{text!r} is not {wanted}", "type") from error
+        raise _filter_error(whole, f"{text!r} is not {wanted}", "type") from error
 
 
-def _wrong(text: str, fault: str, rule: str = "", details: str = "") -> ApiError:
+def _filter_error(text: str, fault: str, rule: str = "", details: str = "") -> ApiError:
     """The error for a filter, or for ``sortBy=…``."""
     field = SORT_BY if text.startswith(f"{SORT_BY}=") else FILTER_BY
     issue = Issue(field=field, details=" ".join(filter(None, (f"{fault}.", details))), rule=rule)
     return ApiError(400, f"{field} {text!r}: {fault}.", details=details, issues=[issue])
 
 
-def _number(text: str) -> float:
+def _parse_number(text: str) -> float:
     number = float(text)
     if not abs(number) < LARGEST:
         raise ValueError("NaN, or more than a column holds")
     return number
 
 
-def _moment(text: str) -> datetime:
+def _parse_moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text)
     return (moment if moment.tzinfo else timezone.make_aware(moment)).astimezone(UTC)
 
 
 READERS: dict[type, Callable[[str], Any]] = {
     TEXT: str,
-    NUMBER: _number,
-    DATE: _moment,
+    NUMBER: _parse_number,
+    DATE: _parse_moment,
     ID: UUID,
     ListOfNames: str,
 }

@@ -15,7 +15,7 @@ MOST_GROUPS = 2
 Key = tuple[str, str, str]  # field, value, and its name where it has one
 
 
-def _split(given: Any) -> Any:
+def _split_commas(given: Any) -> Any:
     """Accept a repeated parameter or a comma-separated list, as Run:ai's client sends it."""
     if not isinstance(given, list):
         return given
@@ -23,7 +23,7 @@ def _split(given: Any) -> Any:
 
 
 Moment = Annotated[datetime, AfterValidator(in_utc)]
-Names = Annotated[list[str], BeforeValidator(_split)]
+Names = Annotated[list[str], BeforeValidator(_split_commas)]
 
 
 class MeasureQuery(Parameters):
@@ -46,14 +46,14 @@ class MeasureQuery(Parameters):
         """The end times of ``number_of_samples`` equal parts of the period."""
         return [self.start + self.step * (part + 1) for part in range(self.number_of_samples)]
 
-    def part_of(self, moment: datetime) -> int:
+    def sample_index(self, moment: datetime) -> int:
         return min(int((moment - self.start) / self.step), self.number_of_samples - 1)
 
     def check(self, measured: Iterable[str]) -> None:
         """400 for a time that is none, 501 for a number that nobody measures."""
         if self.end <= self.start:
             raise unreadable_request([Issue(field="end", details="must be later than start")])
-        refuse_others(self.metric_type, measured)
+        refuse_unmeasured(self.metric_type, measured)
 
 
 class MeasuredValue(Wire):
@@ -117,15 +117,15 @@ def sum_telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]])
     return Telemetry(type=name, timestamp=timezone.now(), values=values)
 
 
-def refuse_others(names: Iterable[str], measured: Iterable[str]) -> None:
+def refuse_unmeasured(names: Iterable[str], measured: Iterable[str]) -> None:
     choices = sorted(measured)
     if others := [name for name in names if name not in choices]:
         details = f"Measured are: {', '.join(choices)}."
         raise ApiError(501, f"Trainyard does not measure {', '.join(others)}.", details=details)
 
 
-def check_groups(given: Sequence[str], choices: Iterable[str]) -> None:
+def check_groups(groups: Sequence[str], choices: Iterable[str]) -> None:
     words = sorted(choices)
-    if len(given) > MOST_GROUPS or not set(given) <= set(words):
+    if len(groups) > MOST_GROUPS or not set(groups) <= set(words):
         details = f"must be at most {MOST_GROUPS} of {', '.join(words)}"
         raise unreadable_request([Issue(field="groupBy", details=details)])

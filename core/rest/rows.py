@@ -9,15 +9,15 @@ from ninja import Field
 
 from core.rest.api import LAST_OFFSET, PAGE_LIMIT, Parameters
 from core.rest.filters import (
-    COMPARED,
+    COMPARISONS,
     DATE,
     ID,
     NEGATED,
     Fields,
     FilterCondition,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
+    SortParameters,
     parse_filters,
     sort_column,
 )
@@ -26,13 +26,13 @@ Row = TypeVar("Row")
 MILLISECOND = 1000  # in microseconds
 
 
-class SortedIfAsked(Sorted):
+class OptionalSort(SortParameters):
     """Of a list that has an order of its own, which it keeps unless another is asked for."""
 
     sort_by: SortBy = ""
 
 
-class PagesIfAsked(Parameters):
+class OptionalPages(Parameters):
     """Of a list that is short, and answered whole unless a ``limit`` is given."""
 
     offset: int = Field(default=0, ge=0, description="How many items to skip")
@@ -48,7 +48,7 @@ class PagesIfAsked(Parameters):
         return list(rows[start : start + self.limit if self.limit else None])
 
 
-class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
+class OptionalListing(OptionalPages, OptionalSort, FilterParameters):
     """The filters, the search, the order and the part of a list that is asked for."""
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
@@ -56,11 +56,13 @@ class WholeListing(PagesIfAsked, SortedIfAsked, Filtered):
         return self.cut(sort_objects(filter_objects(rows, self, fields, *names), self, fields))
 
 
-def filter_objects(rows: Iterable[Row], asked: Filtered, fields: Fields, *names: str) -> list[Row]:
+def filter_objects(
+    rows: Iterable[Row], parameters: FilterParameters, fields: Fields, *names: str
+) -> list[Row]:
     """Rows that pass every filter and contain the search text in one of the attributes
     ``names``."""
-    among = list(parse_filters(asked.filter_by, fields))
-    text = asked.search.casefold()
+    among = list(parse_filters(parameters.filter_by, fields))
+    text = parameters.search.casefold()
     return [
         row
         for row in rows
@@ -69,7 +71,7 @@ def filter_objects(rows: Iterable[Row], asked: Filtered, fields: Fields, *names:
     ]
 
 
-def sort_objects(rows: list[Row], by: Sorted, fields: Fields) -> list[Row]:
+def sort_objects(rows: list[Row], by: SortParameters, fields: Fields) -> list[Row]:
     """Sort the rows. ``None`` counts as the largest value; the order of equal rows is kept."""
     if not (column := sort_column(by, fields)):
         return rows
@@ -89,10 +91,10 @@ def _passes(row: Any, condition: FilterCondition) -> bool:
     if condition.kind is ID:
         value = UUID(str(value))
     elif condition.kind is DATE and not wanted.microsecond % MILLISECOND:
-        value = _answered(value)
-    return COMPARED[condition.operator](value, wanted)
+        value = _round_to_millisecond(value)
+    return COMPARISONS[condition.operator](value, wanted)
 
 
-def _answered(moment: datetime) -> datetime:
+def _round_to_millisecond(moment: datetime) -> datetime:
     """Cut to the millisecond, as responses show it."""
     return moment.replace(microsecond=moment.microsecond - moment.microsecond % MILLISECOND)

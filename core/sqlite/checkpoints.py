@@ -15,15 +15,15 @@ EVERY_SECONDS = 1.0
 FILE_CLOCK_NS = 20_000_000  # file times are this coarse: two writes within it may look like one
 
 
-def start(database: dict[str, Any]) -> None:
+def start_checkpoints(database: dict[str, Any]) -> None:
     """Start the thread; it runs as long as the process. ``database`` is an entry of ``DATABASES``.
     Does nothing for other databases than SQLite."""
     if "sqlite" in database["ENGINE"]:
         path = Path(database["NAME"])
-        Thread(target=_go_on, args=[path], name="checkpoints", daemon=True).start()
+        Thread(target=_run, args=[path], name="checkpoints", daemon=True).start()
 
 
-def _go_on(path: Path) -> None:
+def _run(path: Path) -> None:
     log = path.with_name(f"{path.name}-wal")
     written_at = 0
     while True:

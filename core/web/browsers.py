@@ -16,46 +16,46 @@ from django.shortcuts import resolve_url
 from django_htmx.http import HttpResponseClientRedirect, trigger_client_event
 from django_htmx.middleware import HtmxMiddleware
 
-from core.rest.api import CALLS
+from core.rest.api import API_PREFIXES
 from core.web.http import HtmxRequest
 
-Next = Callable[[HttpRequest], HttpResponseBase]
+GetPage = Callable[[HttpRequest], HttpResponseBase]
 
 
-class ForPages:
+class PagesOnly:
     """Mixin for a middleware: REST calls bypass it."""
 
     get_response: Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseBase]]
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        if request.path.startswith(CALLS):
+        if request.path.startswith(API_PREFIXES):
             return self.get_response(request)
         answer: HttpResponseBase | Awaitable[HttpResponseBase]
         answer = super().__call__(request)  # type: ignore[misc]  # of the middleware it is mixed into
         return answer
 
 
-class SessionsOfPages(ForPages, SessionMiddleware):
+class PageSessionMiddleware(PagesOnly, SessionMiddleware):
     pass
 
 
-class UsersOfPages(ForPages, AuthenticationMiddleware):
+class PageAuthenticationMiddleware(PagesOnly, AuthenticationMiddleware):
     pass
 
 
-class MessagesOfPages(ForPages, MessageMiddleware):
+class PageMessageMiddleware(PagesOnly, MessageMiddleware):
     pass
 
 
-class HtmxOfPages(ForPages, HtmxMiddleware):  # type: ignore[misc]
+class PageHtmxMiddleware(PagesOnly, HtmxMiddleware):  # type: ignore[misc]
     pass
 
 
-class HtmxAnswersMiddleware:
+class HtmxResponseMiddleware:
     """Adapts responses to htmx: messages become toasts, and a redirect to the sign-in page leaves
     the whole page instead of swapping the sign-in form into a fragment."""
 
-    def __init__(self, get_response: Next) -> None:
+    def __init__(self, get_response: GetPage) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
@@ -74,5 +74,5 @@ class HtmxAnswersMiddleware:
         return response
 
 
-class HtmxAnswersOfPages(ForPages, HtmxAnswersMiddleware):  # type: ignore[misc]
+class PageHtmxResponseMiddleware(PagesOnly, HtmxResponseMiddleware):  # type: ignore[misc]
     pass

@@ -12,7 +12,7 @@ from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
 
 from core.middleware import EitherMiddleware
-from core.rest.api import CALLS, ApiError, Issue
+from core.rest.api import API_PREFIXES, ApiError, Issue
 from core.text import text_fault
 
 
@@ -67,7 +67,7 @@ class TextMiddleware(EitherMiddleware):
         if not faults:
             return self.get_response(request)
         refusal = _refusal(request, faults)
-        return _later(refusal) if self.is_async else refusal
+        return _respond_later(refusal) if self.is_async else refusal
 
 
 class ApiMiddleware(EitherMiddleware):
@@ -76,7 +76,7 @@ class ApiMiddleware(EitherMiddleware):
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         answer = self.get_response
-        if self.is_async or not request.path.startswith(CALLS):
+        if self.is_async or not request.path.startswith(API_PREFIXES):
             return answer(request)  # REST views are synchronous
         is_head = request.method == "HEAD"
         if is_head:
@@ -93,7 +93,7 @@ class ApiMiddleware(EitherMiddleware):
         return response
 
 
-async def _later(response: HttpResponse) -> HttpResponse:
+async def _respond_later(response: HttpResponse) -> HttpResponse:
     return response
 
 
@@ -101,7 +101,7 @@ def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
     """The name and fault of each unfit text in the request. ``HX-Current-URL`` is among them
     because django-htmx parses it only when a view asks, and would fail there."""
     texts = [("address", request.path)]
-    is_form = request.method == "POST" and not request.path.startswith(CALLS)
+    is_form = request.method == "POST" and not request.path.startswith(API_PREFIXES)
     for several in (request.GET, request.POST) if is_form else (request.GET,):
         texts += [(name, text) for name, values in several.lists() for text in (name, *values)]
     texts += [("cookie", text) for pair in request.COOKIES.items() for text in pair]
@@ -116,7 +116,7 @@ def _faults(request: HttpRequest) -> Iterator[tuple[str, str]]:
 
 def _refusal(request: HttpRequest, faults: dict[str, str]) -> HttpResponse:
     details = "; ".join(f"{name} {fault}" for name, fault in faults.items())
-    if not request.path.startswith(CALLS):
+    if not request.path.startswith(API_PREFIXES):
         return HttpResponse(render_to_string("400.html", {"details": details}), status=400)
     issues = [Issue(field=name, details=fault) for name, fault in faults.items()]
     error = ApiError(400, "The request could not be read.", details=details, issues=issues)

@@ -19,7 +19,7 @@ from core.web.http import HtmxRequest, render_partial
 Crumb = tuple[str, str]  # label, address
 
 
-def in_drawer(request: HtmxRequest) -> bool:
+def is_in_drawer(request: HtmxRequest) -> bool:
     """Whether the response goes into the drawer."""
     return bool(request.htmx) and request.htmx.target == "drawer"
 
@@ -45,7 +45,7 @@ def form_page(
         "crumb": crumb,
         "address": request.get_full_path(),
         "back": back or crumb[1],
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     status = 422 if request.method == "POST" else 200
     return render_partial(request, "form_page.html", "form", context, status=status)
@@ -71,7 +71,7 @@ def question_page(
         "address": request.get_full_path(),
         "back": back or crumb[1],
         "refusal": refusal,
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     status = 422 if refusal and request.method == "POST" else 200
     return render_partial(request, "question_page.html", "question", context, status=status)
@@ -111,7 +111,7 @@ def deletion_page(
     )
 
 
-def came_from(request: HtmxRequest) -> str:
+def return_address(request: HtmxRequest) -> str:
     """The address in ``?next=``, if it is one of ours; else empty."""
     back = request.GET.get("next", "")
     ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
@@ -127,7 +127,7 @@ def respond_with_created(
     page asked, redirect to ``home``.
     """
     slot = request.GET.get("slot", "")
-    back = came_from(request)
+    back = return_address(request)
     if request.htmx:
         detail = {"kind": kind, "id": str(pk), "slot": slot, **more}
         return trigger_client_event(respond_after_change(request, ""), "asset-created", detail)

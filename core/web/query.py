@@ -10,12 +10,12 @@ LONGEST_TEXT = 200
 LONGEST_RANGES = 2000
 
 
-def whole_number(text: str) -> int | None:
+def parse_number(text: str) -> int | None:
     """The number, or ``None`` if ``text`` is not one or is too large to be an id."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
-def uuid_of(text: str) -> UUID | None:
+def parse_uuid(text: str) -> UUID | None:
     """The UUID, or ``None`` if ``text`` is not one."""
     try:
         return UUID(text)
@@ -25,18 +25,18 @@ def uuid_of(text: str) -> UUID | None:
 
 def parse_uuids(texts: Iterable[str]) -> list[UUID]:
     """The UUIDs among ``texts``; anything else is skipped."""
-    return [uuid for text in texts if (uuid := uuid_of(text))]
+    return [uuid for text in texts if (uuid := parse_uuid(text))]
 
 
-def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
+def parse_ranges(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
     """Parse ranges such as ``0-3,8``: the numbers of ``among`` that they name, and the parts that
     name none."""
     named = set[int]()
     refused = list[str]()
     for part in filter(None, (part.strip() for part in text[:LONGEST_RANGES].split(","))):
         first, dash, last = part.partition("-")
-        low = whole_number(first.strip())
-        high = whole_number((last if dash else first).strip())
+        low = parse_number(first.strip())
+        high = parse_number((last if dash else first).strip())
         numbers = {
             one for one in among if low is not None and high is not None and low <= one <= high
         }
@@ -46,7 +46,7 @@ def numbers_of(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
     return named, refused
 
 
-def ranges_of(numbers: Iterable[int]) -> str:
+def format_ranges(numbers: Iterable[int]) -> str:
     """The inverse of :func:`numbers_of`: ``0-3,8`` for 0, 1, 2, 3, 8."""
     ranges: list[list[int]] = []
     for number in sorted(numbers):

@@ -14,7 +14,7 @@ class _Line:
         return text
 
 
-def harmless(text: str) -> str:
+def escape_formula(text: str) -> str:
     """Escape text that a spreadsheet would run, with a quote in front."""
     is_risky = text.lstrip(" ").startswith(DANGEROUS)
     return f"'{text}" if is_risky else text
@@ -25,6 +25,6 @@ def line_writer() -> Callable[[Iterable[str]], str]:
     writer = csv.writer(_Line())
 
     def write(cells: Iterable[str]) -> str:
-        return str(writer.writerow([harmless(cell) for cell in cells]))
+        return str(writer.writerow([escape_formula(cell) for cell in cells]))
 
     return write

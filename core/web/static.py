@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from whitenoise.middleware import WhiteNoiseMiddleware
 
-from core.middleware import Next
+from core.middleware import GetResponse
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # whitenoise has no types
@@ -20,7 +20,7 @@ class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc] # white
 
     sync_capable = async_capable = True
 
-    def __init__(self, get_response: Next) -> None:
+    def __init__(self, get_response: GetResponse) -> None:
         super().__init__(get_response)
         self.is_async = iscoroutinefunction(get_response)
         if self.is_async:

@@ -17,12 +17,12 @@ API = "/api/"
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
-def own_pages_only(app: App) -> App:
+def refuse_foreign_pages(app: App) -> App:
     """Only let through websockets that come from a page of this host or a trusted origin, and whose
     address and cookies are fit text."""
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
-        if is_own_page(scope) and not unfit(scope):
+        if is_own_page(scope) and not has_unfit_text(scope):
             await app(scope, receive, send)
         else:
             await refuse_handshake(scope, receive, send)
@@ -30,14 +30,14 @@ def own_pages_only(app: App) -> App:
     return checked
 
 
-def by_address(pages: App, programs: App) -> App:
+def route_by_path(pages: App, programs: App) -> App:
     """Route paths below ``/api/`` to ``programs``, which check tokens instead of cookies and
     origin."""
 
     async def chosen(scope: Scope, receive: Receive, send: Send) -> None:
         if not scope["path"].startswith(API):
             await pages(scope, receive, send)
-        elif unfit(scope):
+        elif has_unfit_text(scope):
             await refuse_handshake(scope, receive, send)
         else:
             await programs(scope, receive, send)
@@ -51,7 +51,7 @@ async def refuse_handshake(scope: Scope, receive: Receive, send: Send) -> None:
     await send({"type": "websocket.close"})
 
 
-def unfit(scope: Scope) -> bool:
+def has_unfit_text(scope: Scope) -> bool:
     query = scope["query_string"].decode("latin-1")
     headers = dict(scope["headers"])
     cookies = parse_cookie(headers.get(b"cookie", b"").decode("latin-1"))

@@ -37,7 +37,7 @@ def run(post: Post = post) -> None:
     """Send until nothing is due, or for a limited time, as the clock calls again. Only one worker
     runs this at a time."""
     if not _somebody_listens():
-        enqueue.hush(NOTIFY, None, HUSHED_SECONDS)
+        enqueue.suppress(NOTIFY, None, HUSHED_SECONDS)
         return
     with hold_lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
         if extend is None:
@@ -57,7 +57,7 @@ def _send_all(
     under_way: dict[Future[HookAnswer], Delivery] = {}
     end = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < end and extend():
-        enqueue.looked(NOTIFY, None)
+        enqueue.allow_next(NOTIFY, None)
         outbox.fill()
         busy = {delivery.webhook_id for delivery in under_way.values()}
         for delivery in _next(busy, AT_ONCE - len(busy)):

@@ -15,14 +15,14 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
+    SortParameters,
     filter_queryset,
-    one_of,
     parse_filters,
     sort_column,
     sort_queryset,
+    word_choices,
 )
 from core.rest.rows import filter_objects, sort_objects
 from notifications.events import TEST, TYPES
@@ -55,20 +55,20 @@ FIELDS: Fields = {
 }
 OF_DELIVERIES: Fields = {
     "id": ("pk", ID),
-    "type": ("type", one_of((*TYPES, TEST))),
+    "type": ("type", word_choices((*TYPES, TEST))),
     "subject": ("subject", TEXT),
-    "state": ("state", one_of(DeliveryState.values)),
+    "state": ("state", word_choices(DeliveryState.values)),
     "statusCode": ("status_code", NUMBER),
     "createdAt": ("created_at", DATE),
     "sentAt": ("sent_at", DATE),
 }
 
 
-class WebhookListing(Pages, Sorted, Filtered):
+class WebhookListing(Pages, SortParameters, FilterParameters):
     sort_by: SortBy = "name"
 
 
-class DeliveryListing(Pages, Sorted, Filtered):
+class DeliveryListing(Pages, SortParameters, FilterParameters):
     pass
 
 

@@ -9,14 +9,14 @@ from pydantic import Field
 from accounts import access
 from accounts.models import User
 from assets.api.schemas import SCOPE_WORDS, AssetScope, Number
-from core.rest.api import Closed, NextOffset, Wire, enum_schema
+from core.rest.api import NextOffset, StrictBody, Wire, enum_schema
 from notifications.events import EVERY_EVENT, TEST, TYPES
 from notifications.models import Delivery, DeliveryState, Webhook
 
 EventType = Annotated[str, enum_schema(EVERY_EVENT, *TYPES)]
 
 
-class WebhookChange(Closed):
+class WebhookChange(StrictBody):
     """Missing fields do not change. If ``enabled`` is set to true, messages begin with what happens
     then."""
 

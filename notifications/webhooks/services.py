@@ -168,5 +168,5 @@ def _listen(webhook: Webhook) -> None:
 
 def _wake() -> None:
     """Wake the worker, even if it has found that no webhook is on."""
-    transaction.on_commit(lambda: enqueue.looked(NOTIFY, None))
+    transaction.on_commit(lambda: enqueue.allow_next(NOTIFY, None))
     enqueue.send_once(NOTIFY, None, enqueue.PERIODIC)

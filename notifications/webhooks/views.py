@@ -14,7 +14,13 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from accounts.http import Request, permission_required
 from core.forms.form import Form, collect_errors
 from core.web.http import render_partial
-from core.web.pages import deletion_page, form_page, in_drawer, question_page, respond_after_change
+from core.web.pages import (
+    deletion_page,
+    form_page,
+    is_in_drawer,
+    question_page,
+    respond_after_change,
+)
 from core.web.query import search_text
 from notifications import events
 from notifications.models import Delivery, DeliveryState, Webhook
@@ -134,7 +140,7 @@ def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
         "delivery": one,
         "tries": tries,
         "webhook": one.webhook,
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "webhooks/delivery.html", "delivery", context)
 

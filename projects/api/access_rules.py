@@ -14,10 +14,10 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
 from core.rest import correlation
-from core.rest.api import TENANT, ApiError, Closed, Count, Pages, Wire
-from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, one_of
-from core.rest.rows import SortedIfAsked, filter_objects, sort_objects
-from core.web.query import whole_number
+from core.rest.api import TENANT, ApiError, Count, Pages, StrictBody, Wire
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, FilterParameters, word_choices
+from core.rest.rows import OptionalSort, filter_objects, sort_objects
+from core.web.query import parse_number
 from projects.api.grants import (
     AccessRule,
     AccessRuleIn,
@@ -40,7 +40,7 @@ SUBJECT_TYPES: tuple[str, ...] = get_args(SubjectType)
 FIELDS: Fields = {
     "id": ("id", NUMBER),
     "subjectId": ("subject_id", TEXT),
-    "subjectType": ("subject_type", one_of(SUBJECT_TYPES)),
+    "subjectType": ("subject_type", word_choices(SUBJECT_TYPES)),
     **OF_A_RULE,
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
@@ -78,7 +78,7 @@ class AccessRuleList(Wire):
     access_rules: list[AccessRuleOut] = Field(description="The roles and where they apply")
 
 
-class RuleMatrix(Closed):
+class RuleMatrix(StrictBody):
     role_id: int = Field(description="The ID of the role")
     cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
     subjects: list[SubjectIn] = Field(
@@ -87,7 +87,7 @@ class RuleMatrix(Closed):
     scopes: list[ScopeIn] = Field(max_length=MOST_AT_ONCE, description="Where each of them gets it")
 
 
-class RuleMatrixIn(Closed):
+class RuleMatrixIn(StrictBody):
     """Each subject gets the role in each scope."""
 
     payload: RuleMatrix = Field(description="The rules: a role, whom to give it, and where")
@@ -108,7 +108,7 @@ class AccessRulesCreated(Wire):
     failed: list[RefusedRule] = Field(description="The workloads for which it failed, and why")
 
 
-class AccessRuleBatch(Closed):
+class AccessRuleBatch(StrictBody):
     ids: list[str] = Field(
         max_length=MOST_AT_ONCE, description="The IDs of the access rules, at most 100"
     )
@@ -124,12 +124,14 @@ class RuleFailure(Wire):
 
 
 class AccessRulesDeleted(Wire):
-    id: str = Field(default_factory=correlation.current, description="The id of the request")
+    id: str = Field(
+        default_factory=correlation.current_request_id, description="The id of the request"
+    )
     succeeded: list[str] = Field(description="The IDs of the workloads for which it succeeded")
     failed: list[RuleFailure] = Field(description="The workloads for which it failed, and why")
 
 
-class RuleNarrowing(Filtered):
+class RuleNarrowing(FilterParameters):
     subject_type: SubjectType | Literal[""] = Field(default="", description="Always user")
     subject_id_filter: str = Field(default="", description="A part of the user's name")
     scope_type: ScopeType | Literal[""] = Field(
@@ -159,7 +161,7 @@ class RuleNarrowing(Filtered):
         )
 
 
-class RuleListing(Pages, SortedIfAsked, RuleNarrowing):
+class RuleListing(Pages, OptionalSort, RuleNarrowing):
     pass
 
 
@@ -230,7 +232,7 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     result = AccessRulesDeleted(succeeded=[], failed=[])
     for number in body.ids:
         try:
-            rule = find(whole_number(number) or 0)
+            rule = find(parse_number(number) or 0)
             if body.action == "delete":
                 take(rule, request.user)
             result.succeeded.append(number)

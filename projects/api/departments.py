@@ -10,8 +10,23 @@ from ninja import Body, Field, Query, Router, Status
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, not_found, translate_errors
-from core.rest.filters import Filtered, SortBy, Sorted, filter_queryset, sort_queryset
+from core.rest.api import (
+    Count,
+    Issue,
+    NextOffset,
+    Pages,
+    StrictBody,
+    Wire,
+    not_found,
+    translate_errors,
+)
+from core.rest.filters import (
+    FilterParameters,
+    SortBy,
+    SortParameters,
+    filter_queryset,
+    sort_queryset,
+)
 from projects import departments
 from projects.api import org_units
 from projects.api.resources import (
@@ -30,7 +45,7 @@ REFUSED = "The department cannot be saved."
 NONE_OF_ITS_OWN = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
 
 
-class DepartmentChange(Closed):
+class DepartmentChange(StrictBody):
     """Missing fields do not change. ``resources`` has one item, or none for the sums of the
     projects' quotas. ``overQuota`` false caps the total of the projects. Run:ai's other fields can
     only be null."""
@@ -120,13 +135,13 @@ class DepartmentList(Wire):
     next: NextOffset
 
 
-class DepartmentNarrowing(Filtered):
+class DepartmentNarrowing(FilterParameters):
     def rows(self) -> QuerySet[Department]:
         rows = filter_queryset(Department.objects.all(), self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows
 
 
-class DepartmentListing(Pages, Sorted, DepartmentNarrowing):
+class DepartmentListing(Pages, SortParameters, DepartmentNarrowing):
     sort_by: SortBy = "name"
 
 

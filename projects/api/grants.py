@@ -17,8 +17,8 @@ from accounts import access
 from accounts import services as users
 from accounts.access import AccessRole
 from accounts.models import User
-from core.rest.api import TENANT, ApiError, Closed, Issue, issues_of, not_found, refusal_error
-from core.web.query import whole_number
+from core.rest.api import TENANT, ApiError, Issue, StrictBody, issues_of, not_found, refusal_error
+from core.web.query import parse_number
 from projects import services
 from projects.models import Project
 
@@ -38,12 +38,12 @@ class AccessRule:
     project: Project | None = None
 
 
-class SubjectIn(Closed):
+class SubjectIn(StrictBody):
     subject_id: str = Field(description="The username")
     subject_type: str = Field(description="Always user")
 
 
-class ScopeIn(Closed):
+class ScopeIn(StrictBody):
     scope_id: str = Field(
         description="The ID of the cluster, department or project; 1 for the scope tenant"
     )
@@ -100,7 +100,7 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
     wrong = []
     if body.subject_type != "user":
         wrong.append(Issue(field="subjectType", details=SUBJECTS, rule="options"))
-    named = Q(username=body.subject_id) | Q(pk=whole_number(body.subject_id) or 0)
+    named = Q(username=body.subject_id) | Q(pk=parse_number(body.subject_id) or 0)
     user = User.objects.filter(named).order_by("pk").first()
     if user is None:
         wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
@@ -116,7 +116,7 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
         if body.scope_id != str(TENANT):
             wrong.append(Issue(field="scopeId", details=f"must be {TENANT}", rule="options"))
     else:
-        project = Project.objects.filter(pk=whole_number(body.scope_id) or 0).first()
+        project = Project.objects.filter(pk=parse_number(body.scope_id) or 0).first()
         if project is None or body.cluster_id not in {None, project.cluster_id}:
             wrong.append(Issue(field="scopeId", details="there is no such project"))
     return user, project, wrong

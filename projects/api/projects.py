@@ -11,18 +11,27 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from clusters.models import Cluster
-from core.rest.api import Closed, Count, Issue, NextOffset, Pages, Wire, not_found, translate_errors
+from core.rest.api import (
+    Count,
+    Issue,
+    NextOffset,
+    Pages,
+    StrictBody,
+    Wire,
+    not_found,
+    translate_errors,
+)
 from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
+    SortParameters,
     filter_queryset,
     sort_queryset,
 )
-from core.web.query import whole_number
+from core.web.query import parse_number
 from projects import services
 from projects.api import org_units
 from projects.api.resources import (
@@ -118,7 +127,7 @@ class ProjectList(Wire):
     next: NextOffset
 
 
-class ProjectChange(Closed):
+class ProjectChange(StrictBody):
     """Missing fields do not change. ``parentId`` is the department. Run:ai's ``schedulingRules``,
     ``nodeTypes`` and ``requestedNamespace`` can only be null, ``enforceRunaiScheduler`` true."""
 
@@ -161,14 +170,14 @@ class ProjectIn(ProjectChange):
     cluster_id: UUID = Field(description="The ID of the cluster")
 
 
-class ProjectNarrowing(Filtered):
+class ProjectNarrowing(FilterParameters):
     def rows(self, user: User) -> ProjectQuerySet:
         rows = filter_queryset(Project.objects.visible_to(user), self.filter_by, FIELDS)
         matches = Q(name__icontains=self.search) | Q(department__name__icontains=self.search)
         return rows.filter(matches) if self.search else rows
 
 
-class ProjectListing(Pages, Sorted, ProjectNarrowing):
+class ProjectListing(Pages, SortParameters, ProjectNarrowing):
     sort_by: SortBy = "name"
 
 
@@ -304,7 +313,7 @@ def _quotas(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
 
 
 def _department(cluster: Cluster, pk: str) -> Department | None:
-    number = whole_number(pk)
+    number = parse_number(pk)
     return None if number is None else cluster.departments.filter(pk=number).first()
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from clusters.models import DEFAULT_POOL
-from core.rest.api import Closed, Issue, Wire
+from core.rest.api import Issue, StrictBody, Wire
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota
 from spec.parts.scheduling import PriorityClass
@@ -32,7 +32,7 @@ class QuotaOut(Wire):
     allocated: float = Field(description="What workloads use now")
 
 
-class PoolRef(Closed):
+class PoolRef(StrictBody):
     """Only the cluster's ``default``: node pools have no quotas of their own."""
 
     id: str = Field(default="", description="Can only be default")
@@ -44,7 +44,7 @@ class PoolRef(Closed):
         return by_id and self.name in {None, "", DEFAULT_POOL}
 
 
-class Deserved(Closed):
+class Deserved(StrictBody):
     """Null means no quota of its own. Without over quota ``limit`` equals ``deserved``, else it is
     null. ``overQuotaWeight`` is always null."""
 
@@ -72,7 +72,7 @@ class DeservedMemory(Deserved):
         return min(round(self.deserved * UNITS[self.units]), LARGEST)
 
 
-class OrgResources(Closed):
+class OrgResources(StrictBody):
     """GPUs, CPU cores and memory of the entire cluster. ``priority`` is the rank of a project."""
 
     node_pool: PoolRef | None = Field(default=None, description="The name of the node pool")

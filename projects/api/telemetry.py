@@ -8,7 +8,7 @@ from ninja import Field, Query, Router
 from accounts import access
 from accounts.api.tokens import ApiRequest
 from core.rest.api import Parameters, translate_errors
-from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_others, sum_telemetry
+from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_unmeasured, sum_telemetry
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department, Project
 from projects.quotas import Demand, Quota, quota_of, usage_of
@@ -37,7 +37,7 @@ class OrgTelemetryQuery(Parameters):
     group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
 
     def check(self, groups: Iterable[str]) -> None:
-        refuse_others([self.telemetry_type], COUNTED)
+        refuse_unmeasured([self.telemetry_type], COUNTED)
         check_groups(self.group_by, [*groups])
 
     def number(self, quota: Quota, held: Demand) -> float | None:

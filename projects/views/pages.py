@@ -14,12 +14,12 @@ from clusters.models import Cluster
 from core.forms.form import collect_errors
 from core.web.http import render_partial
 from core.web.pages import (
-    came_from,
     deletion_page,
     form_page,
-    in_drawer,
+    is_in_drawer,
     respond_after_change,
     respond_with_created,
+    return_address,
 )
 from core.web.query import search_text
 from projects import services
@@ -83,7 +83,7 @@ def detail(request: Request, pk: int) -> HttpResponse:
         "workloads": workloads[:10],
         "warning": overbooked_now(project.department),
         "has_virtual_gpus": project.cluster.has_virtual_gpus,
-        "in_drawer": in_drawer(request),
+        "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "projects/project.html", "detail", context)
 
@@ -159,6 +159,6 @@ def _form(
         submit=submit,
         fields="projects/fields.html",
         crumb=("Projects", reverse("project-list")),
-        back=came_from(request),
+        back=return_address(request),
         warning=warning,
     )

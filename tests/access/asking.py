@@ -22,7 +22,7 @@ from django.urls import URLResolver, get_resolver
 from accounts.views.sign_in import CLOSED_PAGES
 from config.rest.api import api
 from config.rest.examples import MANIFEST
-from core.rest.api import CALLS
+from core.rest.api import API_PREFIXES
 from tests.access.place import SECRET, Place
 from tests.factories import IMAGE
 from tests.fuzz.bodies import bodies
@@ -52,7 +52,7 @@ def pages() -> list[str]:
     pages of allauth. Of two equal routes, the first answers, so only that one is returned."""
     every = dict.fromkeys(_routes(get_resolver().url_patterns, ""))
     there = (path for path in every if not re.match(CLOSED_PAGES, path.replace("/^", "/")))
-    return [path for path in there if not f"/{path}".startswith(CALLS)]
+    return [path for path in there if not f"/{path}".startswith(API_PREFIXES)]
 
 
 def _routes(patterns: Any, prefix: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ def collector() -> Iterator[None]:
 
 @pytest.mark.usefixtures("collector")
 def test_garbage_collection_never_looks_again_through_objects_of_the_start() -> None:
-    garbage.settle()
+    garbage.tune_collector()
     assert gc.get_freeze_count() > 10_000
     looks = gc.get_stats()[0]["collections"]
     kept = [[number] for number in range(garbage.YOUNG // 2)]
@@ -28,7 +28,7 @@ def test_garbage_collection_never_looks_again_through_objects_of_the_start() -> 
 
 @pytest.mark.usefixtures("collector")
 def test_garbage_in_cycles_is_found_all_the_same() -> None:
-    garbage.settle()
+    garbage.tune_collector()
     looks = gc.get_stats()[0]["collections"]
     for _ in range(garbage.YOUNG * 2):
         cycle: list[object] = []

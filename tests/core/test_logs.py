@@ -37,7 +37,7 @@ def test_a_defect_keeps_its_traceback(
 ) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(UserFactory())
-    monkeypatch.setattr("core.styleguide.sample", lambda: 1 / 0)
+    monkeypatch.setattr("core.styleguide.sample_form", lambda: 1 / 0)
     assert client.get("/styleguide/").status_code == 500
     assert "ZeroDivisionError: division by zero" in lines(caplog)
 

@@ -170,7 +170,7 @@ def test_an_open_stream_keeps_no_connection_to_the_database(
     monkeypatch: pytest.MonkeyPatch, administrator: bool
 ) -> None:
     ended = list[bool]()
-    monkeypatch.setattr(live, "let_go", lambda: ended.append(True))
+    monkeypatch.setattr(live, "release_connection", lambda: ended.append(True))
     live.channels_of(UserFactory.create(administrator=administrator))
     assert ended == [True]
 
@@ -183,6 +183,6 @@ def test_a_live_stream_ends_in_order_where_the_database_does_not_answer(
         raise fault("connection already closed")
 
     monkeypatch.setattr(live, "user_of", closed)
-    monkeypatch.setattr(live, "let_go", lambda: None)
+    monkeypatch.setattr(live, "release_connection", lambda: None)
     assert PageWatch("a-session", [], "", output=False)._channels_now() is None
     assert "were cut: connection already closed" in caplog.text

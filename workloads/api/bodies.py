@@ -5,7 +5,7 @@ from uuid import UUID
 
 from ninja import Field
 
-from core.rest.api import Closed
+from core.rest.api import StrictBody
 from spec.draft import ASSET_LISTS
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument, ProjectId
 
@@ -13,14 +13,14 @@ MOST_IN_A_BATCH = 100
 MOST_DATA_SOURCES = 100
 
 
-class MountedIn(Closed):
+class MountedIn(StrictBody):
     """A data source to mount. Without ``path`` it is mounted at its default path."""
 
     id: UUID = Field(description="Its ID")
     path: str = Field(default="", description="The path in the container")
 
 
-class ChosenIn(Closed):
+class ChosenIn(StrictBody):
     """Assets for all pods. Values in ``spec`` and ``masterSpec`` override theirs."""
 
     environment: UUID | None = Field(default=None, description="The ID of an environment")
@@ -35,7 +35,7 @@ class ChosenIn(Closed):
         return {key: document[key] for key in sorted(ASSET_LISTS) if document.get(key)}
 
 
-class OnePodIn(Closed):
+class OnePodIn(StrictBody):
     """The request to create a workload of one pod. ``spec`` is validated field by field. Fields
     that it leaves out come from the template of ``templateId`` or from the ``assets``, if given."""
 
@@ -72,7 +72,7 @@ class DistributedIn(OnePodIn):
     no_master: bool = Field(default=False, description="true for workers only")
 
 
-class BatchIn(Closed):
+class BatchIn(StrictBody):
     """Requests in one project. Either all of them become workloads, or none."""
 
     workloads: list[DistributedIn] = Field(
@@ -80,7 +80,7 @@ class BatchIn(Closed):
     )
 
 
-class OnePodBatchIn(Closed):
+class OnePodBatchIn(StrictBody):
     """Requests for workloads of one pod each, in one project. Either all become workloads,
     or none."""
 

@@ -138,7 +138,7 @@ def _collect_usage(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
             continue
         for name, value in values.items():
             if isinstance(value, int | float):
-                used[asked.part_of(at)][stay, name].append(float(value))
+                used[asked.sample_index(at)][stay, name].append(float(value))
     return used
 
 

@@ -19,7 +19,7 @@ from accounts.http import Request
 from accounts.models import User
 from core.text import text_fault
 from core.web.http import redirect_after_success, render_partial
-from core.web.query import parse_uuids, whole_number
+from core.web.query import parse_number, parse_uuids
 from workloads import services
 from workloads.http import find_with_deleted, find_workload
 from workloads.models import Workload, WorkloadQuerySet
@@ -195,7 +195,7 @@ def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
             return [], f"Select at most {MOST_AT_ONCE} workloads, or all that match."
         rows = Workload.objects.visible_to(user).for_list()
         return list(rows.filter(pk__in=parse_uuids(chosen)).order_by("name")), ""
-    agreed = whole_number(posted.get("agreed", "")) or 0
+    agreed = parse_number(posted.get("agreed", "")) or 0
     query = QueryDict(posted.get("matching", ""))
     if any(text_fault(value) for values in query.lists() for value in values[1]):
         raise BadRequest("The filters hold a character that no text of ours does.")

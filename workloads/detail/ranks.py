@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import QueryDict
 
-from core.web.query import numbers_of, search_text
+from core.web.query import parse_ranges, search_text
 from spec.phases import RankPhase
 from workloads.models import Rank
 
@@ -57,7 +57,7 @@ class RankFilter:
 
     @property
     def _named(self) -> list[Rank]:
-        numbers, refused = numbers_of(self.text, {rank.rank for rank in self.ranks})
+        numbers, refused = parse_ranges(self.text, {rank.rank for rank in self.ranks})
         if numbers and not refused:
             return [rank for rank in self.ranks if rank.rank in numbers]
         text = self.text.lower()

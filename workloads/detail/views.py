@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 from accounts.http import Request
 from assets.compute.card import devices_words, gpu_words
 from core.web.http import render_partial
-from core.web.query import whole_number
+from core.web.query import parse_number
 from engines.findings import METERING, Level
 from spec.parts.compute import Compute
 from spec.phases import RankPhase
@@ -164,14 +164,14 @@ def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
 
 def _terminal(request: Request, workload: Workload) -> dict[str, Any]:
     running = [rank for rank in workload.ranks.all() if rank.phase == RankPhase.RUNNING]
-    chosen = whole_number(request.GET.get("rank", ""))
+    chosen = parse_number(request.GET.get("rank", ""))
     problem = access.why_no_terminal(workload, request.user)
     return {"problem": problem, "running": running, "chosen": chosen}
 
 
 def _events(request: Request, workload: Workload) -> dict[str, Any]:
     events = workload.events.select_related("actor")
-    if (before := whole_number(request.GET.get("before", ""))) is not None:
+    if (before := parse_number(request.GET.get("before", ""))) is not None:
         events = events.filter(pk__lt=before)
     newest = list(events.order_by("-pk")[: EVENTS + 1])
     return {

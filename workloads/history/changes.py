@@ -13,8 +13,8 @@ from django.db.models import Max, Q
 from django.utils import timezone
 
 from accounts.models import User
-from core.database.connections import let_go
-from core.web.query import whole_number
+from core.database.connections import release_connection
+from core.web.query import parse_number
 from workloads.models import Event, Workload
 
 MOST_REPLAYED = 1000  # whoever missed more has to list everything again
@@ -59,7 +59,7 @@ class Cursor:
     @classmethod
     def of(cls, text: str) -> Self | None:
         """Parse a cursor; ``None`` if ``text`` is not one."""
-        event, at = map(whole_number, text.partition("-")[::2])
+        event, at = map(parse_number, text.partition("-")[::2])
         if event is None or at is None or at > datetime(9999, 1, 1, tzinfo=UTC).timestamp():
             return None
         return cls(event, datetime.fromtimestamp(at, tz=UTC))
@@ -72,7 +72,7 @@ def newest_cursor() -> Cursor:
     try:
         number = Event.objects.aggregate(number=Max("pk"))["number"] or 0
     finally:
-        let_go()
+        release_connection()
     return Cursor(number, timezone.now())
 
 
@@ -138,4 +138,4 @@ def _read_rows(ids: Iterable[UUID]) -> dict[UUID, WorkloadChange]:
     try:
         return {row[0]: WorkloadChange(*row[:-1], version=row[-1] or 0) for row in columns}
     finally:
-        let_go()
+        release_connection()

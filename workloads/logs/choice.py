@@ -11,7 +11,7 @@ from django.http import QueryDict
 from django.utils.safestring import SafeString
 
 from core.text import in_utc
-from core.web.query import exact_text, numbers_of, ranges_of, whole_number
+from core.web.query import exact_text, format_ranges, parse_number, parse_ranges
 from workloads.logs.places import missing_reason
 from workloads.logs.reading import merge
 from workloads.logs.reading.lines import Line, line_start, read_backward, read_forward
@@ -124,21 +124,21 @@ class Choice:
 
     @property
     def query(self) -> str:
-        return self.query_of(self.ranks)
+        return self.query_parameters_of(self.ranks)
 
     @property
     def of_all(self) -> str:
         """The query that shows all ranks."""
-        return self.query_of(self.names)
+        return self.query_parameters_of(self.names)
 
     @property
     def of_none(self) -> str:
-        return self.query_of(())
+        return self.query_parameters_of(())
 
-    def query_of(self, ranks: Collection[int]) -> str:
+    def query_parameters_of(self, ranks: Collection[int]) -> str:
         """A query for these ranks; empty for all."""
         pairs = [("try", f"{self.run}-{self.attempt}")]
-        pairs += [("ranks", ranges_of(ranks) or NONE)] if len(ranks) < len(self.names) else []
+        pairs += [("ranks", format_ranges(ranks) or NONE)] if len(ranks) < len(self.names) else []
         pairs += [("text", self.text)] if self.text else []
         pairs += [("only", "on")] if self.only else []
         return urlencode(pairs)
@@ -156,7 +156,7 @@ class Choice:
     @property
     def ranges(self) -> str:
         """The shown ranks as ranges; empty for all."""
-        return ranges_of(self.ranks) if len(self.ranks) < len(self.names) else ""
+        return format_ranges(self.ranks) if len(self.ranks) < len(self.names) else ""
 
     @property
     def lacks_line(self) -> str:
@@ -170,7 +170,7 @@ class Choice:
     def choices(self) -> list[RankChoice]:
         shown = set(self.ranks)
         return [
-            RankChoice(rank, name, rank % COLOURS, rank in shown, self.query_of([rank]))
+            RankChoice(rank, name, rank % COLOURS, rank in shown, self.query_parameters_of([rank]))
             for rank, name in sorted(self.names.items())
         ]
 
@@ -239,7 +239,7 @@ def _chosen_ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int],
     asks for none; an address without ranks asks for all."""
     text = query.get("ranks", "").strip()
     if text and text not in (ALL, NONE):
-        return numbers_of(text, names)
+        return parse_ranges(text, names)
     ticked = {rank for rank in _parse_numbers(query.getlist("rank")) if rank in names}
     is_none = text == NONE or ("ranks" in query and text != ALL)
     if ticked and not text:
@@ -264,4 +264,4 @@ def _parse_time(text: str) -> datetime | None:
 
 
 def _parse_numbers(texts: list[str]) -> list[int]:
-    return [number for text in texts if (number := whole_number(text)) is not None]
+    return [number for text in texts if (number := parse_number(text)) is not None]

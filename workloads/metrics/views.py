@@ -7,7 +7,7 @@ from django.http import HttpResponse, JsonResponse
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request
-from core.web.query import whole_number
+from core.web.query import parse_number
 from workloads.http import find_with_deleted
 from workloads.metrics import chart
 
@@ -17,7 +17,7 @@ from workloads.metrics import chart
 def metrics_data(request: Request, pk: UUID) -> HttpResponse:
     """``{"training": [chart…], "usage": [chart…]}``; ``run`` keeps to one run."""
     workload = find_with_deleted(request, pk)
-    run = whole_number(request.GET.get("run", ""))
+    run = parse_number(request.GET.get("run", ""))
     response = JsonResponse(
         {
             "training": [one.as_json() for one in chart.training_charts(workload, run)],

@@ -3,7 +3,7 @@
 from django.db import models
 from django.utils import timezone
 
-from core.database.fields import SaidJSON, SaidLine, SaidText
+from core.database.fields import CleanedCharField, CleanedJSONField, CleanedTextField
 from workloads.models.choices import cause_kinds
 
 
@@ -19,11 +19,11 @@ class CausePeriod(models.Model):
     )
     run = models.PositiveIntegerField()
     kind = models.CharField(max_length=20, choices=cause_kinds)
-    title = SaidLine(max_length=300)
-    todo = SaidText(blank=True)
-    said = SaidText(blank=True)
-    who = SaidLine(max_length=80, blank=True)
-    evidence = SaidJSON(default=dict, blank=True)
+    title = CleanedCharField(max_length=300)
+    todo = CleanedTextField(blank=True)
+    said = CleanedTextField(blank=True)
+    who = CleanedCharField(max_length=80, blank=True)
+    evidence = CleanedJSONField(default=dict, blank=True)
     since = models.DateTimeField(default=timezone.now)
     until = models.DateTimeField(null=True, blank=True)
 

@@ -7,7 +7,7 @@ from django.db import models
 from accounts import access
 from accounts.models import User
 from clusters.models import Cluster
-from core.database.fields import SaidText
+from core.database.fields import CleanedTextField
 from workloads.models.choices import reasons
 
 
@@ -41,7 +41,7 @@ class AdmissionDecision(models.Model):
     at = models.DateTimeField()
     kind = models.CharField(max_length=20)
     reason = models.CharField(max_length=30, choices=reasons, blank=True)
-    why = SaidText()
+    why = CleanedTextField()
 
     objects = DecisionQuerySet.as_manager()
 

@@ -4,7 +4,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.models import User
-from core.database.fields import SaidLine, SaidText
+from core.database.fields import CleanedCharField, CleanedTextField
 from workloads.models.choices import phases, reasons
 
 
@@ -22,11 +22,11 @@ class Event(models.Model):
     verb = models.CharField(max_length=20, blank=True)
     phase = models.CharField(max_length=20, choices=phases, blank=True)
     reason = models.CharField(max_length=30, choices=reasons, blank=True)
-    message = SaidText(blank=True)
+    message = CleanedTextField(blank=True)
     actor = models.ForeignKey(
         User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
-    source = SaidLine(max_length=40, default="trainyard")
+    source = CleanedCharField(max_length=40, default="trainyard")
     key = models.CharField(max_length=64, blank=True)
     count = models.PositiveIntegerField(default=1)
 

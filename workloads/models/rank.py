@@ -2,7 +2,7 @@
 
 from django.db import models
 
-from core.database.fields import SaidLine, SaidText
+from core.database.fields import CleanedCharField, CleanedTextField
 from spec.phases import RankPhase
 from workloads.models.choices import rank_phases, reasons, roles
 
@@ -17,10 +17,10 @@ class Rank(models.Model):
     rank = models.PositiveIntegerField()
     role = models.CharField(max_length=10, choices=roles)
     index = models.PositiveIntegerField()
-    node = SaidLine(max_length=253, blank=True)
+    node = CleanedCharField(max_length=253, blank=True)
     phase = models.CharField(max_length=20, choices=rank_phases, default=RankPhase.PENDING)
     reason = models.CharField(max_length=30, choices=reasons, blank=True)
-    message = SaidText(blank=True)
+    message = CleanedTextField(blank=True)
     restarts = models.PositiveIntegerField(default=0)
     exit_code = models.IntegerField(null=True, blank=True)
     started_at = models.DateTimeField(null=True, blank=True)

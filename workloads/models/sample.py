@@ -5,7 +5,7 @@ from uuid import UUID
 from django.db import models
 
 from core.database.choices import Choices
-from core.database.fields import SaidJSON
+from core.database.fields import CleanedJSONField
 
 
 class SampleKind(models.TextChoices):
@@ -32,7 +32,7 @@ class Sample(models.Model):
     rank = models.PositiveIntegerField()
     step = models.BigIntegerField(null=True, blank=True)
     at = models.DateTimeField()
-    values = SaidJSON()
+    values = CleanedJSONField()
 
     class Meta:
         ordering = ["workload_id", "at", "id"]

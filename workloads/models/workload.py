@@ -16,7 +16,7 @@ from accounts.models import User
 from assets.fields import DocumentField
 from assets.models import Template
 from clusters.models import Cluster
-from core.database.fields import SaidJSON, SaidText
+from core.database.fields import CleanedJSONField, CleanedTextField
 from engines.base import Handle
 from projects.models import Project
 from spec.draft import WorkloadDraft
@@ -118,7 +118,7 @@ class Workload(models.Model):
 
     phase = models.CharField(max_length=20, choices=choices.phases, default=Phase.CREATING)
     reason = models.CharField(max_length=30, choices=choices.reasons, blank=True, default="")
-    message = SaidText(blank=True)
+    message = CleanedTextField(blank=True)
     phase_updated_at = models.DateTimeField(default=timezone.now)
     run = models.PositiveIntegerField(default=1)
     attempt = models.PositiveIntegerField(default=0)
@@ -159,10 +159,10 @@ class Workload(models.Model):
     logs_complete = models.BooleanField(default=False)
     # The class of failure found in its log (workloads.diagnosis), and the line it was found by.
     failure_class = models.CharField(max_length=40, blank=True)
-    failure_line = SaidJSON(default=dict, blank=True)
+    failure_line = CleanedJSONField(default=dict, blank=True)
     # The training's last sample, and the course of a few metrics (workloads.metrics.curve).
-    last_metrics = SaidJSON(default=dict, blank=True)
-    curves = SaidJSON(default=dict, blank=True)
+    last_metrics = CleanedJSONField(default=dict, blank=True)
+    curves = CleanedJSONField(default=dict, blank=True)
 
     objects = WorkloadQuerySet.as_manager()
     warnings: Any = None  # of its plan; only on the object that was just created

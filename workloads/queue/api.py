@@ -15,12 +15,12 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     filter_queryset,
-    one_of,
     sort_queryset,
+    word_choices,
 )
-from core.rest.rows import SortedIfAsked
+from core.rest.rows import OptionalSort
 from workloads.models import Workload
 from workloads.queue.rounds import DecisionFilter, visible_in, with_others
 from workloads.scheduling.order.records import DecisionKind
@@ -28,7 +28,7 @@ from workloads.scheduling.order.records import DecisionKind
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {
     "at": ("at", DATE),
-    "decision": ("kind", one_of(DecisionKind)),
+    "decision": ("kind", word_choices(DecisionKind)),
     "why": ("why", TEXT),
     "projectId": ("workload__project_id", NUMBER),
     "workloadId": ("workload_id", ID),
@@ -66,7 +66,7 @@ class DecisionList(Wire):
     next: NextOffset
 
 
-class DecisionListing(Pages, SortedIfAsked, Filtered):
+class DecisionListing(Pages, OptionalSort, FilterParameters):
     project_id: int | None = Field(default=None, description="Only those of this project")
     workload_id: UUID | None = Field(default=None, description="Only decisions about this workload")
 

@@ -11,7 +11,7 @@ from django.http import QueryDict
 
 from accounts.models import User
 from clusters.models import Cluster
-from core.web.query import search_text, whole_number
+from core.web.query import parse_number, search_text
 from projects.models import Project
 from workloads.models import AdmissionDecision, DecisionQuerySet, Workload
 from workloads.scheduling.order.records import DecisionKind
@@ -54,7 +54,7 @@ class DecisionFilter:
 
     @classmethod
     def of(cls, query: QueryDict) -> "DecisionFilter":
-        return cls(search_text(query, "q"), whole_number(query.get("project", "")))
+        return cls(search_text(query, "q"), parse_number(query.get("project", "")))
 
     def __bool__(self) -> bool:
         return bool(self.name or self.project is not None)

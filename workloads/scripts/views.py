@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request
 from core.storage import require_space
-from core.web.query import whole_number
+from core.web.query import parse_number
 from projects.models import Project
 from spec.imports.reading import ReadLine, script_lines
 from spec.imports.sbatch import ImportedScript
@@ -88,7 +88,7 @@ def _posted(request: Request) -> Posted:
     text = upload.read(LONGEST + 1).decode(errors="replace") if upload else ""
     text = text or request.POST.get("script", "").replace("\r\n", "\n")
     projects = Project.objects.visible_to(request.user).select_related("cluster")
-    pk = whole_number(request.POST.get("project", ""))
+    pk = parse_number(request.POST.get("project", ""))
     project = projects.filter(pk=pk).first() if pk is not None else None
     if project is None and projects.count() == 1:
         project = projects.first()

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
-from core.web.query import search_text, whole_number
+from core.web.query import parse_number, search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import (
@@ -64,7 +64,7 @@ class TableState:
             after=query.get("after", ""),
             before=query.get("before", ""),
             deleted=deleted,
-            size=size if (size := whole_number(query.get("size", ""))) in SIZES else SIZES[0],
+            size=size if (size := parse_number(query.get("size", ""))) in SIZES else SIZES[0],
         )
 
     @property

@@ -75,12 +75,12 @@ def start_terminal(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> OpenT
     slot = uuid4().hex
     most = settings.TERMINALS_PER_USER
     try:
-        if not slots.take(name, slot, most=most, seconds=SLOT_SECONDS):
+        if not slots.take_slot(name, slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} terminals open, which is the limit. Close one first.")
         engine = engine_for_person(workload.cluster, owner)
         session = engine.exec(workload.handle, rank=rank.rank, argv=argv)
     except EngineError as error:
-        slots.give_back(name, slot)
+        slots.release_slot(name, slot)
         raise NotOpened(str(error)) from error
     except RedisError as error:
         raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
@@ -97,14 +97,16 @@ def reason_to_end(visit: OpenTerminal, user: User | None) -> str:
         return "You are no longer signed in, or no longer have access to this workload."
     if problem := why_no_entry(allowed[1], allowed[0]):
         return problem
-    slots.take(visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS)
+    slots.take_slot(
+        visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS
+    )
     return ""
 
 
 def end_terminal(visit: OpenTerminal, why: str) -> None:
     """End the shell. The reason is recorded; what was typed and shown never is."""
     visit.session.close()
-    slots.give_back(visit.name, visit.slot)
+    slots.release_slot(visit.name, visit.slot)
     text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""
     message = text or f"Terminal closed in {visit.rank.name}."
     events.record_action(visit.workload, message, actor=visit.user, verb="terminal")

@@ -78,7 +78,7 @@ def reason_to_end(forward: Forward, user: User | None) -> str:
 def close_forward(forward: Forward) -> None:
     """Close the connection, and no longer count it among the user's."""
     forward.stream.close()
-    slots.give_back(forward.name, forward.slot)
+    slots.release_slot(forward.name, forward.slot)
 
 
 def _slots_name(user: User) -> str:

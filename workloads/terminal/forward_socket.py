@@ -11,7 +11,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncWebsocketConsumer
 
 from accounts.models import User
-from core.web.query import whole_number
+from core.web.query import parse_number
 from workloads.models import Rank
 from workloads.terminal import access, forward
 from workloads.terminal.access import NotOpened
@@ -42,7 +42,7 @@ class PortForward(TokenWebsocket, AsyncWebsocketConsumer):  # type: ignore[misc]
         await self.accept()
         enter = in_thread(forward.open_forward, thread_sensitive=False)
         try:
-            self.opened = await enter(*admitted, whole_number(self.given("port")))
+            self.opened = await enter(*admitted, parse_number(self.given("port")))
         except NotOpened as problem:
             await self.finish(str(problem))
             return

@@ -13,7 +13,7 @@ from accounts import tokens
 from accounts.models import User
 from core.rest.api import ApiError
 from core.text import parse_json
-from core.web.query import whole_number
+from core.web.query import parse_number
 from workloads.terminal import piped
 from workloads.terminal.shell import SHELL
 from workloads.terminal.socket import LONGEST_MESSAGE, TOO_BIG, Terminal
@@ -56,7 +56,7 @@ class TokenWebsocket:
 
     def rank(self) -> int:
         """The rank in the query: 0 by default, -1 if it is not a number."""
-        number = whole_number(self.given("rank") or "0")
+        number = parse_number(self.given("rank") or "0")
         return -1 if number is None else number  # no rank has this number
 
     def user(self) -> User | None:

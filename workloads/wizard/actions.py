@@ -15,9 +15,9 @@ from assets.kinds import KINDS, for_each_pod
 from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
-from core.forms.read import items_of, put_items
+from core.forms.read import field_items, replace_items
 from core.web.http import redirect_after_success
-from core.web.query import whole_number
+from core.web.query import parse_number
 from spec.draft import WorkloadDraft
 from spec.problems.errors import Problem, SpecError
 from spec.values.variable import MASK
@@ -168,7 +168,7 @@ def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
                 return row
     if name and item.makes:
         return {"id": name}
-    return item.begins(planned.cluster) if item.begins else item.blank
+    return item.begins(planned.cluster) if item.begins else item.blank_item
 
 
 def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -184,13 +184,13 @@ def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
 def _down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``down:nodePools:0`` moves the first row below the second."""
     name, _, number = about.rpartition(":")
-    return _up(request, draft, page, f"{name}:{(whole_number(number) or 0) + 1}")
+    return _up(request, draft, page, f"{name}:{(parse_number(number) or 0) + 1}")
 
 
 def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``sort:nodePools:2,0,1`` puts the rows in the order they were dragged to."""
     name, _, order = about.rpartition(":")
-    wanted = [whole_number(part) for part in order.split(",")]
+    wanted = [parse_number(part) for part in order.split(",")]
 
     def sorted_rows(rows: Rows) -> Rows:
         if sorted(wanted, key=lambda at: -1 if at is None else at) != list(range(len(rows))):
@@ -228,7 +228,7 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     name, _, number = about.rpartition(":")
 
     def moved(rows: Rows) -> Rows:
-        at = whole_number(number) or 0
+        at = parse_number(number) or 0
         if 0 < at < len(rows):
             rows = [*rows[: at - 1], rows[at], rows[at - 1], *rows[at + 1 :]]
         return rows
@@ -255,7 +255,7 @@ def _change_list(
         values = item.values_in(content)
         if values is None:
             raise Http404("The master has no setup of its own")
-        put_items(values, item, how(items_of(values, item)))
+        replace_items(values, item, how(field_items(values, item)))
         return {item.name}
 
     drafts.edit(draft, change, touch=False)

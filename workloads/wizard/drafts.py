@@ -10,7 +10,7 @@ from django.http import QueryDict
 from accounts.models import User
 from assets.models import Template
 from clusters.models import Cluster
-from core.web.query import parse_uuids, whole_number
+from core.web.query import parse_number, parse_uuids
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind, kinds_of
@@ -115,7 +115,7 @@ def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | 
     """Set project and cluster: to the project asked for, else the only one there is, else the one
     used last. Without any of these, only the cluster is set, if there is just one."""
     projects = Project.objects.visible_to(user).for_list()
-    if (asked := whole_number(project)) is not None:
+    if (asked := parse_number(project)) is not None:
         projects = projects.filter(pk=asked)
     candidates = list(projects[:2])
     if len(candidates) > 1 and latest:
@@ -151,8 +151,8 @@ def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> s
         return capture(content, posted, by=by)
 
     tab = posted.get("tab", "")[:LONGEST_TAB]
-    sent = whole_number(posted.get("sent", ""))
-    version = whole_number(posted.get("version", ""))
+    sent = parse_number(posted.get("sent", ""))
+    version = parse_number(posted.get("version", ""))
     return edit(draft, change, touch=touch, tab=tab, sent=sent or 0, version=version)
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from core.forms.field import Input
-from core.forms.read import items_of
+from core.forms.read import field_items
 from spec.draft import Values, is_blank
 from spec.formats.merge import position_in_layer
 from spec.problems.errors import Path, Problem
@@ -27,7 +27,7 @@ def locate(problem: Problem, document: Values | None = None) -> Question:
     for length in range(len(path), 0, -1):
         if its := [question for question in asked.values() if question.path == path[:length]]:
             item = _at(document or {}, path[: length + 1])
-            return next((question for question in its if question.holds(item)), its[0])
+            return next((question for question in its if question.includes(item)), its[0])
     if name := ELSEWHERE.get(path[:1]):
         return asked[name]
     parts = (question for question in asked.values() if path and question.path[: len(path)] == path)
@@ -42,7 +42,7 @@ def number_of(problem: Problem, question: Question, plan: Plan) -> int | None:
     values = question.values_in(plan.draft)
     if not question.is_list or not steps or values is None:
         return None
-    own = items_of(values, question)
+    own = field_items(values, question)
     at = steps[0]
     if question.single:
         return 0 if own else None

@@ -10,7 +10,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from accounts.http import Request
-from core.web.query import whole_number
+from core.web.query import parse_number
 from spec.formats.lines import LineProblem, YamlError
 from workloads.models import Draft
 from workloads.plan import plan
@@ -33,7 +33,7 @@ def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
     if request.method != "POST":
         return _page(request, draft, as_yaml.text_of(draft.content, request.user))
     text = as_yaml.posted(request)
-    version = whole_number(request.POST.get("version", ""))
+    version = parse_number(request.POST.get("version", ""))
     try:
         as_yaml.fill(draft, text, by=request.user, version=version)
     except YamlError as error:

@@ -17,8 +17,8 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from clusters.models import Cluster
-from core.broker.enqueue import looked
-from core.broker.lease import ending, hold_lease
+from core.broker.enqueue import allow_next
+from core.broker.lease import hold_lease, shutting_down
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
 from spec.phases import ASKED_TO_RUN, Phase, Reason
 from spec.problems.causes import Cause, CauseKind
@@ -48,12 +48,12 @@ def hand_over(cluster: Cluster) -> None:
     ``EngineUnavailable`` if some have to wait; the others have been submitted then.
     """
     more = True
-    while more and not ending.is_set():
+    while more and not shutting_down.is_set():
         with hold_lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
                 return  # its holder looks once more after releasing it
             _give_all(cluster, extend)
-            looked(enqueue.HAND_OVER, cluster.pk)
+            allow_next(enqueue.HAND_OVER, cluster.pk)
         more = waiting(cluster).exists()
     enqueue.monitor(cluster.pk)
 
@@ -61,7 +61,7 @@ def hand_over(cluster: Cluster) -> None:
 def queue_up(cluster: Cluster) -> None:
     """Queue submitted and resumed workloads of a cluster without a queue of its own, and start
     those that may. Processes that do this at the same time do no harm."""
-    looked(enqueue.QUEUE_UP, cluster.pk)  # what is committed later needs a message of its own
+    allow_next(enqueue.QUEUE_UP, cluster.pk)  # what is committed later needs a message of its own
     rows = Workload.objects.filter(cluster=cluster, phase__in=ASKED_TO_RUN, deleted_at=None)
     asked = rows.order_by("queued_at", "pk")
     left = list(asked.values_list("pk", flat=True))
@@ -100,7 +100,7 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
             if len(now) == len(some):
                 break
             if len(some) < AT_ONCE and not late:  # delays are reported soon, and retried
-                ending.wait(GATHER_SECONDS)
+                shutting_down.wait(GATHER_SECONDS)
     for error in late.values():
         log.warning("%s does not accept %d workloads for now: %s", cluster, len(late), error)
         raise error

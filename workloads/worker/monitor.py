@@ -89,7 +89,7 @@ def _turn(cluster: Cluster) -> bool:
     """Take the lease, refresh the cluster, and watch. If this process dies the lease expires, and
     the next sweep starts another turn."""
     name = lease_name(cluster.pk)
-    with hold_lease(name, seconds=LEASE_SECONDS, first=REFRESH_SECONDS) as extend:
+    with hold_lease(name, seconds=LEASE_SECONDS, first_seconds=REFRESH_SECONDS) as extend:
         if extend is None:
             put_away(cluster.pk)
             return False

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from pydantic import AliasChoices, BaseModel, ValidationError
 
-from core.rest.api import Closed, Parameters
+from core.rest.api import Parameters, StrictBody
 from tests.caller import Body, Caller, call, project, researcher, seed_body
 from tests.calls import address, calls
 from tests.factories import UserFactory
@@ -97,7 +97,7 @@ def inputs() -> list[tuple[Any, Any]]:
     """Each text of a body or a query, by the model that takes it."""
     return [
         (model, field.validation_alias or field.alias or name)
-        for model in sorted({*models(Closed), *models(Parameters)}, key=str)
+        for model in sorted({*models(StrictBody), *models(Parameters)}, key=str)
         for name, field in model.model_fields.items()
         if field.annotation is str
     ]

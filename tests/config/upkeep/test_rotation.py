@@ -148,7 +148,7 @@ def test_a_database_that_does_not_answer_is_told_in_words(
     def rewrite() -> None:
         raise OperationalError("no such table")
 
-    monkeypatch.setattr("core.database.rotation.rewrite", rewrite)
+    monkeypatch.setattr("core.database.rotation.reencrypt_all", rewrite)
     with pytest.raises(CommandError, match="no such table"):
         call_command("rotate_key")
     assert len(env.secret_keys(home)) == 2, "nothing is lost: both keys stay"

@@ -9,7 +9,7 @@ from celery import current_app
 from django.db import transaction
 
 from core.broker import enqueue
-from core.broker.enqueue import ASKED_SECONDS, SUBMIT, looked, send_once
+from core.broker.enqueue import MARK_SECONDS, SUBMIT, allow_next, send_once
 
 TASK = "tests.look"
 
@@ -31,7 +31,7 @@ def test_a_task_is_sent_once_until_it_was_taken(valkey: redis.Redis, sent: list[
     send_once(TASK, None, SUBMIT)
     send_once(TASK, None, SUBMIT)
     assert sent == [TASK]
-    looked(TASK, None)
+    allow_next(TASK, None)
     send_once(TASK, None, SUBMIT)
     assert sent == [TASK, TASK]
 
@@ -45,7 +45,7 @@ def test_a_task_is_sent_after_the_commit_and_not_after_a_rollback(
         assert not sent
         assert not valkey.keys()
     assert sent == [TASK]
-    looked(TASK, None)
+    allow_next(TASK, None)
     with transaction.atomic():
         send_once(TASK, None, SUBMIT)
         transaction.set_rollback(True)
@@ -64,7 +64,7 @@ def test_a_process_that_ends_before_it_sends_holds_the_task_back_for_seconds(
         with pytest.raises(KeyboardInterrupt):
             send_once(TASK, None, SUBMIT)
     [mark] = valkey.keys()
-    assert 0 < int(valkey.ttl(mark)) <= ASKED_SECONDS
+    assert 0 < int(valkey.ttl(mark)) <= MARK_SECONDS
     valkey.delete(mark)
     send_once(TASK, None, SUBMIT)
     assert sent == [TASK]

@@ -85,7 +85,7 @@ def test_a_broken_connection_ends_the_streams(valkey: redis.Redis) -> None:
 def test_a_broker_without_a_sign_of_life_ends_the_streams(
     valkey: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fanout, "SIGN_SECONDS", 0.1)
+    monkeypatch.setattr(fanout, "SILENCE_SECONDS", 0.1)
 
     async def scenario(stack: AsyncExitStack) -> None:
         reading = asyncio.ensure_future(told(await opened(stack, ["project:1"])))

@@ -13,9 +13,9 @@ pytestmark = pytest.mark.usefixtures("valkey")
 
 @pytest.fixture
 def ending() -> Iterator[None]:
-    leases.ending.set()
+    leases.shutting_down.set()
     yield
-    leases.ending.clear()
+    leases.shutting_down.clear()
 
 
 def test_a_lease_has_a_single_holder_at_a_time() -> None:
@@ -42,7 +42,7 @@ def test_a_lease_is_let_go_when_the_process_ends(ending: None) -> None:
 
 
 def test_the_first_time_of_a_lease_may_be_longer(valkey: redis.Redis) -> None:
-    with hold_lease("watch", seconds=5, first=30) as mine:
+    with hold_lease("watch", seconds=5, first_seconds=30) as mine:
         assert mine is not None
         assert valkey.pttl("lease:watch") > 20_000
         assert mine()

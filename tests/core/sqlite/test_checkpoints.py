@@ -49,7 +49,7 @@ def test_the_log_is_brought_in_for_as_long_as_the_process_lives(
     path: Path, writer: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(checkpoints, "EVERY_SECONDS", 0.01)
-    checkpoints.start({"ENGINE": "django.db.backends.sqlite3", "NAME": path})
+    checkpoints.start_checkpoints({"ENGINE": "django.db.backends.sqlite3", "NAME": path})
     for lines in (1, 2):
         writer.execute("INSERT INTO lines VALUES ('a')")
         writer.commit()

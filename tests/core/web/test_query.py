@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from django.http import QueryDict
 
-from core.web.query import numbers_of, parse_uuids, ranges_of, search_text, whole_number
+from core.web.query import format_ranges, parse_number, parse_ranges, parse_uuids, search_text
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from core.web.query import numbers_of, parse_uuids, ranges_of, search_text, whol
 def test_an_address_gives_only_whole_numbers_that_a_database_takes(
     text: str, number: int | None
 ) -> None:
-    assert whole_number(text) == number
+    assert parse_number(text) == number
 
 
 @pytest.mark.parametrize(
@@ -32,13 +32,13 @@ def test_an_address_gives_only_whole_numbers_that_a_database_takes(
 def test_ranges_name_numbers_of_those_there_are(
     text: str, numbers: list[int], refused: list[str]
 ) -> None:
-    assert numbers_of(text, range(10)) == (set(numbers), refused)
+    assert parse_ranges(text, range(10)) == (set(numbers), refused)
 
 
 def test_numbers_are_written_as_ranges() -> None:
-    assert ranges_of([8, 3, 1, 0, 2]) == "0-3,8"
-    assert ranges_of([5, 6]) == "5-6"
-    assert ranges_of([]) == ""
+    assert format_ranges([8, 3, 1, 0, 2]) == "0-3,8"
+    assert format_ranges([5, 6]) == "5-6"
+    assert format_ranges([]) == ""
 
 
 def test_a_search_text_is_cut() -> None:

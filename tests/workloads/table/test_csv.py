@@ -9,7 +9,7 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient, Client
 
 from accounts.models import User
-from core.web.sheets import harmless
+from core.web.sheets import escape_formula
 from projects.models import Project
 from tests.factories import WorkloadFactory
 from workloads.models import Workload
@@ -60,9 +60,9 @@ def test_a_message_that_is_a_formula_stays_text(project: Project, member: User) 
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1"])
 def test_no_cell_runs_in_a_spreadsheet(text: str) -> None:
-    assert harmless(text) == f"'{text}"
+    assert escape_formula(text) == f"'{text}"
 
 
 @pytest.mark.parametrize("text", ["", "plain", "a=1", "2026-11-21"])
 def test_ordinary_cells_stay_as_they_are(text: str) -> None:
-    assert harmless(text) == text
+    assert escape_formula(text) == text

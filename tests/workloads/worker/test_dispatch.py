@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from redis.exceptions import ConnectionError
 
 from clusters.models import Cluster
-from core.broker.enqueue import looked
+from core.broker.enqueue import allow_next
 from core.broker.lease import hold_lease
 from engines.base import EngineRefused, EngineUnavailable, Launch
 from engines.fake import FakeEngine
@@ -190,7 +190,7 @@ def test_handing_over_waits_for_more_submissions_where_some_came_and_nothing_is_
             if len(made) == 1:
                 made.append(WorkloadFactory(project=project))
 
-    monkeypatch.setattr(dispatch, "ending", Ending())
+    monkeypatch.setattr(dispatch, "shutting_down", Ending())
     dispatch.hand_over(project.cluster)
     assert names(engine) == sorted(workload.name for workload in made)
     assert len(gathered) == 2
@@ -221,7 +221,7 @@ def test_many_submissions_ask_the_worker_once_to_hand_over(
         with django_capture_on_commit_callbacks(execute=True):
             enqueue.submit(WorkloadFactory(project=project))
     assert sent == ["workloads.hand_over"]
-    looked(enqueue.HAND_OVER, project.cluster_id)
+    allow_next(enqueue.HAND_OVER, project.cluster_id)
     with django_capture_on_commit_callbacks(execute=True):
         enqueue.hand_over(project.cluster_id)
     assert sent == ["workloads.hand_over"] * 2

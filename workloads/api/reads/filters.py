@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from django.db.models import Q
 
 from core.rest import filters
-from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames, one_of
+from core.rest.filters import DATE, ID, NUMBER, TEXT, ListOfNames, word_choices
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
@@ -19,9 +19,9 @@ FIELDS: filters.Fields = {
     "id": ("id", ID),
     "name": ("name", TEXT),
     "type": ("kind", {kind.traits.type: kind.value for kind in WorkloadKind}),
-    "phase": ("phase", one_of((*Phase, *PHASES_OF_RUNAI))),
-    "phaseReason": ("reason", one_of(Reason)),
-    "failureClass": ("failure_class", one_of(("", *BY_ID))),
+    "phase": ("phase", word_choices((*Phase, *PHASES_OF_RUNAI))),
+    "phaseReason": ("reason", word_choices(Reason)),
+    "failureClass": ("failure_class", word_choices(("", *BY_ID))),
     "projectId": ("project_id", NUMBER),
     "projectName": ("project__name", TEXT),
     "departmentId": ("project__department_id", NUMBER),
@@ -30,11 +30,11 @@ FIELDS: filters.Fields = {
     "clusterName": ("cluster__name", TEXT),
     "nodePool": ("spec_json__nodePools", ListOfNames),
     "category": ("spec_json__category", TEXT),
-    "priorityClassName": ("spec_json__priorityClass", one_of(PriorityClass)),
+    "priorityClassName": ("spec_json__priorityClass", word_choices(PriorityClass)),
     "template": ("template__name", TEXT),
     "deletedAt": ("deleted_at", DATE),
     "submittedBy": ("created_by__username", TEXT),
-    "distributedFramework": ("framework", one_of(Framework)),
+    "distributedFramework": ("framework", word_choices(Framework)),
     "images": ("image", TEXT),
     "createdAt": ("created_at", DATE),
     "completedAt": ("completed_at", DATE),

@@ -11,20 +11,20 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest import correlation, filters
-from core.rest.api import Closed, Count, NextOffset, Pages, Parameters, Wire, not_found
+from core.rest.api import Count, NextOffset, Pages, Parameters, StrictBody, Wire, not_found
 from core.rest.filters import (
     DATE,
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
+    FilterParameters,
     SortBy,
-    Sorted,
     SortOrder,
-    one_of,
+    SortParameters,
     sort_queryset,
+    word_choices,
 )
-from core.rest.rows import SortedIfAsked
+from core.rest.rows import OptionalSort
 from projects.models import Project
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Role
@@ -42,18 +42,18 @@ from workloads.plan import name_problems
 router = Router(tags=["Workloads"])
 EVENT_FIELDS: Fields = {
     "createdAt": ("at", DATE),
-    "phase": ("phase", one_of(("", *Phase))),
-    "reason": ("reason", one_of(Reason)),
+    "phase": ("phase", word_choices(("", *Phase))),
+    "reason": ("reason", word_choices(Reason)),
     "message": ("message", TEXT),
-    "source": ("source", one_of(EVENT_SOURCES)),
+    "source": ("source", word_choices(EVENT_SOURCES)),
     "actor": ("actor__username", TEXT),
 }
 POD_FIELDS: Fields = {
     "rank": ("rank", NUMBER),
-    "role": ("role", one_of(Role)),
+    "role": ("role", word_choices(Role)),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", one_of(RankPhase)),
-    "reason": ("reason", one_of(Reason)),
+    "k8sPhase": ("phase", word_choices(RankPhase)),
+    "reason": ("reason", word_choices(Reason)),
     "restarts": ("restarts", NUMBER),
     "exitCode": ("exit_code", NUMBER),
     "startedAt": ("started_at", DATE),
@@ -61,7 +61,7 @@ POD_FIELDS: Fields = {
 }
 
 
-class Narrowing(Filtered):
+class Narrowing(FilterParameters):
     deleted: bool = Field(
         default=False, description="true: deleted workloads that are still kept, and no others"
     )
@@ -72,11 +72,11 @@ class Narrowing(Filtered):
         return filter_workloads(among, self.filter_by, self.search)
 
 
-class WorkloadListing(Pages, Sorted, Narrowing):
+class WorkloadListing(Pages, SortParameters, Narrowing):
     pass
 
 
-class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
+class EventsOfOne(Pages, OptionalSort, FilterParameters, WithDeleted):
     """Events of one workload, newest first unless another order is asked for."""
 
     sort_by: SortBy = "createdAt"
@@ -88,7 +88,7 @@ class EventsOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
         return sort_queryset(events, self, EVENT_FIELDS).select_related("actor")
 
 
-class PagesOfOne(Pages, SortedIfAsked, Filtered, WithDeleted):
+class PagesOfOne(Pages, OptionalSort, FilterParameters, WithDeleted):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
         ranks = filters.filter_queryset(workload.ranks.all(), self.filter_by, POD_FIELDS)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks
@@ -139,7 +139,7 @@ def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availab
     return Availability(available=not wrong, reason=wrong[0].message if wrong else "")
 
 
-class Batch(Closed):
+class Batch(StrictBody):
     ids: list[UUID] = Field(
         max_length=services.MOST_AT_ONCE, description="The IDs of the workloads, at most 100"
     )
@@ -164,7 +164,9 @@ class Failure(Wire):
 
 
 class BatchResult(Wire):
-    id: str = Field(default_factory=correlation.current, description="The id of the request")
+    id: str = Field(
+        default_factory=correlation.current_request_id, description="The id of the request"
+    )
     succeeded: list[UUID] = Field(description="The IDs of the workloads for which it succeeded")
     failed: list[Failure] = Field(description="The workloads for which it failed, and why")
 

@@ -16,9 +16,9 @@ from ninja import Field, Query, Router
 from accounts import tokens
 from accounts.api.tokens import ApiRequest, AsyncBearer
 from core.broker import stream as live
-from core.database.connections import let_go
+from core.database.connections import release_connection
 from core.rest.api import ApiError, Issue, unreadable_request
-from core.web.query import whole_number
+from core.web.query import parse_number
 from spec.values.patterns import pattern_with_message
 from workloads import logs
 from workloads.api.lookup import WithDeleted, find_with_deleted
@@ -175,14 +175,14 @@ class LogReading:
         if row is None:
             return True
         self.workload = row
-        let_go()
+        release_connection()
         return row.logs_complete or self.follower.fixed or row.deleted_at is not None
 
     def _is_allowed(self) -> bool:
         user = tokens.owner(self.token)
         rows = Workload.objects.within_reach(user) if user else Workload.objects.none()
         allowed = rows.filter(pk=self.workload.pk).exists()
-        let_go()
+        release_connection()
         return allowed
 
 
@@ -229,7 +229,7 @@ def _last_attempt(workload: Workload, run: int) -> int:
 def _require_output(workload: Workload, where: LogQuery) -> None:
     """Raise ``ApiError`` 404 for a rank, run or attempt that does not exist: an empty answer would
     look as if it had printed nothing."""
-    numbers = [whole_number(it) for it in where.rank.split(",") if it != "all"]
+    numbers = [parse_number(it) for it in where.rank.split(",") if it != "all"]
     last = workload.num_pods - 1
     run = where.run or workload.run
     attempt = _last_attempt(workload, run) if where.attempt else 0

@@ -21,7 +21,7 @@ from core.rest.measures import (
     Telemetry,
     check_groups,
     measurement,
-    refuse_others,
+    refuse_unmeasured,
     sum_telemetry,
 )
 from spec.kind import WorkloadKind
@@ -115,7 +115,7 @@ class WorkloadTelemetryQuery(Parameters):
 )
 def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery]) -> Telemetry:
     """The number of workloads that you can see, or of GPUs that they hold, by group."""
-    refuse_others([asked.telemetry_type], COUNTED)
+    refuse_unmeasured([asked.telemetry_type], COUNTED)
     check_groups(asked.group_by, GROUPS)
     rows = Workload.objects.visible_to(request.user).order_by()
     if asked.cluster_id:
@@ -156,7 +156,7 @@ def _usage_series(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> 
     parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
         if (value := values.get(USAGE_KEYS[name])) is not None:
-            parts[asked.part_of(at)][rank].append(float(value))
+            parts[asked.sample_index(at)][rank].append(float(value))
     moments = asked.moments()
     points = dict[datetime, float]()
     for part, ranks in parts.items():

@@ -16,11 +16,11 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    Filtered,
-    Sorted,
+    FilterParameters,
+    SortParameters,
     filter_queryset,
-    one_of,
     sort_queryset,
+    word_choices,
 )
 from spec.phases import RankPhase
 from workloads.api.lookup import find_with_deleted
@@ -36,13 +36,13 @@ FIELDS: Fields = {
     "projectId": ("workload__project_id", NUMBER),
     "clusterId": ("workload__cluster_id", ID),
     "nodeName": ("node", TEXT),
-    "k8sPhase": ("phase", one_of(RankPhase)),
+    "k8sPhase": ("phase", word_choices(RankPhase)),
     "createdAt": ("workload__created_at", DATE),
     "completedAt": ("finished_at", DATE),
 }
 
 
-class PodNarrowing(Filtered):
+class PodNarrowing(FilterParameters):
     deleted: bool = Field(
         default=False, description="true: pods of deleted workloads that are still kept"
     )
@@ -54,7 +54,7 @@ class PodNarrowing(Filtered):
         return rows.filter(workload__name__icontains=self.search) if self.search else rows
 
 
-class PodListing(Pages, Sorted, PodNarrowing):
+class PodListing(Pages, SortParameters, PodNarrowing):
     completed: Literal["all", "true", "false"] = Field(
         default="all", description="true: pods that have ended; false: the others"
     )

@@ -16,7 +16,7 @@ from ninja import Field, Query, Router
 from accounts import tokens
 from accounts.api.tokens import ApiRequest, AsyncBearer
 from core.broker import stream as live
-from core.database.connections import let_go
+from core.database.connections import release_connection
 from core.rest.api import Parameters
 from core.web.query import parse_uuids
 from workloads.history import changes, events
@@ -125,11 +125,11 @@ class ProgramWatch:
             user = tokens.owner(self.token)
             return channels_of(user) if user else None
         finally:
-            let_go()
+            release_connection()
 
     def _missed(self, since: Cursor | None) -> set[UUID] | None:
         try:
             user = tokens.owner(self.token)
             return changes.changed_since(since, user, self.cursor) if since and user else None
         finally:
-            let_go()
+            release_connection()

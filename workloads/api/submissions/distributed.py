@@ -11,7 +11,7 @@ from ninja import Field, Query, Router, Status
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import ApiError, Issue, Wire, refusal_error
-from core.web.query import whole_number
+from core.web.query import parse_number
 from spec.draft import ASSET_LISTS, ReplicaDraft, WorkloadDraft
 from spec.formats import documents
 from spec.formats.published import given_as
@@ -116,7 +116,7 @@ def inexpressible_problems(body: OnePodIn, kind: WorkloadKind) -> Iterator[Probl
     """Problems of a request of any kind that a draft cannot express."""
     for key in documents.unknown_keys(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"], "unknown")
-    if whole_number(body.project_id) is None:
+    if parse_number(body.project_id) is None:
         message = f"{body.project_id!r} is not the ID of a project you have access to"
         yield Problem(("project",), message)
 
@@ -144,7 +144,7 @@ def name_and_scope(body: OnePodIn) -> dict[str, Any]:
         "name": body.name + suffix,
         "requested_name": body.name if suffix else "",
         "cluster": body.cluster_id,
-        "project": whole_number(body.project_id),
+        "project": parse_number(body.project_id),
     }
 
 

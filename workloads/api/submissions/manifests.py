@@ -14,8 +14,8 @@ from accounts import access
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core import text
-from core.rest.api import ApiError, Closed, Issue, refusal_error, unreadable_request
-from core.web.query import whole_number
+from core.rest.api import ApiError, Issue, StrictBody, refusal_error, unreadable_request
+from core.web.query import parse_number
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats.documents import mask_secret_values
@@ -54,7 +54,7 @@ OVERRIDES = {
 UNCHANGEABLE = "A workload that was submitted does not change."
 
 
-class ManifestIn(Closed):
+class ManifestIn(StrictBody):
     """The manifest as JSON, or as YAML in Base64, of up to 192 KiB."""
 
     manifest: dict[str, Any] | None = Field(default=None, description="The manifest as JSON")
@@ -63,7 +63,7 @@ class ManifestIn(Closed):
     )
 
 
-class ManifestMetadataIn(Closed):
+class ManifestMetadataIn(StrictBody):
     """If ``name`` is empty, the manifest's name is used. All fields override the manifest."""
 
     name: str = Field(
@@ -95,7 +95,7 @@ class ManifestCreationIn(ManifestIn):
     )
 
 
-class ManifestClassIn(Closed):
+class ManifestClassIn(StrictBody):
     priority: str | None = Field(
         default=None, description="Its priority class, as it was submitted"
     )
@@ -268,7 +268,7 @@ def _namespace_issues(
 ) -> Iterator[Issue]:
     """A problem if the manifest has a namespace that is not the project's. If the project does not
     exist, the plan reports that."""
-    number = whole_number(metadata.project_id)
+    number = parse_number(metadata.project_id)
     if not job.namespace or number is None:
         return
     home = Project.objects.visible_to(by).filter(pk=number).first()

@@ -8,7 +8,7 @@ from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from clusters.models import Cluster
-from core.rest.api import ApiError, Closed, Issue, Wire
+from core.rest.api import ApiError, Issue, StrictBody, Wire
 from spec.imports.sbatch import ImportedScript
 from spec.imports.traps import Note
 from spec.parts.batch_script import LONGEST
@@ -29,7 +29,7 @@ from workloads.scripts.reading import read
 router = Router(tags=["Distributed"])
 
 
-class BatchScriptIn(Closed):
+class BatchScriptIn(StrictBody):
     """If ``name`` is empty, the script's name is used. ``spec`` overrides what the script says.
     ``asItStands`` false converts the script on a Slurm cluster too, where it otherwise runs
     unchanged."""

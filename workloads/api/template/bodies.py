@@ -5,8 +5,8 @@ from typing import Annotated
 from ninja import Field
 
 from assets.api.schemas import AssetScope
-from core.rest.api import Closed, Pages, Parameters
-from core.rest.filters import Filtered, Sorted
+from core.rest.api import Pages, Parameters, StrictBody
+from core.rest.filters import FilterParameters, SortParameters
 from workloads.api.bodies import ChosenIn
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
 
@@ -16,7 +16,7 @@ MOST_CLEARED = 200
 FieldPath = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class TemplateMetaChange(Closed):
+class TemplateMetaChange(StrictBody):
     """Missing fields do not change."""
 
     name: str | None = Field(default=None, description="The name")
@@ -37,7 +37,7 @@ class TemplateMetaIn(TemplateMetaChange):
     )
 
 
-class TemplateMasterIn(Closed):
+class TemplateMasterIn(StrictBody):
     """The setup of a master that differs from the workers'."""
 
     spec: MasterDocument = Field(default=None, description="The specification")
@@ -47,7 +47,7 @@ class TemplateMasterIn(Closed):
     )
 
 
-class OnePodSetupIn(Closed):
+class OnePodSetupIn(StrictBody):
     """``spec`` is validated field by field. Fields that it leaves out are filled in by whoever uses
     the template."""
 
@@ -117,11 +117,11 @@ class DistributedTemplatePatch(DistributedTemplateChange):
     )
 
 
-class TemplateNarrowing(Filtered):
+class TemplateNarrowing(FilterParameters):
     pass
 
 
-class TemplateListing(Pages, Sorted, TemplateNarrowing):
+class TemplateListing(Pages, SortParameters, TemplateNarrowing):
     comply_to_project: int | None = Field(
         default=None,
         ge=0,

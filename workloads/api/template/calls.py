@@ -17,7 +17,7 @@ from assets.api.places import place_of
 from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
-from core.rest.api import Closed, Issue, not_found, refusal_error, translate_errors
+from core.rest.api import Issue, StrictBody, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
 from projects.scopes import Place, ScopedQuerySet
 from spec.draft import WorkloadDraft
@@ -184,7 +184,7 @@ def find_place(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Iss
     return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in wrong]
 
 
-def _setup_in_body(body: Closed) -> Setup:
+def _setup_in_body(body: StrictBody) -> Setup:
     """The setup in a request, without fields that are null."""
     document = body.model_dump(mode="json", by_alias=True, exclude_unset=True, include=set(SETUP))
     return {key: value for key, value in document.items() if value is not None}

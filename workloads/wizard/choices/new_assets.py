@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from accounts.http import Request
 from assets.kinds import KINDS, for_each_pod
-from core.forms.read import items_of, put_items
-from core.web.query import uuid_of, whole_number
+from core.forms.read import field_items, replace_items
+from core.web.query import parse_number, parse_uuid
 from projects.models import Project
 from spec.draft import WorkloadDraft
 from workloads.models import Draft
@@ -41,7 +41,7 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
     posted = QueryDict(mutable=True)
     for kind in for_each_pod():
         chosen = request.GET.get(kind.slug, "")
-        if uuid_of(chosen) and f"{slot}-{kind.slug}" in questions():
+        if parse_uuid(chosen) and f"{slot}-{kind.slug}" in questions():
             posted[f"{slot}-{kind.slug}"] = chosen
     if project := _new_project(request) if page == SETUP else None:
         posted["cluster"] = str(project.cluster_id)
@@ -55,7 +55,7 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
 def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
     for question in questions().values():
         asset = request.GET.get(question.makes, "") if question.role == slot else ""
-        if question.makes and uuid_of(asset):
+        if question.makes and parse_uuid(asset):
             change = partial(_append, question=question, asset=asset)
             drafts.edit(draft, change, touch=False)
             return True
@@ -67,12 +67,12 @@ def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
     values = question.values_in(content)
     if values is None:
         return set()
-    items = items_of(values, question)
+    items = field_items(values, question)
     if asset not in {item.get("id") for item in items if isinstance(item, dict)}:
-        put_items(values, question, [*items, {"id": asset}])
+        replace_items(values, question, [*items, {"id": asset}])
     return {question.name}
 
 
 def _new_project(request: Request) -> Project | None:
-    pk = whole_number(request.GET.get("project", ""))
+    pk = parse_number(request.GET.get("project", ""))
     return Project.objects.visible_to(request.user).filter(pk=pk).first() if pk else None

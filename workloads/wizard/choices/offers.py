@@ -13,7 +13,7 @@ from clusters.models import DEFAULT_POOL, Cluster
 from clusters.withheld import why_withheld
 from core.forms.field import Cell, Option
 from core.forms.items import BARRED
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from core.forms.words import field_sentence
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
@@ -79,7 +79,7 @@ class Offer:
             return set(dict(SOURCES))
         return {VALUE, CREDENTIAL} if self.credentials.rows else {VALUE}
 
-    def warn_about_people(self, shown: Shown) -> None:
+    def warn_about_people(self, shown: ShownField) -> None:
         """Add notes and warnings to each tool that names people or groups."""
         people.warn(shown, self.by)
 

@@ -9,7 +9,7 @@ from django.utils.text import get_text_list
 
 from accounts import access
 from accounts.models import User, UserGroup
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from projects.models import Project
 from spec.parts.environment import Access
 from workloads.models import Draft
@@ -44,12 +44,12 @@ def _groups(user: User) -> QuerySet[UserGroup]:
     return every if access.may(user, "groups.read") else every.filter(memberships__user=user)
 
 
-def warn(shown: Shown, by: User) -> None:
+def warn(shown: ShownField, by: User) -> None:
     """Add notes and warnings to each tool that names people or groups: names that do not exist,
     whose address an email address is, and whether the author would be left out."""
     for item in shown.items:
-        rule = item.by["access"].value
-        who = item.by["who"]
+        rule = item.cells_by_slug["access"].value
+        who = item.cells_by_slug["who"]
         if who.names and rule == Access.USERS:
             usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
             held = _addresses([name for name in who.names if name not in usernames], by)

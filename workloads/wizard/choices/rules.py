@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from assets.template import rulings
 from core.forms.field import Option
-from core.forms.shown import Shown, ShownRule
+from core.forms.shown import ShownField, ShownRule
 from spec.draft import FieldRule, WorkloadDraft
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Question
@@ -43,7 +43,7 @@ def is_hidden(plan: Plan, question: Question) -> bool:
     return bool(ruling and ruling.hidden)
 
 
-def show(shown: Shown, question: Question, plan: Plan) -> None:
+def show(shown: ShownField, question: Question, plan: Plan) -> None:
     """Show the rule of the template that a draft uses, or while a template is edited, the choice of
     the rule."""
     field = path_of(question)

@@ -4,7 +4,7 @@ not exist gets a warning. Elsewhere the page explains why the name has to be typ
 from collections.abc import Collection
 
 from core.forms.items import ShownCell, ShownItem
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from core.words import name_first_three
 from workloads.wizard.choices.offers import Offer
 
@@ -21,16 +21,16 @@ OF_SECRETS = {
 }
 
 
-def note(shown: Shown, offer: Offer) -> None:
+def note(shown: ShownField, offer: Offer) -> None:
     """Add such a note or warning to each item of a list."""
     of = shown.field.name.removeprefix(f"{shown.field.within}-")
     for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
         if of == "storage-claims":
-            _note(item.by["claimName"], offer.claims, CLAIMS)
+            _note(item.cells_by_slug["claimName"], offer.claims, CLAIMS)
         elif of == "storage-configMapVolume":
-            _note(item.by["configMap"], offer.config_maps, MAPS)
+            _note(item.cells_by_slug["configMap"], offer.config_maps, MAPS)
         elif of in OF_SECRETS:
-            item.by[OF_SECRETS[of]].note = SECRETS
+            item.cells_by_slug[OF_SECRETS[of]].note = SECRETS
         elif of == "environmentVariables":
             _note_variable(item, offer)
 
@@ -50,8 +50,8 @@ def _missing(there: Collection[str]) -> str:
 
 
 def _note_variable(item: ShownItem, offer: Offer) -> None:
-    source = item.by["source"].value
-    value = item.by["value"]
+    source = item.cells_by_slug["source"].value
+    value = item.cells_by_slug["value"]
     if source == "secret":
         item.note = SECRETS
     elif source == "configMap" and offer.config_maps is None:

@@ -7,7 +7,7 @@ from typing import Any
 from assets.kinds import KINDS
 from core.forms import nested, words
 from core.forms.field import Input
-from core.forms.shown import Inherited, Shown, show_field
+from core.forms.shown import Inherited, ShownField, show_field
 from spec.draft import Values
 from spec.framework import owner_of
 from spec.values.variable import MASK, looks_secret
@@ -25,7 +25,7 @@ OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
 
 def inputs(
     plan: Plan, page: int, offer: Offer, located: Iterable[Located], touched: set[str]
-) -> Iterator[Shown]:
+) -> Iterator[ShownField]:
     """The inputs of a page. Only ``touched`` questions, which the author has left, show their
     errors."""
     located = list(located)
@@ -62,7 +62,7 @@ def _is_begun(values: Values, question: Question) -> bool:
     return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
-def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> Shown:
+def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> ShownField:
     field = question
     if question.typed and not offer.choices.get(question.choices):
         field = replace(question, input=Input.TEXT)
@@ -81,7 +81,7 @@ def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> Shown
     return shown
 
 
-def _withhold(shown: Shown, question: Question, offer: Offer) -> None:
+def _withhold(shown: ShownField, question: Question, offer: Offer) -> None:
     """Hide the cells and options that the cluster does not support. Those that already have a
     value, such as in a copied workload, stay visible so that they can be removed."""
     shown.why_not = offer.why_not(question)
@@ -112,7 +112,7 @@ def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
     return [] if lacks else list(getattr(plan.project, question.of_project))
 
 
-def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
+def _compare(shown: ShownField, standard: list[str], plan: Plan) -> None:
     """Say whether a list uses the project's default items or replaces them."""
     shown.is_default = nested.get(plan.document, shown.field.key) == standard
     shown.changed = not shown.is_default
@@ -120,15 +120,17 @@ def _compare(shown: Shown, standard: list[str], plan: Plan) -> None:
     shown.origin = f"{verb} {', '.join(standard)} from project {plan.project}."
 
 
-def _add_errors(shown: Shown, question: Question, plan: Plan, located: Iterable[Located]) -> None:
+def _add_errors(
+    shown: ShownField, question: Question, plan: Plan, located: Iterable[Located]
+) -> None:
     for its, problem in located:
         if its == question:
             number = number_of(problem, question, plan)
             shown.add_error(sentence(question, problem), problem.path, item=number)
 
 
-def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
-    origin = plan.origins.get(question.dotted, "")
+def _add_origin(shown: ShownField, question: Question, plan: Plan) -> None:
+    origin = plan.origins.get(question.dotted_key, "")
     if origin.startswith("template "):
         shown.origin = f"From {origin}. {shown.origin}".strip()
     for (role, slug), asset in plan.assets.items():
@@ -138,7 +140,7 @@ def _add_origin(shown: Shown, question: Question, plan: Plan) -> None:
             _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}", counts)
 
 
-def _add_layer(shown: Shown, layer: Values, source: str, counts: Any) -> None:
+def _add_layer(shown: ShownField, layer: Values, source: str, counts: Any) -> None:
     """Show what an asset contributes to a question. ``counts`` is the value that applies in the
     end."""
     theirs = nested.get(layer, shown.field.key)
@@ -153,13 +155,13 @@ def _add_layer(shown: Shown, layer: Values, source: str, counts: Any) -> None:
             shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
 
 
-def _label(shown: Shown, value: Any) -> str:
+def _label(shown: ShownField, value: Any) -> str:
     label = dict(shown.field.options).get(str(value), "")
     return f"{label[:1].lower()}{label[1:]}" or str(value)
 
 
-def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
-    by_name = {item.by["name"].value: item for item in shown.items}
+def _inherit(shown: ShownField, theirs: list[Values], source: str) -> None:
+    by_name = {item.cells_by_slug["name"].value: item for item in shown.items}
     for item in theirs:
         own = by_name.get(item["name"])
         if own:
@@ -171,8 +173,8 @@ def _inherit(shown: Shown, theirs: list[Values], source: str) -> None:
             shown.inherited.append(Inherited(item["name"], value or "", note))
 
 
-def _inherit_items(shown: Shown, theirs: list[Values], source: str) -> None:
-    own = {item.by["name"].value for item in shown.items}
+def _inherit_items(shown: ShownField, theirs: list[Values], source: str) -> None:
+    own = {item.cells_by_slug["name"].value for item in shown.items}
     in_words = shown.field.words if isinstance(shown.field, Question) else None
     for item in theirs if in_words else ():
         if item["name"] not in own:
@@ -186,7 +188,7 @@ class Fold:
     ``has_focus``: the author is working in it, so that it stays open."""
 
     section: Section
-    inputs: list[Shown]
+    inputs: list[ShownField]
     lacks: str = ""
     has_focus: bool = False
 
@@ -218,9 +220,9 @@ class Fold:
         return [(", ".join(dict.fromkeys(its)), why) for why, its in labels.items()]
 
     @property
-    def lists(self) -> list[Shown]:
+    def lists(self) -> list[ShownField]:
         return [it for it in self.inputs if it.field.is_list]
 
     @property
-    def singles(self) -> list[Shown]:
+    def singles(self) -> list[ShownField]:
         return [it for it in self.inputs if not it.field.is_list]

@@ -13,7 +13,7 @@ from assets.base import AssetKind, Panel
 from assets.kinds import KINDS, for_each_pod
 from clusters.models import Cluster
 from core.forms.field import Input
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from core.web.query import search_text
 from spec.draft import WorkloadDraft
 from workloads.models import Draft
@@ -108,7 +108,7 @@ def _brings_command(request: Request, screen: Screen) -> bool:
     return any(f"{screen.role}-{kind.slug}" in request.POST for kind in for_each_pod())
 
 
-def galleries_of(screen: Screen) -> dict[str, Shown]:
+def galleries_of(screen: Screen) -> dict[str, ShownField]:
     """The inputs of the page that choose from a gallery that can be searched, by name."""
     cards = (it for it in screen.inputs if it.field.input is Input.CARDS)
     return {it.name: it for it in cards if it.field.key in KINDS or it.name == PROJECT}

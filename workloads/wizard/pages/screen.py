@@ -3,7 +3,7 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from spec.draft import WorkloadDraft
 from workloads.models import Draft
 from workloads.plan import Plan
@@ -34,7 +34,7 @@ class Screen:
     draft: Draft
     plan: Plan
     page: int
-    inputs: list[Shown]
+    inputs: list[ShownField]
     folds: list[Fold]
     steps: list[Step]
     open: list[Open]
@@ -78,17 +78,17 @@ class Screen:
         return last_label(self.plan)
 
     @property
-    def fields(self) -> dict[str, Shown]:
+    def fields(self) -> dict[str, ShownField]:
         """Inputs for the workload as a whole, by name."""
         return {it.name: it for it in self.inputs if not it.field.within}
 
     @property
-    def replica(self) -> dict[str, Shown]:
+    def replica(self) -> dict[str, ShownField]:
         """Inputs for the page's role, worker or master, by key."""
         return {it.field.key: it for it in self.inputs if it.field.within}
 
     @property
-    def command_line(self) -> list[Shown]:
+    def command_line(self) -> list[ShownField]:
         """Inputs for command and arguments of the page's role."""
         return [it for key, it in self.replica.items() if key in {"command", "args"}]
 
@@ -101,12 +101,12 @@ class Screen:
         )
 
     @property
-    def noted(self) -> list[Shown]:
+    def noted(self) -> list[ShownField]:
         """Inputs that may show a note or an error, of their own or of an item."""
         return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
 
     @property
-    def size(self) -> list[Shown]:
+    def size(self) -> list[ShownField]:
         names = {it.name for section in (SIZE, PROCESSES) for it in section.on(self.page)}
         return [it for it in self.inputs if it.name in names]
 
@@ -134,13 +134,13 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen
     )
 
 
-def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold]:
+def _folds(shown: list[ShownField], page: int, offer: Offer, focus: str) -> list[Fold]:
     """The sections that can be opened, on a page that asks about a role. The one with ``focus`` is
     open."""
     if page not in ROLES or not any(it.field.within for it in shown):
         return []
     by_name = {it.name: it for it in shown}
-    within: defaultdict[str, list[Shown]] = defaultdict(list)
+    within: defaultdict[str, list[ShownField]] = defaultdict(list)
     for question in table.on(page):
         if question.name in by_name:
             within[question.section].append(by_name[question.name])
@@ -148,5 +148,5 @@ def _folds(shown: list[Shown], page: int, offer: Offer, focus: str) -> list[Fold
     return [Fold(it, within[it.key], offer.lacks(it), _has(within[it.key], focus)) for it in asked]
 
 
-def _has(inputs: list[Shown], name: str) -> bool:
+def _has(inputs: list[ShownField], name: str) -> bool:
     return any(it.name == name or name.startswith(f"{it.name}-") for it in inputs)

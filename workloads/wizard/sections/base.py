@@ -13,8 +13,8 @@ from assets.kinds import KINDS, for_each_pod
 from clusters.models import Cluster
 from core.forms import read
 from core.forms.field import Field, Input, Values
-from core.forms.shown import Shown
-from core.web.query import uuid_of
+from core.forms.shown import ShownField
+from core.web.query import parse_uuid
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.workload import Replica, WorkloadSpec
 from workloads.plan import Plan
@@ -78,9 +78,9 @@ class Question(Field):
         """Write the posted answer into the draft. A wrong one is stored, too."""
         values = self.values_in(draft)
         if values is not None:
-            read.put(values, self, posted)
+            read.read_field(values, self, posted)
 
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         """Add to the input what only this question shows."""
 
 
@@ -89,15 +89,15 @@ class AssetQuestion(Question):
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
         replica = draft.replicas.get(self.role)
-        value = read.text(posted, self.name)
+        value = read.posted_text(posted, self.name)
         if replica is None or value == OWN:
             return
         kind = KINDS[self.key]
-        chosen = uuid_of(value)
+        chosen = parse_uuid(value)
         if chosen is None or chosen != replica.assets.get(kind.slug):
             choose_asset(replica, kind, chosen)
 
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         replica = plan.draft.replicas.get(self.role)
         shown.value = replica.assets.get(self.key, "") if replica else ""
 

@@ -11,8 +11,8 @@ from accounts.models import User
 from assets.models import Template
 from core.forms import read
 from core.forms.field import Input
-from core.forms.shown import Shown
-from core.web.query import uuid_of
+from core.forms.shown import ShownField
+from core.web.query import parse_uuid
 from spec.draft import WorkloadDraft
 from spec.framework import Framework
 from spec.kind import WorkloadKind, kinds_of
@@ -32,15 +32,15 @@ class DraftQuestion(Question):
     """A question whose answer is a column of the draft, and not among its values."""
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        setattr(draft, self.key, read.text(posted, self.name)[:LONGEST])
+        setattr(draft, self.key, read.posted_text(posted, self.name)[:LONGEST])
 
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         shown.value = getattr(plan.draft, self.key, "")
 
 
 class ClusterQuestion(DraftQuestion):
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        chosen = uuid_of(read.text(posted, self.name))
+        chosen = parse_uuid(read.posted_text(posted, self.name))
         if chosen != draft.cluster:
             draft.cluster = chosen
             draft.project = None
@@ -48,7 +48,7 @@ class ClusterQuestion(DraftQuestion):
 
 class ProjectQuestion(DraftQuestion):
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        value = read.text(posted, self.name)
+        value = read.posted_text(posted, self.name)
         draft.project = int(value) if WHOLE.match(value) else None
 
 
@@ -69,7 +69,7 @@ class TemplateQuestion(DraftQuestion):
         return not draft.is_template and super().is_for(draft)
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        start_from(draft, uuid_of(read.text(posted, self.name)), by=by)
+        start_from(draft, parse_uuid(read.posted_text(posted, self.name)), by=by)
 
 
 class NameQuestion(DraftQuestion):
@@ -77,7 +77,7 @@ class NameQuestion(DraftQuestion):
         """A template has a name of its own, which is asked on the last page."""
         return not draft.is_template and super().is_for(draft)
 
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         super().add_details(shown, plan, offer)
         is_bad = any(problem.path == ("name",) for problem in plan.problems)
         shown.ok = "" if is_bad or not plan.project else f"Free in {plan.project.name}"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from assets.environment.variables import CELLS, VALUE
 from core.forms.field import Input
-from core.forms.read import items_of
-from core.forms.shown import Shown
+from core.forms.read import field_items
+from core.forms.shown import ShownField
 from spec.values.variable import MASK
 from workloads.plan import Plan
 from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
 
 
 class VariablesQuestion(Question):
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         """Ask for the source of each variable's value, unless there is only one, and offer the
         credentials that a variable can use."""
-        has_other_source = any(item.by["source"].value for item in shown.items)
+        has_other_source = any(item.cells_by_slug["source"].value for item in shown.items)
         for item in shown.items:
-            if item.by["value"].value == MASK:
+            if item.cells_by_slug["value"].value == MASK:
                 item.note = f"Hidden. The value is kept as long as the field says {MASK}."
-            source = item.by["source"]
+            source = item.cells_by_slug["source"]
             source.hidden = not (has_other_source or offer.sources - {VALUE})
-            item.by["key"].hidden = source.hidden
+            item.cells_by_slug["key"].hidden = source.hidden
             possible = offer.sources | {source.value}
             source.options = [option for option in source.options if option[0] in possible]
-        variables = items_of(self.values_in(plan.draft) or {}, self)
+        variables = field_items(self.values_in(plan.draft) or {}, self)
         offer.credentials.ask(zip(shown.items, variables, strict=True))
 
 

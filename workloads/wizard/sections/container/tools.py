@@ -8,7 +8,7 @@ from assets.environment import tools
 from clusters.models import Cluster
 from clusters.withheld import why_withheld
 from core.forms.field import Cell, Input, Values
-from core.forms.shown import Shown
+from core.forms.shown import ShownField
 from spec.parts.environment import TOOLS as TOOL_NAMES
 from workloads.plan import Plan
 from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
@@ -28,7 +28,7 @@ CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for c
 
 
 class ToolsQuestion(Question):
-    def add_details(self, shown: Shown, plan: Plan, offer: "Offer") -> None:
+    def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         for item in shown.items:
             tools.leave_out(item)
         offer.warn_about_people(shown)

@@ -5,7 +5,7 @@ from assets.credential.injection.binding import OWN
 from assets.environment import variables
 from assets.environment.variables import CHOSEN, KEPT, UNSET
 from core.forms.field import Repack, Values
-from core.web.query import uuid_of
+from core.web.query import parse_uuid
 
 CREDENTIAL = "credential"
 
@@ -50,7 +50,7 @@ def _named(value: str, *, typed: bool) -> Values:
     """A credential from an option's value. It is a bare name only if ``typed``, which happens where
     there are too many to list."""
     pk, _, name = value.partition(":")
-    if uuid_of(pk):
+    if parse_uuid(pk):
         return {"assetId": pk} | ({"name": name} if name else {})
     return {"name": value if typed else ""}
 

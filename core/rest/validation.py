@@ -11,12 +11,12 @@ from django.db.models import Model
 REQUIRED = "This field is required."
 
 
-def texts_of(error: ValidationError) -> Iterator[str]:
+def error_texts(error: ValidationError) -> Iterator[str]:
     """The messages of an error, with our own words for a blank model field."""
     return iter([REQUIRED] if error.code == "blank" else error.messages)
 
 
-def judge_all(*rules: Callable[[], None]) -> None:
+def run_rules(*rules: Callable[[], None]) -> None:
     """Run all rules and raise one ``ValidationError`` with everything they refuse."""
     wrong: dict[str, Any] = {}
     for rule in rules:
@@ -29,7 +29,7 @@ def judge_all(*rules: Callable[[], None]) -> None:
 
 
 @contextmanager
-def unless_taken(row: Model) -> Iterator[None]:
+def refuse_taken_name(row: Model) -> Iterator[None]:
     """Save a validated ``row`` in the block. If somebody else took its name meanwhile, the usual
     ``ValidationError`` is raised instead of ``IntegrityError``."""
     try:
