@@ -60,7 +60,7 @@ class HeadersMiddleware(EitherMiddleware):
 
 class TextMiddleware(EitherMiddleware):
     """Refuses unfit text in paths, forms and cookies with 400. JSON is checked where it is parsed,
-    by ``core.text.loads``."""
+    by :func:`core.text.parse_json`."""
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
         faults = dict(_faults(request))

@@ -47,13 +47,13 @@ def open_forward(user: User, rank: Rank, port: int | None) -> Forward:
     most = CONNECTIONS_PER_USER
     workload = rank.workload
     try:
-        if not slots.take(_slots_name(user), slot, most=most, seconds=SLOT_SECONDS):
+        if not slots.take_slot(_slots_name(user), slot, most=most, seconds=SLOT_SECONDS):
             raise NotOpened(f"You have {most} connections open, which is the limit.")
         stream = engine_for(workload.cluster).dial(workload.handle, rank=rank.rank, port=port)
         key = f"forward:{user.pk}:{rank.pk}:{port}"
         is_first = valkey_connection().set(key, 1, nx=True, ex=ONCE_SECONDS)
     except EngineError as error:
-        slots.give_back(_slots_name(user), slot)
+        slots.release_slot(_slots_name(user), slot)
         raise NotOpened(str(error)) from error
     except RedisError as error:
         raise NotOpened("Trainyard's broker does not answer. Try again soon.") from error
@@ -71,7 +71,7 @@ def reason_to_end(forward: Forward, user: User | None) -> str:
     if allowed is None or allowed[0] != forward.user:
         return "You are no longer signed in, or no longer have access to this workload."
     most = CONNECTIONS_PER_USER + 1
-    slots.take(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
+    slots.take_slot(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
     return access.why_no_entry(allowed[1], allowed[0])
 
 
