@@ -200,7 +200,7 @@ class EnvironmentForm(AssetForm):
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
         is elsewhere."""
         tools.leave_out(item)
-        cell = item.cells_by_slug["connection_type"]
+        cell = item.by_slug["connection_type"]
         url = ConnectionType.EXTERNAL_URL.value
         if not self.offers_urls and cell.value != url:
             cell.options = [option for option in cell.options if option[0] != url]

@@ -101,10 +101,10 @@ def unpack(item: Values) -> Values:
 
 def leave_out(item: ShownItem) -> None:
     """Hide the cells that an external tool does not have."""
-    if item.cells_by_slug["tool_type"].value in EXTERNAL_TOOLS:
+    if item.by_slug["tool_type"].value in EXTERNAL_TOOLS:
         for slug in OF_SERVED:
-            item.cells_by_slug[slug].hidden = True
-        item.cells_by_slug["external_url"].note = ADDRESS
+            item.by_slug[slug].hidden = True
+        item.by_slug["external_url"].note = ADDRESS
 
 
 def words(item: Values) -> str:

@@ -109,7 +109,7 @@ class ShownItem:
         return not any(it.value for it in fills)
 
     @property
-    def cells_by_slug(self) -> dict[str, ShownCell]:
+    def by_slug(self) -> dict[str, ShownCell]:
         """Cells by slug, for templates with their own layout."""
         return {it.cell.slug: it for it in self.cells}
 

@@ -78,7 +78,7 @@ def test_a_problem_of_an_item_is_shown_at_its_cell_behind_blank_ones() -> None:
     assert asked.document()["ports"] == [{"port": "", "of": "x"}, {"port": "many", "of": ""}]
     asked.add_problems([(("ports", 1, "port"), "must be a whole number")])
     asked.add_problems([(("ports",), "must be fewer")])
-    assert asked["ports"].items[2].cells_by_slug["port"].errors == ["Port must be a whole number."]
+    assert asked["ports"].items[2].by_slug["port"].errors == ["Port must be a whole number."]
     assert asked["ports"].errors == ["Ports must be fewer."]
 
 

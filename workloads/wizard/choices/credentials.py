@@ -121,8 +121,8 @@ class Credentials:
         named = Usable.among((it for _, it in asking), self.project, self.by) if asking else None
         for item, given in asking:
             chosen = named.find(given) if named else None
-            self._ask(item.cells_by_slug["value"], given, chosen)
-            _ask_key(item.cells_by_slug["key"], chosen)
+            self._ask(item.by_slug["value"], given, chosen)
+            _ask_key(item.by_slug["key"], chosen)
             if not self.rows:
                 where = f"in {self.project.name}" if self.project else "here"
                 item.note = f"No credential can be used {where} yet. Create one under Credentials."

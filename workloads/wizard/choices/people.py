@@ -48,8 +48,8 @@ def warn(shown: ShownField, by: User) -> None:
     """Add notes and warnings to each tool that names people or groups: names that do not exist,
     whose address an email address is, and whether the author would be left out."""
     for item in shown.items:
-        rule = item.cells_by_slug["access"].value
-        who = item.cells_by_slug["who"]
+        rule = item.by_slug["access"].value
+        who = item.by_slug["who"]
         if who.names and rule == Access.USERS:
             usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
             held = _addresses([name for name in who.names if name not in usernames], by)

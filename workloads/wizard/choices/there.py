@@ -26,11 +26,11 @@ def note(shown: ShownField, offer: Offer) -> None:
     of = shown.field.name.removeprefix(f"{shown.field.within}-")
     for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
         if of == "storage-claims":
-            _note(item.cells_by_slug["claimName"], offer.claims, CLAIMS)
+            _note(item.by_slug["claimName"], offer.claims, CLAIMS)
         elif of == "storage-configMapVolume":
-            _note(item.cells_by_slug["configMap"], offer.config_maps, MAPS)
+            _note(item.by_slug["configMap"], offer.config_maps, MAPS)
         elif of in OF_SECRETS:
-            item.cells_by_slug[OF_SECRETS[of]].note = SECRETS
+            item.by_slug[OF_SECRETS[of]].note = SECRETS
         elif of == "environmentVariables":
             _note_variable(item, offer)
 
@@ -50,8 +50,8 @@ def _missing(there: Collection[str]) -> str:
 
 
 def _note_variable(item: ShownItem, offer: Offer) -> None:
-    source = item.cells_by_slug["source"].value
-    value = item.cells_by_slug["value"]
+    source = item.by_slug["source"].value
+    value = item.by_slug["value"]
     if source == "secret":
         item.note = SECRETS
     elif source == "configMap" and offer.config_maps is None:

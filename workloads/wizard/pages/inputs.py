@@ -161,7 +161,7 @@ def _label(shown: ShownField, value: Any) -> str:
 
 
 def _inherit(shown: ShownField, theirs: list[Values], source: str) -> None:
-    by_name = {item.cells_by_slug["name"].value: item for item in shown.items}
+    by_name = {item.by_slug["name"].value: item for item in shown.items}
     for item in theirs:
         own = by_name.get(item["name"])
         if own:
@@ -174,7 +174,7 @@ def _inherit(shown: ShownField, theirs: list[Values], source: str) -> None:
 
 
 def _inherit_items(shown: ShownField, theirs: list[Values], source: str) -> None:
-    own = {item.cells_by_slug["name"].value for item in shown.items}
+    own = {item.by_slug["name"].value for item in shown.items}
     in_words = shown.field.words if isinstance(shown.field, Question) else None
     for item in theirs if in_words else ():
         if item["name"] not in own:

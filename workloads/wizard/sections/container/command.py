@@ -20,13 +20,13 @@ class VariablesQuestion(Question):
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         """Ask for the source of each variable's value, unless there is only one, and offer the
         credentials that a variable can use."""
-        has_other_source = any(item.cells_by_slug["source"].value for item in shown.items)
+        has_other_source = any(item.by_slug["source"].value for item in shown.items)
         for item in shown.items:
-            if item.cells_by_slug["value"].value == MASK:
+            if item.by_slug["value"].value == MASK:
                 item.note = f"Hidden. The value is kept as long as the field says {MASK}."
-            source = item.cells_by_slug["source"]
+            source = item.by_slug["source"]
             source.hidden = not (has_other_source or offer.sources - {VALUE})
-            item.cells_by_slug["key"].hidden = source.hidden
+            item.by_slug["key"].hidden = source.hidden
             possible = offer.sources | {source.value}
             source.options = [option for option in source.options if option[0] in possible]
         variables = field_items(self.values_in(plan.draft) or {}, self)
