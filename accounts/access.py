@@ -58,7 +58,7 @@ class AccessRole:
 
     name: str
     label: str
-    held_in: str
+    scope_kind: str
     permissions: frozenset[str]
 
 
@@ -94,12 +94,12 @@ def scope_key(kind: str, pk: Any) -> str:
     return f"{kind}:{pk}"
 
 
-def grants(user: User | AnonymousUser, action: str) -> frozenset[str]:
+def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
     """The keys of the scopes in which someone may do it; ``account`` alone says everywhere."""
     if action not in PERMISSIONS:
         raise ValueError(f"There is no permission {action}.")
     scopes: frozenset[str] = frozenset()
-    if not user.is_active or _beyond_key(user, action):  # anonymous users are not active either
+    if not user.is_active or _is_beyond_key(user, action):  # anonymous users are not active either
         return scopes
     for role in ROLES:
         if action in role.permissions and ACCOUNT not in scopes:
@@ -109,12 +109,12 @@ def grants(user: User | AnonymousUser, action: str) -> frozenset[str]:
 
 def may(user: User | AnonymousUser, action: str, *scopes: str) -> bool:
     """Whether someone may do it to what these scopes hold; the account holds everything."""
-    return not grants(user, action).isdisjoint({ACCOUNT, *scopes})
+    return not permitted_scopes(user, action).isdisjoint({ACCOUNT, *scopes})
 
 
 def may_anywhere(user: User | AnonymousUser, action: str) -> bool:
     """Whether there is any scope in which someone may do it."""
-    return bool(grants(user, action))
+    return bool(permitted_scopes(user, action))
 
 
 def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
@@ -123,22 +123,22 @@ def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
         raise PermissionDenied(missing_permission_text(action, user))
 
 
-def may_own(user: User | AnonymousUser, action: str) -> bool:
+def may_with_own(user: User | AnonymousUser, action: str) -> bool:
     """Whether someone may do it to what is theirs alone, wherever that is: anybody who signs in,
     and a program whose access key does not leave it out."""
-    return user.is_active and not _beyond_key(user, action)
+    return user.is_active and not _is_beyond_key(user, action)
 
 
 def missing_permission_text(action: str, user: User | AnonymousUser) -> str:
-    if _beyond_key(user, action):
+    if _is_beyond_key(user, action):
         return f"This access key does not have the permission {action}. Use one that has it."
     return f"You need the permission {action} for this. Ask an administrator for it."
 
 
-def reach(user: User | AnonymousUser, action: str, **columns: str) -> Q:
+def permitted_rows(user: User | AnonymousUser, action: str, **columns: str) -> Q:
     """A filter for the rows of a model to which someone may do it. ``columns`` names the column by
     which each kind of scope holds a row, such as ``project="project"``."""
-    scopes = grants(user, action)
+    scopes = permitted_scopes(user, action)
     if ACCOUNT in scopes:
         return Q()
     reached = Q(pk__in=[])
@@ -149,9 +149,9 @@ def reach(user: User | AnonymousUser, action: str, **columns: str) -> Q:
     return reached
 
 
-def who_may(action: str) -> QuerySet[User]:
+def permitted_users(action: str) -> QuerySet[User]:
     """The people who may sign in and do it everywhere."""
-    names = [it.name for it in ROLES if it.held_in == ACCOUNT and action in it.permissions]
+    names = [it.name for it in ROLES if it.scope_kind == ACCOUNT and action in it.permissions]
     return get_user_model().objects.filter(role__in=names, is_active=True).order_by("pk")
 
 
@@ -167,12 +167,12 @@ def role_choices() -> Choices:
 
 def _scopes_of(user: Any, role: AccessRole) -> frozenset[str]:
     """Where someone has a role."""
-    if role.held_in == ACCOUNT:
+    if role.scope_kind == ACCOUNT:
         return frozenset({ACCOUNT}) if user.role == role.name else frozenset()
     return _memberships(user)
 
 
-def _beyond_key(user: Any, action: str) -> bool:
+def _is_beyond_key(user: Any, action: str) -> bool:
     """Whether a program acts with an access key that leaves this permission out."""
     key = getattr(user, "acting_key", None)
     return key is not None and not key.covers(action)

@@ -18,7 +18,7 @@ from django.shortcuts import render
 
 from accounts import groups, tokens
 from accounts.models import AccessKey, User
-from accounts.oidc.answers import ask
+from accounts.oidc.answers import request_json_object
 from audit import services as audit
 
 log = logging.getLogger(__name__)
@@ -42,17 +42,17 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         audit.record(user, "sign in", user)
         if login := (how.get("signal_kwargs") or {}).get("sociallogin"):
             names = login.account.extra_data.get(settings.OIDC_GROUPS_CLAIM)
-            groups.take_from_provider(user, names)
+            groups.set_provided_groups(user, names)
         return cast(HttpResponse, super().post_login(request, user, **how))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{super()._get_login_attempts_cache_key(request, **credentials)}@{get_ip(request)}"
 
-    def key_of(self, request: HttpRequest, client_id: str, secret: str) -> AccessKey | None:
+    def find_key(self, request: HttpRequest, client_id: str, secret: str) -> AccessKey | None:
         """The access key with these credentials; ``None`` if they are wrong. ``ValidationError``
         after too many wrong ones."""
         self.pre_authenticate(request, username=f"access key {client_id}")
-        key = tokens.key_of(client_id, secret)
+        key = tokens.find_key(client_id, secret)
         if key:
             self._rollback_login_failed_rl_usage()
         return key
@@ -97,7 +97,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
     def get_requests_session(self) -> Any:
         session = super().get_requests_session()
-        session.request = partial(ask, session.request)
+        session.request = partial(request_json_object, session.request)
         return session
 
     def on_authentication_error(

@@ -12,12 +12,12 @@ from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 
 
-def new_password(label: str) -> Field:
+def password_field(label: str) -> Field:
     hint = "At least 8 characters. The user can change it in the account menu."
     return Field("password", label, Input.SECRET, hint, required=True)
 
 
-USER = (
+USER_FIELDS = (
     Field("first_name", "First name"),
     Field("last_name", "Last name"),
     Field("email", "Email"),
@@ -29,12 +29,12 @@ USER = (
         options=tuple(access.role_choices()),
     ),
 )
-SIGN_IN = (Field("username", "Username", required=True), new_password("Initial password"))
-BLANK: Values = {"role": access.RESEARCHER.name}
+SIGN_IN_FIELDS = (Field("username", "Username", required=True), password_field("Initial password"))
+BLANK_USER: Values = {"role": access.RESEARCHER.name}
 
 
 def password_form(posted: QueryDict | None) -> Form:
-    return Form((new_password("New password"),), {}, posted)
+    return Form((password_field("New password"),), {}, posted)
 
 
 class GroupForm(Form):
@@ -66,15 +66,21 @@ class GroupForm(Form):
         fixed = ("name",) if group else ()
         super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
 
-    def chosen(self) -> list[User]:
+    def selected_people(self) -> list[User]:
         return [self.people[pk] for pk in self.values.get("people", ())]
 
 
 NEVER = "never"
 EVERYTHING = "everything"
 READING = "reading"
-LIVES = (("7", "7 days"), ("30", "30 days"), ("90", "90 days"), ("365", "1 year"), (NEVER, "Never"))
-COVERS = ((EVERYTHING, "Everything that you may do"), (READING, "Reading only"))
+KEY_LIFETIMES = (
+    ("7", "7 days"),
+    ("30", "30 days"),
+    ("90", "90 days"),
+    ("365", "1 year"),
+    (NEVER, "Never"),
+)
+KEY_PERMISSIONS = ((EVERYTHING, "Everything that you may do"), (READING, "Reading only"))
 
 
 class KeyForm(Form):
@@ -84,8 +90,8 @@ class KeyForm(Form):
     def __init__(self, posted: QueryDict | None) -> None:
         fields = (
             Field("name", "Name", hint="Its purpose, such as nightly-training.", required=True),
-            Field("lives", "Expires after", Input.SELECT, options=LIVES),
-            Field("covers", "Permissions", Input.SELECT, options=COVERS),
+            Field("lives", "Expires after", Input.SELECT, options=KEY_LIFETIMES),
+            Field("covers", "Permissions", Input.SELECT, options=KEY_PERMISSIONS),
         )
         super().__init__(fields, {"lives": "90", "covers": EVERYTHING}, posted)
 
@@ -101,7 +107,7 @@ class KeyForm(Form):
 
 
 #: The general settings, of which the wizard's are the only section.
-SETTINGS = (
+SETTING_FIELDS = (
     Field(
         "tolerations",
         "Tolerations",
@@ -118,10 +124,10 @@ SETTINGS = (
 
 
 def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:
-    initial: Values = {field.key: getattr(settings, field.key) for field in SETTINGS}
-    return Form(SETTINGS, initial, posted)
+    initial: Values = {field.key: getattr(settings, field.key) for field in SETTING_FIELDS}
+    return Form(SETTING_FIELDS, initial, posted)
 
 
-def texts(form: Form, *fields: Field) -> dict[str, str]:
+def text_values(form: Form, *fields: Field) -> dict[str, str]:
     """The values of these fields, in the form that the services take."""
     return {field.key: str(form.values.get(field.key, "")) for field in fields}

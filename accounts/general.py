@@ -6,19 +6,19 @@ from accounts import access
 from accounts.models import GeneralSettings, User
 from audit import services as audit
 
-THE_ROW = 1
+ROW_ID = 1
 
 
-def current() -> GeneralSettings:
+def read_settings() -> GeneralSettings:
     """The current settings; the defaults if nobody has changed any."""
-    return GeneralSettings.objects.filter(pk=THE_ROW).first() or GeneralSettings(pk=THE_ROW)
+    return GeneralSettings.objects.filter(pk=ROW_ID).first() or GeneralSettings(pk=ROW_ID)
 
 
-def update(*, by: User, tolerations: bool, topology: bool) -> None:
+def update_settings(*, by: User, tolerations: bool, topology: bool) -> None:
     """Change whether the wizard asks for tolerations, and where in the topology pods run."""
     access.require(by, "settings.update")
     with transaction.atomic():
-        settings = current()
+        settings = read_settings()
         before = audit.facts(settings)
         settings.tolerations = tolerations
         settings.topology = topology

@@ -48,10 +48,10 @@ def delete_group(group: UserGroup, *, by: User) -> None:
         group.delete()
 
 
-def take_from_provider(user: User, claim: Any) -> None:
+def set_provided_groups(user: User, claim: Any) -> None:
     """Set the groups of someone who signs in to those that their identity provider names, besides
     those that an administrator gave them."""
-    wanted = set(_names(claim))
+    wanted = set(_group_names(claim))
     memberships = user.group_memberships.select_related("group")
     current = {membership.group.name for membership in memberships if membership.provided}
     if current == wanted:
@@ -68,7 +68,7 @@ def take_from_provider(user: User, claim: Any) -> None:
         audit.record(user, "update", user, before=before, after=after)
 
 
-def _names(claim: Any) -> Iterable[str]:
+def _group_names(claim: Any) -> Iterable[str]:
     """The names in a claim, which is a list or one name. Anything else is ignored."""
     names = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
     texts = [name.strip() for name in names if isinstance(name, str)]

@@ -70,7 +70,7 @@ def update_user(
     user.first_name = first_name
     user.last_name = last_name
     user.full_clean()
-    with _someone_stays("role"):
+    with _require_an_administrator("role"):
         # allauth notes the address with which a user first came from the identity provider. As
         # long as it stands there, nobody else who has the address now can sign in.
         EmailAddress.objects.filter(user=user).exclude(email=email.lower()).delete()
@@ -85,7 +85,7 @@ def set_active(user: User, active: bool, *, by: User) -> None:
     access.require(by, "users.update")
     if user == by:
         raise ValidationError("You cannot deactivate yourself; another administrator can.")
-    with _someone_stays():
+    with _require_an_administrator():
         user.is_active = active
         user.save(update_fields=["is_active"])
         audit.record(by, "activate" if active else "deactivate", user)
@@ -118,10 +118,10 @@ def _set_password(user: User, password: str) -> None:
 
 
 @contextmanager
-def _someone_stays(field: str = "__all__") -> Iterator[None]:
+def _require_an_administrator(field: str = "__all__") -> Iterator[None]:
     """A transaction that is rolled back if no administrator would be left. If two run at once, the
     second waits."""
-    administrators = access.who_may("users.update")
+    administrators = access.permitted_users("users.update")
     with transaction.atomic():
         list(administrators.select_for_update())
         yield

@@ -8,7 +8,7 @@ from django.utils.crypto import constant_time_compare
 from accounts.models import User, active_user
 
 
-def user_of(session_key: str) -> User | None:
+def user_of_session(session_key: str) -> User | None:
     """The user of a session; ``None`` after they signed out, were locked, or changed their password
     elsewhere.
 

@@ -18,54 +18,58 @@ from accounts.models import AccessKey, User, active_user
 from audit import services as audit
 
 LIFETIME = timedelta(hours=12)
-REFRESHES_FOR = timedelta(days=30)
+REFRESH_LIFETIME = timedelta(days=30)
 ALGORITHM = "HS256"
 AUDIENCE = "trainyard-api"
-REFRESHING = "trainyard-refresh"
+REFRESH_AUDIENCE = "trainyard-refresh"
 
 
 @dataclass(frozen=True)
-class Granted:
+class TokenPair:
     """The tokens of a sign-in. ``refresh`` gets the next access token without the password, until
     the sign-in ends."""
 
     access: str
     refresh: str
-    lives: int  # seconds until the access token expires
+    expires_in: int  # seconds until the access token expires
 
 
-def issue(user: User, *, key: AccessKey | None = None) -> str:
+def access_token_for(user: User, *, key: AccessKey | None = None) -> str:
     """A signed token. It ends with a change of password, like sessions, and when the access key it
     was made with is deleted or expires."""
-    return _signed(user, key, AUDIENCE, timezone.now() + LIFETIME)
+    return _sign_token(user, key, AUDIENCE, timezone.now() + LIFETIME)
 
 
-def grant(user: User, *, key: AccessKey | None = None, until: datetime | None = None) -> Granted:
+def create_tokens(
+    user: User, *, key: AccessKey | None = None, until: datetime | None = None
+) -> TokenPair:
     """Both tokens of a new sign-in, or of one that lasts ``until`` a time."""
     now = timezone.now()
-    last = until or now + REFRESHES_FOR
+    last = until or now + REFRESH_LIFETIME
     ends = min(it for it in (now + LIFETIME, last, key and key.expires_at) if it)
-    access = _signed(user, key, AUDIENCE, ends)
-    return Granted(access, _signed(user, key, REFRESHING, last), int((ends - now).total_seconds()))
+    access = _sign_token(user, key, AUDIENCE, ends)
+    return TokenPair(
+        access, _sign_token(user, key, REFRESH_AUDIENCE, last), int((ends - now).total_seconds())
+    )
 
 
-def renew(refresh: str) -> tuple[User, Granted] | None:
+def renew_tokens(refresh: str) -> tuple[User, TokenPair] | None:
     """New tokens in exchange for a refresh token; ``None`` if that has ended."""
-    if (signed := _read(refresh, REFRESHING)) is None:
+    if (signed := _read_token(refresh, REFRESH_AUDIENCE)) is None:
         return None
     user, claims = signed
     until = datetime.fromtimestamp(claims["exp"], tz=timezone.get_current_timezone())
-    return user, grant(user, key=user.acting_key, until=until)
+    return user, create_tokens(user, key=user.acting_key, until=until)
 
 
-def is_signed_to_renew(refresh: str) -> bool:
+def has_refresh_signature(refresh: str) -> bool:
     """Whether this was a refresh token once, if it has ended or not."""
     try:
         jwt.decode(
             refresh,
             _signing_key(),
             algorithms=[ALGORITHM],
-            audience=REFRESHING,
+            audience=REFRESH_AUDIENCE,
             options={"verify_exp": False},
         )
     except jwt.InvalidTokenError:
@@ -73,14 +77,14 @@ def is_signed_to_renew(refresh: str) -> bool:
     return True
 
 
-def owner(token: str) -> User | None:
+def token_owner(token: str) -> User | None:
     """The user to whom a token belongs; ``None`` if it is forged or expired, or its owner may not
     sign in. If it was made with an access key, the user may only do what the key allows."""
-    signed = _read(token, AUDIENCE)
+    signed = _read_token(token, AUDIENCE)
     return signed[0] if signed else None
 
 
-def _read(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
+def _read_token(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
     try:
         claims = _claims(token, _signing_key(), audience)
         if claims["exp"] <= timezone.now().timestamp():
@@ -107,7 +111,7 @@ def _claims(token: str, signing_key: str, audience: str) -> dict[str, Any]:
     return claims
 
 
-def _signed(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:
+def _sign_token(user: User, key: AccessKey | None, audience: str, until: datetime) -> str:
     claims = {
         "sub": str(user.pk),
         "aud": audience,
@@ -159,11 +163,11 @@ def renew_secret(key: AccessKey, *, by: User) -> str:
     return secret
 
 
-def key_of(client_id: str, secret: str) -> AccessKey | None:
+def find_key(client_id: str, secret: str) -> AccessKey | None:
     """The access key with these credentials; ``None`` if they are wrong, the key has expired, or
     its owner is locked."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
-    if key is None or not (_fits(secret, key) and key.user.is_active):
+    if key is None or not (_is_secret_of(secret, key) and key.user.is_active):
         return None
     if key.has_ended:
         return None
@@ -183,7 +187,7 @@ def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def _fits(secret: str, key: AccessKey) -> bool:
+def _is_secret_of(secret: str, key: AccessKey) -> bool:
     return constant_time_compare(_hash(secret), key.secret_hash)
 
 

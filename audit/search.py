@@ -14,9 +14,9 @@ from audit.models import AuditEntry
 from audit.words import COMMAND_LINE, KINDS, VERBS
 from core.web.query import parse_number, search_text
 
-A_PAGE = 50
-LOOKED_THROUGH = 100_000  # entries in one answer
-OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
+PAGE_SIZE = 50
+PART_SIZE = 100_000  # entries in one answer
+MOST_OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
 
 
 def matching_entries(text: str) -> Q:
@@ -55,7 +55,7 @@ class AuditFilter:
         )
 
     @property
-    def narrows(self) -> bool:
+    def is_narrowing(self) -> bool:
         return bool(self.text or self.verb or self.kind or self.since or self.until)
 
     @property
@@ -70,7 +70,7 @@ class AuditFilter:
         return replace(self, before=None)
 
     @property
-    def first(self) -> datetime | None:
+    def start(self) -> datetime | None:
         return _day(self.since)
 
     @property
@@ -85,8 +85,8 @@ class AuditFilter:
             yield Q(verb=self.verb)
         if self.kind:
             yield Q(target_kind=self.kind)
-        if self.first:
-            yield Q(at__gte=self.first)
+        if self.start:
+            yield Q(at__gte=self.start)
         if self.end:
             yield Q(at__lt=self.end)
 
@@ -102,32 +102,32 @@ class AuditPart:
     back_to: datetime | None = None
 
 
-def part_of(chosen: AuditFilter) -> AuditPart:
+def find_part(chosen: AuditFilter) -> AuditPart:
     """A page of entries, or as many as there are among the next ``LOOKED_THROUGH``."""
     entries = AuditEntry.objects.all()
-    (lowest, end) = _ids(chosen)
-    floor = max(lowest, end - LOOKED_THROUGH)
-    rows = list(entries.filter(*chosen.conditions(), pk__gte=floor, pk__lt=end)[: A_PAGE + 1])
-    if len(rows) > A_PAGE:
-        return AuditPart(rows[:A_PAGE], replace(chosen, before=rows[A_PAGE - 1].pk))
+    (lowest, end) = _id_range(chosen)
+    floor = max(lowest, end - PART_SIZE)
+    rows = list(entries.filter(*chosen.conditions(), pk__gte=floor, pk__lt=end)[: PAGE_SIZE + 1])
+    if len(rows) > PAGE_SIZE:
+        return AuditPart(rows[:PAGE_SIZE], replace(chosen, before=rows[PAGE_SIZE - 1].pk))
     if floor <= lowest:
         return AuditPart(rows)
     back_to = entries.filter(pk__gte=floor).order_by("pk").values_list("at", flat=True).first()
     return AuditPart(rows, replace(chosen, before=floor), is_searching=True, back_to=back_to)
 
 
-def _ids(chosen: AuditFilter) -> tuple[int, int]:
+def _id_range(chosen: AuditFilter) -> tuple[int, int]:
     """The ids between which all entries are that match: the lowest, and one above the highest."""
     entries = AuditEntry.objects.order_by()
     ids = entries.values_list("pk", flat=True)
     lowest = ids.order_by("pk").first() or 1
     end = (ids.order_by("-pk").first() or 0) + 1
-    if chosen.first:
-        pk = ids.filter(at__gte=chosen.first).order_by("at", "pk").first()
-        lowest = max(lowest, (end if pk is None else pk) - OUT_OF_ORDER)
+    if chosen.start:
+        pk = ids.filter(at__gte=chosen.start).order_by("at", "pk").first()
+        lowest = max(lowest, (end if pk is None else pk) - MOST_OUT_OF_ORDER)
     if chosen.end:
         pk = ids.filter(at__lt=chosen.end).order_by("-at", "-pk").first()
-        end = min(end, (pk or 0) + 1 + OUT_OF_ORDER)
+        end = min(end, (pk or 0) + 1 + MOST_OUT_OF_ORDER)
     return lowest, min(end, chosen.before or end)
 
 

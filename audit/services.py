@@ -19,16 +19,16 @@ from core.database.fields import EncryptedTextField
 
 Facts = Mapping[str, Any]
 
-SECRET = re.compile(r"passw|secret|token|kubeconfig|credential|private|hash", re.IGNORECASE)
+SECRET_NAME = re.compile(r"passw|secret|token|kubeconfig|credential|private|hash", re.IGNORECASE)
 HIDDEN = "(not kept)"
-SIGNED = re.compile(r"(?<=://)[^/?#\s]+(?=@)")  # the user and password in a URL
+URL_CREDENTIALS = re.compile(r"(?<=://)[^/?#\s]+(?=@)")  # the user and password in a URL
 #: The value of an option or a variable on a command line whose name sounds like a secret.
-OPTION = re.compile(
+SECRET_OPTION = re.compile(
     r"(--?[\w-]*(?:passw|secret|token|credential|api-?key)[\w-]*(?:=|\s+)"
     r"|\b\w*(?:passw|secret|token|credential|api_?key)\w*=)\S+",
     re.IGNORECASE,
 )
-NOTHING: tuple[object, ...] = (None, "", [], {})
+EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
 def record(
@@ -53,7 +53,9 @@ def record_each(
     after: Facts | None = None,
 ) -> None:
     """The same for several objects, in one query."""
-    was, now = _changes(_flat(without_secrets(before or {})), _flat(without_secrets(after or {})))
+    was, now = _changes(
+        _flatten(without_secrets(before or {})), _flatten(without_secrets(after or {}))
+    )
     AuditEntry.objects.bulk_create(
         AuditEntry(
             by_id=by.pk if by else None,
@@ -79,13 +81,13 @@ def facts(row: Model, *json: str) -> dict[str, Any]:
         if field.primary_key or (isinstance(field, JSONField) and field.name not in json):
             continue
         value = getattr(row, field.attname)
-        if value not in NOTHING:
+        if value not in EMPTY_VALUES:
             name = str(getattr(row, field.name)) if field.is_relation else value
             shown[field.name.removesuffix("_json")] = name
     return shown
 
 
-def _flat(value: Any, path: str = "") -> dict[str, Any]:
+def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     """Flatten a document into values by path, such as ``spec.image``, so that a change shows only
     the values that differ. Empty values are left out."""
     if isinstance(value, Mapping):
@@ -94,8 +96,8 @@ def _flat(value: Any, path: str = "") -> dict[str, Any]:
         below = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
     else:
         text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
-        return {} if text in NOTHING else {path: text}
-    return {name: leaf for key, item in below for name, leaf in _flat(item, key).items()}
+        return {} if text in EMPTY_VALUES else {path: text}
+    return {name: leaf for key, item in below for name, leaf in _flatten(item, key).items()}
 
 
 def without_secrets(value: Any) -> Any:
@@ -105,14 +107,14 @@ def without_secrets(value: Any) -> Any:
         is_variable = {"name", "value"} <= set(value)
         return {
             key: HIDDEN
-            if SECRET.search(str(key)) or (is_variable and key == "value")
+            if SECRET_NAME.search(str(key)) or (is_variable and key == "value")
             else without_secrets(item)
             for key, item in value.items()
         }
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
     if isinstance(value, str):
-        return OPTION.sub(rf"\1{HIDDEN}", SIGNED.sub(HIDDEN, value))
+        return SECRET_OPTION.sub(rf"\1{HIDDEN}", URL_CREDENTIALS.sub(HIDDEN, value))
     return value
 
 

@@ -10,12 +10,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from audit.models import AuditEntry
-from audit.search import AuditFilter, part_of
+from audit.search import AuditFilter, find_part
 from audit.words import KINDS, VERBS
 from core.web.http import HtmxRequest, render_partial
 from core.web.query import parse_number
 
-OLDER = "older"  # the part of the page that a search continues in
+OLDER_PART = "older"  # the part of the page that a search continues in
 #: The words in names of columns that are written in capitals.
 CAPITALS = {"api", "cpu", "gid", "gpu", "gpus", "id", "ip", "nfs", "ssh", "uid", "uids", "url"}
 
@@ -23,13 +23,13 @@ CAPITALS = {"api", "cpu", "gid", "gpu", "gpus", "id", "ip", "nfs", "ssh", "uid",
 @require_safe
 def listing(request: HtmxRequest) -> HttpResponse:
     chosen = AuditFilter.of(request.GET)
-    part = part_of(chosen)
+    part = find_part(chosen)
     rows = [(entry, list(changes(entry))) for entry in part.entries]
     shown = len(rows) + (parse_number(request.GET.get("shown", "")) or 0)  # with those above
     total = "1 entry" if shown == 1 else f"{shown} entries"
     context = {"chosen": chosen, "part": part, "rows": rows, "verbs": VERBS, "kinds": KINDS}
     context |= {"shown": shown, "announcement": "Searching…" if part.is_searching else total}
-    if request.htmx.target == OLDER:
+    if request.htmx.target == OLDER_PART:
         return render(request, "audit/_entries.html", context)
     return render_partial(request, "audit/entries.html", "rows", context)
 
@@ -40,14 +40,14 @@ class FieldChange:
     object was created or deleted, only one of them is known, and ``is_compared`` is false."""
 
     name: str
-    was: Any
-    now: Any
+    before: Any
+    after: Any
     is_compared: bool
 
     @property
     def value(self) -> Any:
         """The one value of a field that is not compared."""
-        return self.was if self.now is None else self.now
+        return self.before if self.after is None else self.after
 
 
 def changes(entry: AuditEntry) -> Iterator[FieldChange]:
@@ -56,10 +56,10 @@ def changes(entry: AuditEntry) -> Iterator[FieldChange]:
     for name in entry.before | entry.after:
         was = entry.before.get(name)
         now = entry.after.get(name)
-        yield FieldChange(_label(name), was, now, is_compared)
+        yield FieldChange(_field_label(name), was, now, is_compared)
 
 
-def _label(name: str) -> str:
+def _field_label(name: str) -> str:
     """The name of a column in words. A path into a document is shown as it is."""
     if not name.replace("_", "").isalpha() or not name.islower():
         return name

@@ -17,11 +17,11 @@ from core.broker import enqueue
 from engines.base import EngineError
 from engines.findings import CONNECTION, PERMISSIONS, SIGNED_IN, Finding, Level
 
-KEPT = timedelta(hours=1)
-PATIENCE = timedelta(seconds=60)  # until the page says that no worker has taken it up
+LIFETIME = timedelta(hours=1)
+LATE_AFTER = timedelta(seconds=60)  # until the page says that no worker has taken it up
 
 
-def ask(
+def request_test(
     *,
     by: User,
     cluster: Cluster | None = None,
@@ -35,7 +35,7 @@ def ask(
 
     Only the id of the test goes to the worker: the secret stays in the database, encrypted.
     """
-    test = _new(by, cluster, kind, secret)
+    test = _new_test(by, cluster, kind, secret)
     test.settings_json = dict(settings or {})
     test.values_json = dict(values or {})
     with transaction.atomic():
@@ -45,18 +45,18 @@ def ask(
     return test
 
 
-def keep(
+def store_secret(
     *, by: User, cluster: Cluster | None, kind: ClusterKind, secret: ConnectionSecret
 ) -> ConnectionTest:
     """Store a secret from a form that has to be shown again, because the page must not
     contain it."""
-    test = _new(by, cluster, kind, secret)
+    test = _new_test(by, cluster, kind, secret)
     test.answered_at = timezone.now()
     test.save()
     return test
 
 
-def _new(
+def _new_test(
     by: User, cluster: Cluster | None, kind: ClusterKind | None, secret: ConnectionSecret | None
 ) -> ConnectionTest:
     prune()
@@ -68,12 +68,12 @@ def _new(
 def run(test: ConnectionTest) -> None:
     """Run the test and store its findings, and the new state of a cluster that exists."""
     if test.secret_json or _is_changed(test):
-        findings = _look(test)
+        findings = _check_connection(test)
     elif test.cluster:
         test.cluster.definition.end_pause(test.cluster)
         services.refresh(test.cluster)
         kept = test.cluster
-        findings = kept.findings or _away(kept.definition, kept.state_message)
+        findings = kept.findings or _findings_without_answer(kept.definition, kept.state_message)
     else:
         findings = ()
     test.findings_json = [asdict(finding) for finding in findings]
@@ -86,13 +86,13 @@ def _is_changed(test: ConnectionTest) -> bool:
     connection."""
     if test.cluster is None:
         return False
-    kept = services.settings_of(test.cluster)
+    kept = services.stored_settings(test.cluster)
     reached_by = test.cluster.definition.connection_settings
     given = {**kept, **test.settings_json}  # of a form: all texts
     return any(str(given[key]) != str(kept[key]) for key in reached_by)
 
 
-def _look(test: ConnectionTest) -> tuple[Finding, ...]:
+def _check_connection(test: ConnectionTest) -> tuple[Finding, ...]:
     """Look without saving anything. A test without a secret takes the cluster's own."""
     trial = Cluster(name="test", kind=test.kind, settings_json=test.settings_json)
     if test.secret_json:
@@ -103,29 +103,29 @@ def _look(test: ConnectionTest) -> tuple[Finding, ...]:
     try:
         return trial.definition.connect(trial).check()
     except EngineError as error:
-        return _away(trial.definition, str(error))
+        return _findings_without_answer(trial.definition, str(error))
 
 
-def _away(kind: ClusterKind, message: str) -> tuple[Finding, ...]:
+def _findings_without_answer(kind: ClusterKind, message: str) -> tuple[Finding, ...]:
     return (Finding(CONNECTION, kind.server, Level.ISSUE, message),)
 
 
 def is_late(test: ConnectionTest) -> bool:
     """Whether no worker has taken it up for so long that perhaps none is running."""
-    return test.answered_at is None and timezone.now() - test.created_at > PATIENCE
+    return test.answered_at is None and timezone.now() - test.created_at > LATE_AFTER
 
 
 def rights_to_apply(kind: ClusterKind, findings: Sequence[Finding]) -> str:
     """The manifest of all permissions that Trainyard needs, as YAML, if one of them is missing."""
     granted = all(it.level is Level.OK for it in findings if it.area == PERMISSIONS)
-    return "" if granted or kind.rights is None else kind.rights.manifest(user_of(findings))
+    return "" if granted or kind.rights is None else kind.rights.manifest(signed_in_user(findings))
 
 
-def user_of(findings: Iterable[Finding]) -> str:
+def signed_in_user(findings: Iterable[Finding]) -> str:
     """Trainyard's user name on the cluster; empty if unknown."""
     return next((it.text for it in findings if it.name == SIGNED_IN), "")
 
 
 def prune() -> None:
     """Delete old tests, together with secrets that were never saved."""
-    ConnectionTest.objects.filter(created_at__lt=timezone.now() - KEPT).delete()
+    ConnectionTest.objects.filter(created_at__lt=timezone.now() - LIFETIME).delete()

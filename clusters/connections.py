@@ -37,7 +37,7 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         containers=offer.containers,
     )
     try:
-        return cluster.settings.on(site)
+        return cluster.settings.apply_to(site)
     except ValidationError:  # nothing can be launched until they are corrected
         return site
 
@@ -66,13 +66,13 @@ def engine_for(cluster: Cluster) -> Engine:
     """
     kept = _engines.get(cluster.pk)
     if kept is None or kept[0] < cluster.connection_version:
-        kept = _keep(Cluster.objects.get(pk=cluster.pk))
+        kept = _connect(Cluster.objects.get(pk=cluster.pk))
     return kept[1]
 
 
-def _keep(cluster: Cluster) -> tuple[int, Engine]:
+def _connect(cluster: Cluster) -> tuple[int, Engine]:
     if cluster.settings_fault:
-        raise EngineUnavailable(cluster.silence)
+        raise EngineUnavailable(cluster.outage)
     new = cluster.connection_version, cluster.definition.connect(cluster)
     with _lock:  # connecting may take seconds: the first of two threads wins
         kept = _engines.get(cluster.pk)
@@ -81,6 +81,6 @@ def _keep(cluster: Cluster) -> tuple[int, Engine]:
     return kept
 
 
-def forget() -> None:
+def forget_engines() -> None:
     """Drop all engines, so that the next call connects again."""
     _engines.clear()

@@ -9,7 +9,7 @@ from engines.base import EngineUnavailable
 from engines.findings import EXCLUDED, Finding, Level, refusal_of
 
 HELP = "The Connection tab of the cluster shows administrators what to apply."
-NAMED = 3  # findings in one message; the page lists them all
+MOST_NAMED = 3  # findings in one message; the page lists them all
 
 
 def request_check(cluster: Cluster) -> None:
@@ -20,7 +20,7 @@ def request_check(cluster: Cluster) -> None:
     enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
 
 
-def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
+def state_of(findings: Iterable[Finding]) -> tuple[State, str]:
     """The state of a cluster that answered. A refusal outweighs missing prerequisites, and
     these other issues."""
     findings = list(findings)
@@ -35,13 +35,13 @@ def verdict(findings: Iterable[Finding]) -> tuple[State, str]:
     return State.CONNECTED, ""
 
 
-def away(error: EngineUnavailable) -> tuple[State, str]:
+def disconnected(error: EngineUnavailable) -> tuple[State, str]:
     """The state of a cluster that did not answer. It will be asked again automatically."""
     advice = "Running workloads are not affected. Trainyard keeps trying."
     return State.DISCONNECTED, f"{error} {advice}"
 
 
 def _sentence(findings: list[Finding]) -> str:
-    named = [f"{finding.name}: {finding.text}" for finding in findings[:NAMED]]
+    named = [f"{finding.name}: {finding.text}" for finding in findings[:MOST_NAMED]]
     rest = len(findings) - len(named)
     return " ".join([*named, f"And {rest} more." if rest > 0 else ""]).strip()

@@ -44,16 +44,16 @@ def states() -> Choices:
 
 
 DEFAULT_POOL = "default"  # for nodes that match no pool's label; it has no row
-KEY = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
+LABEL_KEY = r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
 pool_rule = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?\Z",
     "Start with a letter; use lower-case letters, digits and hyphens.",
 )
 key_rule = RegexValidator(
-    rf"^({KEY}/)?{KEY}\Z", "Write a label key such as gpu-type or example.com/gpu-type."
+    rf"^({LABEL_KEY}/)?{LABEL_KEY}\Z", "Write a label key such as gpu-type or example.com/gpu-type."
 )
 value_rule = RegexValidator(
-    rf"^({KEY})?\Z", "Use letters, digits, hyphens, underscores and dots; it may be empty."
+    rf"^({LABEL_KEY})?\Z", "Use letters, digits, hyphens, underscores and dots; it may be empty."
 )
 
 
@@ -61,7 +61,7 @@ class ClusterQuerySet(models.QuerySet["Cluster"]):
     def visible_to(self, user: Any) -> Self:
         """Clusters that the user may see, by a role there or in one of their projects."""
         columns = {"cluster": "pk", "department": "departments", "project": "projects"}
-        reached = access.reach(user, "clusters.read", **columns)
+        reached = access.permitted_rows(user, "clusters.read", **columns)
         return self.filter(reached).distinct() if reached else self
 
 
@@ -89,7 +89,7 @@ class Cluster(models.Model):
     connection_version = models.PositiveIntegerField(default=0, editable=False)
 
     objects = ClusterQuerySet.as_manager()
-    _as_read: tuple[Any, Capabilities] | None = None  # their JSON, and what it says
+    _capabilities_cache: tuple[Any, Capabilities] | None = None  # their JSON, and what it says
 
     if TYPE_CHECKING:
         nodes: RelatedManager["Node"]
@@ -121,11 +121,12 @@ class Cluster(models.Model):
     def capabilities(self) -> Capabilities:
         """What the cluster offered at the last check; nothing if that can no longer be read, until
         the next check."""
-        if self._as_read is None or self._as_read[0] is not self.capabilities_json:
-            without = Capabilities(frameworks=(), queues=self.definition.has_queue)
-            capabilities = capabilities_of(self.capabilities_json) or without
-            self._as_read = self.capabilities_json, capabilities  # a plan reads this seven times
-        return self._as_read[1]
+        cache = self._capabilities_cache
+        if cache is None or cache[0] is not self.capabilities_json:
+            nothing = Capabilities(frameworks=(), queues=self.definition.has_queue)
+            cache = (self.capabilities_json, capabilities_of(self.capabilities_json) or nothing)
+            self._capabilities_cache = cache  # a plan reads this seven times
+        return cache[1]
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -144,7 +145,7 @@ class Cluster(models.Model):
         return document_fault(self.definition.settings, self.settings_json)
 
     @property
-    def silence(self) -> str:
+    def outage(self) -> str:
         """Why the cluster does not answer; empty if it does."""
         if fault := self.settings_fault:
             return f"Its settings are no longer valid: {fault}. An administrator can change them."
@@ -164,7 +165,7 @@ class Installation(models.Model):
         return self.mark.hex
 
     @classmethod
-    def own_mark(cls) -> str:
+    def current_mark(cls) -> str:
         """The mark of this Trainyard's objects on clusters."""
         return str(cls.objects.get_or_create(pk=cls.ONLY)[0])
 

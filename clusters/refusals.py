@@ -15,13 +15,13 @@ from spec.phases import MAY_BE_THERE
 MOST_TESTS = 50  # whose secrets are compared: those of an hour, the newest first
 
 
-def refuse_as_tested(cluster: Cluster, secret: ConnectionSecret | None) -> None:
+def refuse_tested_connection(cluster: Cluster, secret: ConnectionSecret | None) -> None:
     """``ValidationError`` if this very connection was refused when it was last tested.
     ``secret=None`` is the stored one, and so is that of a test of this cluster without any."""
     key = cluster.definition.exclusive_setting
     if not key:
         return
-    stored = _stored(cluster)
+    stored = _stored_secret(cluster)
     wanted = stored if secret is None else secret
     same = {"kind": cluster.kind, f"settings_json__{key}": cluster.settings_json[key]}
     tests = ConnectionTest.objects.filter(**same, answered_at__isnull=False).filter(
@@ -38,7 +38,7 @@ def refuse_as_tested(cluster: Cluster, secret: ConnectionSecret | None) -> None:
                 return
 
 
-def _stored(cluster: Cluster) -> ConnectionSecret | None:
+def _stored_secret(cluster: Cluster) -> ConnectionSecret | None:
     """The saved secret; ``None`` if there is none that can be read."""
     with suppress(Unreadable):
         if connection := Connection.objects.filter(cluster=cluster).first():
@@ -53,7 +53,7 @@ def is_unused(cluster: Cluster) -> bool:
     return bool(cluster.refusal) and not there.exists()
 
 
-def still_refused(cluster: Cluster, message: str) -> tuple[Finding, ...]:
+def remaining_refusals(cluster: Cluster, message: str) -> tuple[Finding, ...]:
     """Findings while the cluster cannot be checked, for the reason in ``message``: a refusal holds
     until the cluster says otherwise."""
     refused = [finding for finding in cluster.findings if finding.level is Level.REFUSED]

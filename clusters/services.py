@@ -26,7 +26,7 @@ from engines.queues import Wanted
 
 QUOTAS = "Quotas"  # area of findings about queues
 WORKLOADS = "Workloads"  # area of findings about what workloads wait for; reported by workloads
-LOOKED_AT = ("state", "state_message", "findings_json", "checked_at")  # updated by a check
+CHECK_COLUMNS = ("state", "state_message", "findings_json", "checked_at")  # updated by a check
 
 
 def ensure_local() -> Cluster:
@@ -34,7 +34,7 @@ def ensure_local() -> Cluster:
     return Cluster.objects.get_or_create(kind=LOCAL.slug, defaults={"name": LOCAL.slug})[0]
 
 
-def add_at_once(
+def add_after_check(
     kind: ClusterKind, *, name: str, settings: Mapping[str, Any], secret: ConnectionSecret
 ) -> Cluster:
     """Add a cluster after it has answered.
@@ -43,9 +43,9 @@ def add_at_once(
     cases nothing is saved.
     """
     with transaction.atomic():
-        cluster = _new(kind, name, settings, secret)
+        cluster = _create_cluster(kind, name, settings, secret)
         audit.record(None, "create", cluster, after=_facts(cluster))
-        _ask(cluster)
+        _check(cluster)
         if cluster.refusal:
             raise EngineRefused(cluster.refusal)
     return cluster
@@ -64,19 +64,19 @@ def create(
     ``ValidationError`` names the wrong fields.
     """
     access.require(by, "clusters.create")
-    with _one_name():
-        cluster = _new(kind, name, settings, secret)
-        refusals.refuse_as_tested(cluster, secret)
+    with _translate_taken_name():
+        cluster = _create_cluster(kind, name, settings, secret)
+        refusals.refuse_tested_connection(cluster, secret)
         audit.record(by, "create", cluster, after=_facts(cluster))
         health.request_check(cluster)
     return cluster
 
 
-def _new(
+def _create_cluster(
     kind: ClusterKind, name: str, settings: Mapping[str, Any], secret: ConnectionSecret
 ) -> Cluster:
     cluster = Cluster(kind=kind.slug)
-    judge(cluster, name=name, settings=settings)
+    set_and_validate(cluster, name=name, settings=settings)
     cluster.save()
     Connection.objects.create(cluster=cluster, secret_json=secret.model_dump_json())
     return cluster
@@ -94,14 +94,14 @@ def update(
     wrong fields. What was observed by the old connection is discarded, and a worker checks again.
     """
     access.require(by, "clusters.update", *cluster.scope_keys)
-    with _one_name():
+    with _translate_taken_name():
         # Locked, so that concurrent changes get different versions, and no project is added
         # meanwhile.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
         was = _facts(cluster)
-        before = settings_of(cluster)
+        before = stored_settings(cluster)
         name = cluster.name if name is None else name
-        judge(cluster, name=name, settings=settings or {})
+        set_and_validate(cluster, name=name, settings=settings or {})
         changed = ["name", "settings_json"]
         differs = {key for key, value in cluster.settings_json.items() if value != before.get(key)}
         if secret is not None or differs & cluster.definition.connection_settings:
@@ -110,28 +110,28 @@ def update(
             cluster.state_message = ""
             cluster.findings_json = []
             cluster.checked_at = None
-            changed += ["connection_version", *LOOKED_AT]
+            changed += ["connection_version", *CHECK_COLUMNS]
             health.request_check(cluster)
         if secret is not None or cluster.definition.exclusive_setting in differs:
-            refusals.refuse_as_tested(cluster, secret)
+            refusals.refuse_tested_connection(cluster, secret)
         if secret is not None:
-            _keep_connection(cluster, secret)
+            _replace_secret(cluster, secret)
         cluster.save(update_fields=changed)
         audit.record(by, "update", cluster, before=was, after=_facts(cluster))
     return cluster
 
 
-def settings_of(cluster: Cluster) -> dict[str, Any]:
+def stored_settings(cluster: Cluster) -> dict[str, Any]:
     """The settings as stored, valid or not, so that they can be corrected."""
     fresh = cluster.definition.settings().model_dump()
     return {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
 
 
-def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
+def set_and_validate(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
     """Set name and settings on the object without saving, and validate it. ``ValidationError``
     names everything that is wrong."""
     kind = cluster.definition
-    before = settings_of(cluster)
+    before = stored_settings(cluster)
     fault = cluster.settings_fault
     settings = {**before, **settings}
     cluster.name = name
@@ -149,7 +149,7 @@ def judge(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _one_name() -> Iterator[None]:
+def _translate_taken_name() -> Iterator[None]:
     """A transaction in which a name that was just taken by somebody else raises the usual
     ``ValidationError``."""
     try:
@@ -160,7 +160,7 @@ def _one_name() -> Iterator[None]:
         raise ValidationError({"name": taken}) from error
 
 
-def _keep_connection(cluster: Cluster, secret: ConnectionSecret) -> None:
+def _replace_secret(cluster: Cluster, secret: ConnectionSecret) -> None:
     """Replace the secret without reading the old one, which may be unreadable since ``SECRET_KEY``
     changed."""
     text = secret.model_dump_json()
@@ -197,18 +197,22 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
     ``queues`` are applied if the cluster enforces quotas itself.
     """
     try:
-        _ask(cluster, queues)
+        _check(cluster, queues)
     except EngineUnavailable as error:
-        _note(cluster, *health.away(error), refusals.still_refused(cluster, str(error)))
+        _store_result(
+            cluster, *health.disconnected(error), refusals.remaining_refusals(cluster, str(error))
+        )
         return False
     except EngineRefused as error:
-        still = refusals.still_refused(cluster, str(error))
-        _note(cluster, State.MISSING, str(error), still)
+        still = refusals.remaining_refusals(cluster, str(error))
+        _store_result(cluster, State.MISSING, str(error), still)
         return False
     return True
 
 
-def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()) -> bool:
+def _store_result(
+    cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()
+) -> bool:
     """Store the result of a check, and only that: an administrator may have changed other columns
     meanwhile."""
     cluster.state = state
@@ -216,35 +220,35 @@ def _note(cluster: Cluster, state: State, message: str, findings: tuple[Finding,
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()
     same = Cluster.objects.filter(pk=cluster.pk, connection_version=cluster.connection_version)
-    return bool(same.update(**{name: getattr(cluster, name) for name in LOOKED_AT}))
+    return bool(same.update(**{name: getattr(cluster, name) for name in CHECK_COLUMNS}))
 
 
-def _ask(cluster: Cluster, queues: Wanted | None = None) -> None:
+def _check(cluster: Cluster, queues: Wanted | None = None) -> None:
     """Network first, one transaction after. What lacks is written down even where it keeps us
     from looking at the rest."""
     engine = engine_for(cluster)
     findings = engine.check()
-    state, message = health.verdict(findings)
+    state, message = health.state_of(findings)
     try:
         capabilities = engine.capabilities()
         nodes = engine.nodes()
     except EngineRefused:
         if state is not State.MISSING:
             raise
-        _note(cluster, state, message, findings)
+        _store_result(cluster, state, message, findings)
         return
     if capabilities.quotas and not refusal_of(findings):
-        findings += _kept(cluster, engine, queues)
+        findings += _apply_queues(cluster, engine, queues)
     findings += tuple(finding for finding in cluster.findings if finding.area == WORKLOADS)
-    state, message = health.verdict(findings)
+    state, message = health.state_of(findings)
     with transaction.atomic():
-        if _note(cluster, state, message, findings):
+        if _store_result(cluster, state, message, findings):
             cluster.capabilities_json = asdict(capabilities)
             cluster.save(update_fields=["capabilities_json"])
             store.store(cluster, nodes)
 
 
-def tell(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
+def store_waiting_findings(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
     """Findings about what workloads wait for, in place of those before; whether they differ. The
     state of a cluster that was not heard stays what it is, and one that was deleted has none."""
     with transaction.atomic():
@@ -256,7 +260,7 @@ def tell(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
             return False
         row.findings_json = [asdict(finding) for finding in others + waiting]
         if row.state in (State.CONNECTED, State.ISSUES):
-            row.state, row.state_message = health.verdict(row.findings)
+            row.state, row.state_message = health.state_of(row.findings)
         row.save(update_fields=["findings_json", "state", "state_message"])
     cluster.findings_json = row.findings_json
     cluster.state = row.state
@@ -264,7 +268,7 @@ def tell(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
     return True
 
 
-def _kept(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tuple[Finding, ...]:
+def _apply_queues(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tuple[Finding, ...]:
     """How keeping the queues went; where nobody says what they should be, how it went before.
 
     A failure is one of the scheduler's, such as its webhook: the cluster itself did answer.

@@ -124,7 +124,7 @@ def _why_refused(cluster: Cluster, spec: WorkloadSpec, field: str) -> str:
     problems = list(cluster.definition.unsupported(cluster, launch))
     for path in _paths_of(field):
         for problem in problems:
-            if f"{path}.".startswith(f"{_place_in_pod(problem.path)}."):
+            if f"{path}.".startswith(f"{_path_in_pod(problem.path)}."):
                 return problem.message.partition(LEAVE_OUT)[0]
     return ""
 
@@ -136,7 +136,7 @@ def _paths_of(field: str) -> list[str]:
     return [field, SHARED_GPU] if field.startswith("compute.gpu") else [field]
 
 
-def _place_in_pod(path: Path) -> str:
+def _path_in_pod(path: Path) -> str:
     """Return a path without the role of the pod and the numbers of items."""
     names = [step for step in path if isinstance(step, str)]
     return ".".join(names[1:] if names[0] == "worker" else names)

@@ -5,7 +5,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.generic import RedirectView
 
 from accounts.api.oauth import create_token_by_form
-from accounts.views.sign_in import CLOSED_PAGES, closed
+from accounts.views.sign_in import CLOSED_PAGES, closed_page
 from config.health import health_notice, healthz
 from config.rest.api import api, nowhere
 from config.rest.reference import api_reference
@@ -28,7 +28,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("v1/k8s/setting/<str:setting_key>", called["general-setting"]),
     path("api-reference/", api_reference, name="api-reference"),
     re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
-    re_path(CLOSED_PAGES, closed),
+    re_path(CLOSED_PAGES, closed_page),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),
     path("", include("assets.urls")),

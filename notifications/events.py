@@ -30,36 +30,36 @@ LABELS = {
 }
 
 
-def type_of(phase: str) -> str:
+def event_type(phase: str) -> str:
     return f"workload.{phase.lower()}"
 
 
-TYPES = tuple(type_of(phase) for phase in Phase)
+TYPES = tuple(event_type(phase) for phase in Phase)
 
 
 def choices() -> Choices:
     """The events as choices of a form."""
     return [
         (EVERY_EVENT, "Every event"),
-        *((type_of(phase), label) for phase, label in LABELS.items()),
+        *((event_type(phase), label) for phase, label in LABELS.items()),
     ]
 
 
-def label_of(name: str) -> str:
+def event_label(name: str) -> str:
     return dict(choices()).get(name, "Test")
 
 
-def wants(webhook: Webhook, event: Event) -> bool:
+def is_subscribed(webhook: Webhook, event: Event) -> bool:
     """Whether a webhook gets a message about an event. Not about anything before it was
     turned on."""
     return (
-        not {EVERY_EVENT, type_of(event.phase)}.isdisjoint(webhook.events)
+        not {EVERY_EVENT, event_type(event.phase)}.isdisjoint(webhook.events)
         and webhook.listens_since <= event.at
-        and _holds(webhook, event.workload)
+        and _is_in_scope(webhook, event.workload)
     )
 
 
-def _holds(webhook: Webhook, workload: Workload) -> bool:
+def _is_in_scope(webhook: Webhook, workload: Workload) -> bool:
     """Whether the workload is in the scope of the webhook."""
     match webhook.scope:
         case Scope.PROJECT:
@@ -71,12 +71,12 @@ def _holds(webhook: Webhook, workload: Workload) -> bool:
     return webhook.scope == Scope.ACCOUNT
 
 
-def message(event: Event) -> str:
+def event_body(event: Event) -> str:
     """The body of a message, as it is sent and signed. ``version`` increases with each event of a
     workload."""
     workload = event.workload
     return _body(
-        type_of(event.phase),
+        event_type(event.phase),
         event.at,
         {
             "id": str(workload.pk),
@@ -94,7 +94,7 @@ def message(event: Event) -> str:
     )
 
 
-def test_message(webhook: Webhook, at: datetime) -> str:
+def test_body(webhook: Webhook, at: datetime) -> str:
     return _body(TEST, at, {"id": str(webhook.pk), "name": webhook.name})
 
 
@@ -103,7 +103,7 @@ def _body(name: str, at: datetime, data: dict[str, Any]) -> str:
     return json.dumps({"type": name, "timestamp": said, "data": data}, ensure_ascii=False)
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_events(names: Iterable[str]) -> list[str]:
     """The names of known events, in the order of the table, without repetitions."""
     wanted = set(names)
     return [name for name, _ in choices() if name in wanted]

@@ -45,7 +45,7 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
     def open_to(self, user: User, action: str) -> Self:
         """The webhooks whose scope is one in which someone may do it."""
         columns = {"project": "project", "department": "department", "cluster": "cluster"}
-        return self.filter(access.reach(user, action, **columns))
+        return self.filter(access.permitted_rows(user, action, **columns))
 
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "webhooks.read")
@@ -97,7 +97,7 @@ class Webhook(Scoped):
         return reverse("webhook-detail", args=[self.pk])
 
     @property
-    def shown_url(self) -> str:
+    def masked_url(self) -> str:
         """The address for everyone to see: without its path, which chats and others treat as a
         password. Empty if it is lost."""
         parts = urlsplit(self.url)
@@ -111,7 +111,7 @@ class Webhook(Scoped):
         return list(filter(None, [self.secret, self.old_secret if is_kept else ""]))
 
     @property
-    def lost(self) -> str:
+    def lost_reason(self) -> str:
         """Why nothing can be sent since the key of the installation was lost; empty if it was
         not."""
         if not self.secrets:
@@ -200,11 +200,13 @@ class Delivery(models.Model):
         return f"msg_{self.id.hex}"
 
     @property
-    def is_held(self) -> bool:
+    def is_blocked(self) -> bool:
         """Whether it waits for a secret, as no receiver would trust it unsigned, or an address. A
         user who sends it is told so at once."""
         is_asked = self.asked_by_id is not None
-        return self.state == DeliveryState.PENDING and not is_asked and bool(self.webhook.lost)
+        return (
+            self.state == DeliveryState.PENDING and not is_asked and bool(self.webhook.lost_reason)
+        )
 
     @property
     def pretty_body(self) -> str:

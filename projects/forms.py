@@ -7,7 +7,7 @@ from django.http import QueryDict
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic import Field as Limits
 
-from accounts.forms import SIGN_IN, USER, texts
+from accounts.forms import SIGN_IN_FIELDS, USER_FIELDS, text_values
 from accounts.models import User
 from clusters.models import DEFAULT_POOL, Cluster, NodePool
 from core.forms.field import Cell, Field, Input, Values
@@ -230,7 +230,7 @@ class MemberForm(Form):
 
     def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
         self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
-        self.asked = (*SIGN_IN, *USER) if new else USER
+        self.asked = (*SIGN_IN_FIELDS, *USER_FIELDS) if new else USER_FIELDS
         projects = [(pk, project.name) for pk, project in self.projects.items()]
         member = Field("projects", "Projects", Input.BOXES, choices="projects")
         super().__init__((*self.asked, member), initial, posted, offered={"projects": projects})
@@ -239,7 +239,7 @@ class MemberForm(Form):
 
     def given(self) -> dict[str, str]:
         """The values for the verbs about users."""
-        return texts(self, *self.asked)
+        return text_values(self, *self.asked)
 
     def chosen(self) -> list[Project]:
         return [self.projects[pk] for pk in self.values.get("projects", ())]

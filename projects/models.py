@@ -81,7 +81,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def open_to(self, user: User, action: str) -> Self:
         """Projects in which ``user`` may perform ``action``."""
         columns = {"project": "pk", "department": "department", "cluster": "cluster"}
-        return self.filter(access.reach(user, action, **columns))
+        return self.filter(access.permitted_rows(user, action, **columns))
 
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")

@@ -78,7 +78,7 @@ class Place:
     def is_open_to(self, user: User, action: str) -> bool:
         """Whether ``user`` may perform ``action`` on assets there."""
         if self.owner:
-            return self.owner == user and access.may_own(user, action)
+            return self.owner == user and access.may_with_own(user, action)
         return access.may(user, action, *self.scope_keys)
 
     def __str__(self) -> str:

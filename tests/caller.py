@@ -24,14 +24,13 @@ class Caller:
     user: User
 
     def __call__(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        token = tokens.access_token_for(self.user, key=self.user.acting_key)
         response = Client().generic(
             method,
             f"/api/v1{path}",
             data=b"" if body is None else json.dumps(body).encode(),
             content_type="application/json",
-            headers={
-                "Authorization": f"Bearer {tokens.issue(self.user, key=self.user.acting_key)}"
-            },
+            headers={"Authorization": f"Bearer {token}"},
         )
         is_json = response.content and response.headers.get("Content-Type", "").startswith(
             "application/json"

@@ -78,7 +78,7 @@ class ClusterFactory(DjangoModelFactory[Cluster]):
     def nodes(self, create: bool, extracted: int | None, **kwargs: Any) -> None:
         made = NodeFactory.create_batch(1 if extracted is None else extracted, cluster=self)
         seen = [NodeInfo(node.name, node.cpu, node.memory, node.gpus) for node in made]
-        store.total(self, seen)
+        store.store_totals(self, seen)
 
 
 class DepartmentFactory(DjangoModelFactory[Department]):

@@ -111,7 +111,7 @@ SIZES: dict[str, tuple[str, dict[str, Any]]] = {
 def make(cluster: Cluster, department: Department) -> None:
     """Create the demo project, unless there is any project: one that was deleted does not come
     back."""
-    author = access.who_may("assets.create").first()
+    author = access.permitted_users("assets.create").first()
     if author is None or Project.objects.exists():
         return
     Project.objects.create(

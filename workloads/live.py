@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from accounts import access
 from accounts.models import User
-from accounts.sessions import user_of
+from accounts.sessions import user_of_session
 from core.broker import stream as live
 from core.database.connections import release_connection
 from projects.models import Project
@@ -91,7 +91,7 @@ class PageWatch:
     def _channels_now(self) -> list[str] | None:
         """``None`` where there are none any more, or nobody can tell: then the page asks anew."""
         try:
-            user = user_of(self.session)
+            user = user_of_session(self.session)
             return channels_of(user) if user else None
         except Error as error:  # that of a closed connection is not a DatabaseError
             log.warning("The live updates of a page were cut: %s", error)

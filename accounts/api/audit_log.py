@@ -41,8 +41,8 @@ FIELDS: Fields = {
     "entity_name": ("target_name", TEXT),
     "entity_id": ("target_id", TEXT),
 }
-MOST_IN_A_FILE = 20_000
-HEAD = ("timestamp", "subject", "action", "verb", "entity_type", "entity_name", "entity_id")
+LARGEST_FILE = 20_000
+COLUMNS = ("timestamp", "subject", "action", "verb", "entity_type", "entity_name", "entity_id")
 #: Run:ai's action of each entry, as a column.
 ACTION = Case(
     *(When(verb=verb, then=Value(action)) for verb, action in ACTIONS.items()),
@@ -131,7 +131,7 @@ class AuditListing(AuditTime, SortParameters):
 class AuditFile(AuditTime):
     file_type: Literal["csv", "json"] = Field(default="json", description="csv or json")
     number_of_samples: int = Field(
-        default=MOST_IN_A_FILE, ge=1, le=MOST_IN_A_FILE, description="The most entries in the file"
+        default=LARGEST_FILE, ge=1, le=LARGEST_FILE, description="The most entries in the file"
     )
 
 
@@ -158,12 +158,12 @@ def download_audit_log(request: ApiRequest, asked: Query[AuditFile]) -> HttpResp
     if asked.file_type == "json":
         entries = [AuditLogOut.of(it).model_dump() for it in rows]
         return JsonResponse(entries, NinjaJSONEncoder, safe=False)
-    text = "".join(map(line_writer(), _table(rows)))
+    text = "".join(map(line_writer(), _csv_rows(rows)))
     return HttpResponse(text, content_type="text/csv; charset=utf-8")
 
 
-def _table(rows: QuerySet[AuditEntry]) -> Iterator[tuple[str, ...]]:
-    yield HEAD
+def _csv_rows(rows: QuerySet[AuditEntry]) -> Iterator[tuple[str, ...]]:
+    yield COLUMNS
     for row in rows:
         shown = AuditLogOut.of(row).model_dump(mode="json")
-        yield tuple(str(shown[name]) for name in HEAD)
+        yield tuple(str(shown[name]) for name in COLUMNS)

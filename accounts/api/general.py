@@ -7,7 +7,7 @@ from ninja import Field, Query, Router
 
 from accounts import access, general
 from accounts.api.tokens import ApiRequest
-from accounts.forms import SETTINGS
+from accounts.forms import SETTING_FIELDS
 from core.rest.api import StrictBody, Wire, enum_schema, not_found
 from core.rest.filters import TEXT, Fields
 from core.rest.rows import OptionalListing
@@ -54,7 +54,7 @@ class SettingChanged(Wire):
 def list_settings(request: ApiRequest, listing: Query[OptionalListing]) -> list[SettingOut]:
     """The settings that administrators make for everyone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
-    return listing.of(_all(), FIELDS, "key", "label", "description")
+    return listing.of(_settings(), FIELDS, "key", "label", "description")
 
 
 @router.get(
@@ -63,7 +63,7 @@ def list_settings(request: ApiRequest, listing: Query[OptionalListing]) -> list[
 def get_setting(request: ApiRequest, setting_key: str) -> SettingOut:
     """One setting, by its key."""
     access.require(request.user, "settings.read")
-    for setting in _all():
+    for setting in _settings():
         if setting.key == setting_key:
             return setting
     raise not_found("This setting")
@@ -72,14 +72,14 @@ def get_setting(request: ApiRequest, setting_key: str) -> SettingOut:
 @router.put("/settings", response=SettingChanged, by_alias=True)
 def update_setting(request: ApiRequest, body: SettingIn) -> SettingChanged:
     """Change one setting. The others stay as they are."""
-    settings = general.current()
+    settings = general.read_settings()
     switches: dict[str, bool] = {key: getattr(settings, key) for key in SWITCHES}
-    general.update(by=request.user, **(switches | {body.key: body.value}))
+    general.update_settings(by=request.user, **(switches | {body.key: body.value}))
     return SettingChanged()
 
 
-def _all() -> Iterator[SettingOut]:
-    settings = general.current()
-    for field in SETTINGS:
+def _settings() -> Iterator[SettingOut]:
+    settings = general.read_settings()
+    for field in SETTING_FIELDS:
         value = "true" if getattr(settings, field.key) else "false"
         yield SettingOut(key=field.key, value=value, label=field.label, description=field.hint)

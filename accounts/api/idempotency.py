@@ -30,10 +30,10 @@ LOST = ApiError(
     f"{HEADER} only if it was not found.",
 )
 
-Run = Callable[..., HttpResponse]
+Call = Callable[..., HttpResponse]
 
 
-def run_once_per_key(run: Run) -> Run:
+def run_once_per_key(run: Call) -> Call:
     """Wrap a ninja call so that it runs only once for each key of a user. Later requests get the
     stored answer."""
     operation = operation_of(run)
@@ -51,12 +51,12 @@ def run_once_per_key(run: Run) -> Run:
         user = next((it for call in operation.auth_callbacks if (it := call(request))), None)
         if user is None:
             return run(request, *args, **values)
-        return _done_once(user, key, request, lambda: run(request, *args, **values))
+        return _run_or_replay(user, key, request, lambda: run(request, *args, **values))
 
     return done
 
 
-def _done_once(
+def _run_or_replay(
     user: User, key: str, request: HttpRequest, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
     asked = _fingerprint(request, user.acting_key)
@@ -66,7 +66,7 @@ def _done_once(
             with transaction.atomic():  # waits for another request with the same key
                 row = KeptAnswer.objects.create(user=user, key=key, asked=asked)
         except IntegrityError:
-            return _again(KeptAnswer.objects.defer("body").get(user=user, key=key), asked)
+            return _replay(KeptAnswer.objects.defer("body").get(user=user, key=key), asked)
         response = run()
         if response.status_code >= 400:
             transaction.set_rollback(True)
@@ -77,7 +77,7 @@ def _done_once(
     return response
 
 
-def _again(kept: KeptAnswer, asked: str) -> HttpResponse:
+def _replay(kept: KeptAnswer, asked: str) -> HttpResponse:
     if kept.asked != asked:
         details = f"Send another {HEADER} with another request."
         return _error(

@@ -18,7 +18,7 @@ from core.text import in_utc
 router = Router(tags=["Access"])
 
 REFUSED = "The access key cannot be saved."
-BY_KEY = "An access key cannot create or change keys. Use a token from a password."
+REFUSED_TO_KEYS = "An access key cannot create or change keys. Use a token from a password."
 Permission = Annotated[str, Field(max_length=64)]
 FIELDS: Fields = {
     "name": ("name", TEXT),
@@ -60,7 +60,7 @@ class KeyOut(Wire):
 
     @classmethod
     def of(cls, key: AccessKey) -> "KeyOut":
-        return cls(**_facts(key))
+        return cls(**_key_fields(key))
 
 
 class NewKey(KeyOut):
@@ -74,7 +74,7 @@ class KeyList(Wire):
 
 
 class KeyListing(OptionalPages, OptionalSort, FilterParameters):
-    def among(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
+    def matching_page(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
         """The keys that match, newest first unless another order is asked for."""
         rows = filter_queryset(rows, self.filter_by, FIELDS)
         rows = rows.filter(name__icontains=self.search) if self.search else rows
@@ -84,34 +84,34 @@ class KeyListing(OptionalPages, OptionalSort, FilterParameters):
 @router.get("/access-keys", response=KeyList, by_alias=True)
 def list_access_keys(request: ApiRequest, listing: Query[KeyListing]) -> KeyList:
     """Your own access keys, newest first."""
-    own = listing.among(request.user.access_keys.all())
+    own = listing.matching_page(request.user.access_keys.all())
     return KeyList(access_keys=[KeyOut.of(key) for key in own])
 
 
 @router.post("/access-keys", response={201: NewKey}, by_alias=True)
 def create_access_key(request: ApiRequest, body: KeyIn) -> Status[NewKey]:
     """Create an access key. Its secret is in this answer and never shown again."""
-    _by_the_person(request)
+    _refuse_access_keys(request)
     with translate_errors(REFUSED):
         key, secret = tokens.make_key(
             request.user, body.name, expires_at=body.expires_at, scopes=body.scopes
         )
-    return Status(201, NewKey(**new_key(key, secret)))
+    return Status(201, NewKey(**new_key_fields(key, secret)))
 
 
 @router.get("/access-keys/{key_id}", response=KeyOut, by_alias=True)
 def get_access_key(request: ApiRequest, key_id: int) -> KeyOut:
     """One of your own access keys, without its secret."""
-    return KeyOut.of(_key(request, key_id))
+    return KeyOut.of(_find_key(request, key_id))
 
 
 @router.delete("/access-keys/{key_id}", response={204: None})
 def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
     """Delete one of your access keys. Programs that use it lose access immediately. A key may
     delete itself, but no other."""
-    key = _key(request, key_id)
+    key = _find_key(request, key_id)
     if key != request.user.acting_key:
-        _by_the_person(request)
+        _refuse_access_keys(request)
     tokens.delete_key(key, by=request.user)
     return Status(204, None)
 
@@ -120,9 +120,9 @@ def delete_access_key(request: ApiRequest, key_id: int) -> Status[None]:
 def renew_access_key_secret(request: ApiRequest, key_id: int) -> NewKey:
     """Create a new secret for an access key. The old one and its tokens stop working
     immediately."""
-    key = _key(request, key_id)
-    _by_the_person(request)
-    return NewKey(**new_key(key, tokens.renew_secret(key, by=request.user)))
+    key = _find_key(request, key_id)
+    _refuse_access_keys(request)
+    return NewKey(**new_key_fields(key, tokens.renew_secret(key, by=request.user)))
 
 
 class OwnedKey(KeyOut):
@@ -151,8 +151,8 @@ class KeysOf(KeyListing):
 def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
     """Everyone's access keys, for those who may change users."""
     access.require(request.user, "users.update")
-    keys = asked.among(asked.rows())
-    shown = [OwnedKey(**_facts(key), created_by=key.user.username) for key in keys]
+    keys = asked.matching_page(asked.rows())
+    shown = [OwnedKey(**_key_fields(key), created_by=key.user.username) for key in keys]
     return OwnedKeyList(access_keys=shown)
 
 
@@ -167,26 +167,26 @@ def delete_key_of_someone(request: ApiRequest, key_id: int) -> Status[None]:
     return Status(204, None)
 
 
-def _key(request: ApiRequest, pk: int) -> AccessKey:
+def _find_key(request: ApiRequest, pk: int) -> AccessKey:
     key: AccessKey | None = request.user.access_keys.filter(pk=pk).first()
     if key is None:
         raise ApiError(404, "This access key does not exist, or it belongs to another user.")
     return key
 
 
-def _by_the_person(request: ApiRequest) -> None:
+def _refuse_access_keys(request: ApiRequest) -> None:
     """Refuse requests made with an access key. Otherwise a leaked key could create others, which
     would remain after it was deleted."""
     if request.user.acting_key:
-        raise ApiError(403, BY_KEY)
+        raise ApiError(403, REFUSED_TO_KEYS)
 
 
-def new_key(key: AccessKey, secret: str) -> dict[str, Any]:
+def new_key_fields(key: AccessKey, secret: str) -> dict[str, Any]:
     """The fields of a new key, including its secret."""
-    return {"client_secret": secret, **_facts(key)}
+    return {"client_secret": secret, **_key_fields(key)}
 
 
-def _facts(key: AccessKey) -> dict[str, Any]:
+def _key_fields(key: AccessKey) -> dict[str, Any]:
     return {
         "id": str(key.pk),
         "name": key.name,

@@ -5,7 +5,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_POST
 from pydantic.alias_generators import to_camel
 
-from accounts.api.tokens import GRANTS, TokenRequest, grant_for
+from accounts.api.tokens import GRANTS, TokenRequest, tokens_for_credentials
 from core.rest.api import LONGEST_STRING, ApiError, Issue, unreadable_request
 from core.text import text_fault
 
@@ -23,7 +23,7 @@ REQUIRED = {
 def create_token_by_form(request: HttpRequest) -> HttpResponse:
     """Answer with a token as OAuth 2 does, or with an error as the API does."""
     try:
-        granted = grant_for(request, _read(request))
+        granted = tokens_for_credentials(request, _parse_form(request))
     except ApiError as error:
         response = JsonResponse(error.body(), status=error.code)
         if error.retry_after:
@@ -33,13 +33,13 @@ def create_token_by_form(request: HttpRequest) -> HttpResponse:
         {
             "access_token": granted.access,
             "token_type": "Bearer",
-            "expires_in": granted.lives,
+            "expires_in": granted.expires_in,
             "refresh_token": granted.refresh,
         }
     )
 
 
-def _read(request: HttpRequest) -> TokenRequest:
+def _parse_form(request: HttpRequest) -> TokenRequest:
     """The request in the form. Raises ``ApiError`` 400 with every problem in it."""
     grant = request.POST.get("grant_type", "")
     if grant not in GRANTS:

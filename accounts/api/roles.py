@@ -36,23 +36,23 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
 }
-KINDS = {"cluster": "clusters", "department": "departments", "project": "projects"}
+SCOPE_LISTS = {"cluster": "clusters", "department": "departments", "project": "projects"}
 #: Run:ai's. Here people have roles in the tenant and in projects.
 ScopeType = Literal["system", "tenant", "cluster", "department", "project"]
 SCOPE_TYPES: tuple[str, ...] = get_args(ScopeType)
-OF_A_ROLE: Fields = {
+ROLE_FIELDS: Fields = {
     "id": ("id", NUMBER),
     "name": ("name", TEXT),
     "createdAt": ("created_at", DATE),
 }
-OF_A_PERMISSION: Fields = {
+PERMISSION_FIELDS: Fields = {
     "resourceType": (
         "resource_type",
         word_choices(chain(*(words for _, words in RESOURCES.values()))),
     ),
     "groupId": ("group_id", word_choices(group for group, _ in RESOURCES.values())),
 }
-OF_A_RULE: Fields = {
+RULE_FIELDS: Fields = {
     "roleId": ("role_id", NUMBER),
     "roleName": ("role_name", word_choices(role.label for role in access.ROLES)),
     "scopeType": ("scope_type", word_choices(SCOPE_TYPES)),
@@ -139,7 +139,7 @@ class OwnRulesAnswer(Wire):
 
 class OwnRulesNarrowing(FilterParameters):
     def rules(self, user: User) -> list[OwnRule]:
-        return filter_objects(_rules(user), self, OF_A_RULE, "role_name", "scope_name")
+        return filter_objects(_rules(user), self, RULE_FIELDS, "role_name", "scope_name")
 
 
 class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
@@ -149,7 +149,7 @@ class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
 @router.get("/authorization/roles", response=list[RoleOut])
 def list_roles(request: ApiRequest, listing: Query[OptionalListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
-    return listing.of(map(_shown, range(1, len(access.ROLES) + 1)), OF_A_ROLE, "name")
+    return listing.of(map(_describe_role, range(1, len(access.ROLES) + 1)), ROLE_FIELDS, "name")
 
 
 @router.get("/authorization/roles/{int:role_id}", response=RoleOut)
@@ -157,14 +157,14 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
     """One role, by its id."""
     if not 1 <= role_id <= len(access.ROLES):
         raise not_found("The role")
-    return _shown(role_id)
+    return _describe_role(role_id)
 
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
 def list_permissions(request: ApiRequest, listing: Query[OptionalListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
     every = _permissions(access.PERMISSIONS)
-    return listing.of(every, OF_A_PERMISSION, "resource_type", "display_name")
+    return listing.of(every, PERMISSION_FIELDS, "resource_type", "display_name")
 
 
 @router.post(
@@ -178,7 +178,7 @@ def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAc
     ours = next((it for it, (_, words) in RESOURCES.items() if body.resource_type in words), None)
     actions = access.RESOURCES[ours] if ours else ()
     scopes = {
-        action: _scopes(access.grants(request.user, f"{ours}.{action}"))
+        action: _scopes(access.permitted_scopes(request.user, f"{ours}.{action}"))
         for action in actions
         if body.action in (None, action)
     }
@@ -191,7 +191,7 @@ def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAc
 def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesAnswer:
     """Your roles, and where you have each."""
     rules = listing.rules(request.user)
-    page, _ = listing.cut(sort_objects(rules, listing, OF_A_RULE))
+    page, _ = listing.cut(sort_objects(rules, listing, RULE_FIELDS))
     shown = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
     return OwnRulesAnswer(access_rules=shown)
 
@@ -204,21 +204,21 @@ def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) ->
     return Count(count=len(narrowing.rules(request.user)))
 
 
-def _shown(number: int) -> RoleOut:
+def _describe_role(number: int) -> RoleOut:
     role = access.ROLES[number - 1]
     began = User.objects.order_by("date_joined").values_list("date_joined", flat=True)[0]
     return RoleOut(
         id=number,
         name=role.label,
-        description=f"People have it in {_held_in(role)}.",
+        description=f"People have it in {_scope_in_words(role)}.",
         created_at=began,
         updated_at=began,
         permissions=list(_permissions(role.permissions)),
     )
 
 
-def _held_in(role: AccessRole) -> str:
-    return "the whole account" if role.held_in == access.ACCOUNT else f"a {role.held_in}"
+def _scope_in_words(role: AccessRole) -> str:
+    return "the whole account" if role.scope_kind == access.ACCOUNT else f"a {role.scope_kind}"
 
 
 def _permissions(permitted: Iterable[str]) -> Iterator[PermissionOut]:
@@ -238,7 +238,7 @@ def _scopes(keys: frozenset[str]) -> PermittedScopesOut:
     scopes: dict[str, Any] = {}
     for scope in sorted(keys):
         kind, _, pk = scope.partition(":")
-        scopes.setdefault(KINDS[kind], []).append(pk)
+        scopes.setdefault(SCOPE_LISTS[kind], []).append(pk)
     return PermittedScopesOut(**scopes)
 
 

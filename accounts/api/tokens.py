@@ -15,7 +15,7 @@ from pydantic import AliasChoices
 
 from accounts import access, tokens
 from accounts.models import AccessKey, User
-from accounts.tokens import Granted
+from accounts.tokens import TokenPair
 from audit import services as audit
 from core.database.connections import release_connection
 from core.rest.api import ApiError, StrictBody, Wire
@@ -27,7 +27,7 @@ class Bearer(HttpBearer):
     """``Authorization: Bearer <token>``. The request's user becomes the token's owner."""
 
     def authenticate(self, request: HttpRequest, token: str) -> User | None:
-        user = tokens.owner(token)
+        user = tokens.token_owner(token)
         if user:
             request.user = user
         return user
@@ -37,9 +37,9 @@ class AsyncBearer(Bearer):
     """The same for long calls that run on the event loop."""
 
     async def __call__(self, request: HttpRequest) -> Any:
-        return await sync_to_async(self._asked)(request)
+        return await sync_to_async(self._authenticate)(request)
 
-    def _asked(self, request: HttpRequest) -> Any:
+    def _authenticate(self, request: HttpRequest) -> Any:
         try:
             return super().__call__(request)
         finally:
@@ -100,53 +100,53 @@ class Token(Wire):
 @router.post("/token", response=Token, auth=None, by_alias=True)
 def create_token(request: HttpRequest, body: TokenRequest) -> Token:
     """A token for the other calls, valid for 12 hours."""
-    granted = grant_for(request, body)
+    granted = tokens_for_credentials(request, body)
     return Token(
-        access_token=granted.access, refresh_token=granted.refresh, expires_in=granted.lives
+        access_token=granted.access, refresh_token=granted.refresh, expires_in=granted.expires_in
     )
 
 
-def grant_for(request: HttpRequest, body: TokenRequest) -> Granted:
+def tokens_for_credentials(request: HttpRequest, body: TokenRequest) -> TokenPair:
     """The token for valid credentials. Raises ``ApiError``: 401 if they are wrong, 429 after too
     many attempts."""
-    granted = _granted(request, body)
+    granted = _try_credentials(request, body)
     if granted is None:
-        raise ApiError(401, "These credentials are wrong.", details=TRY[body.grant_type])
+        raise ApiError(401, "These credentials are wrong.", details=ADVICE[body.grant_type])
     return granted
 
 
-TRY = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
+ADVICE = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
     "refresh_token": "The refresh token has ended. Sign in again."
 }
 
 
-def _granted(request: HttpRequest, body: TokenRequest) -> Granted | None:
+def _try_credentials(request: HttpRequest, body: TokenRequest) -> TokenPair | None:
     if body.grant_type == "refresh_token":
-        return _renewed(request, body.refresh_token)
+        return _try_refresh_token(request, body.refresh_token)
     adapter = get_adapter(request)  # it counts failures, as for the sign-in page
     try:
         if body.grant_type == "password":
             user = adapter.authenticate(request, username=body.username, password=body.password)
-            return _signed_in(user) if isinstance(user, User) and user.is_active else None
-        key = adapter.key_of(request, body.client_id, body.client_secret)
+            return _record_sign_in(user) if isinstance(user, User) and user.is_active else None
+        key = adapter.find_key(request, body.client_id, body.client_secret)
     except ValidationError as limited:
         raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
-    return _signed_in(key.user, key) if key else None
+    return _record_sign_in(key.user, key) if key else None
 
 
-def _renewed(request: HttpRequest, refresh: str) -> Granted | None:
+def _try_refresh_token(request: HttpRequest, refresh: str) -> TokenPair | None:
     """Tokens that never were any are counted by address, and not as failed sign-ins. Others are
     never limited: a program whose token has ended learns it, whatever else its address sends."""
-    if renewed := tokens.renew(refresh):
+    if renewed := tokens.renew_tokens(refresh):
         return renewed[1]
-    if not tokens.is_signed_to_renew(refresh) and not consume(request, action="refresh_token"):
+    if not tokens.has_refresh_signature(refresh) and not consume(request, action="refresh_token"):
         raise ApiError(429, TOO_MANY_REFRESHES, retry_after=REFRESH_RETRY_SECONDS)
     return None
 
 
-def _signed_in(user: User, key: AccessKey | None = None) -> Granted:
+def _record_sign_in(user: User, key: AccessKey | None = None) -> TokenPair:
     audit.record(user, "sign in", key or user)
-    return tokens.grant(user, key=key)
+    return tokens.create_tokens(user, key=key)
 
 
 class ProjectRef(Wire):

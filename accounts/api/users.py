@@ -118,7 +118,7 @@ def list_users(request: ApiRequest, listing: Query[UserListing]) -> list[UserOut
     page, _ = listing.cut(
         sort_queryset(listing.rows(), listing, FIELDS).prefetch_related("user_groups")
     )
-    return _shown(page)
+    return _describe_users(page)
 
 
 @router.get("/users/count", response=Count, by_alias=True)
@@ -131,7 +131,7 @@ def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
 @router.get("/users/{int:user_id}", response=UserOut, by_alias=True)
 def get_user(request: ApiRequest, user_id: int) -> UserOut:
     """One user, by their id."""
-    (shown,) = _shown([_user(request, user_id, "users.read")])
+    (shown,) = _describe_users([_find_user(request, user_id, "users.read")])
     return shown
 
 
@@ -156,7 +156,7 @@ def create_user(request: ApiRequest, body: UserIn) -> Status[NewUser]:
 def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
     """Set a new password, which only this answer contains. It ends every session and token of the
     user."""
-    user = _user(request, user_id, "users.update")
+    user = _find_user(request, user_id, "users.update")
     password = secrets.token_urlsafe(16)
     with translate_errors(REFUSED):
         services.reset_password(user, password, by=request.user)
@@ -166,7 +166,7 @@ def reset_password(request: ApiRequest, user_id: int) -> NewPassword:
 @router.post("/users/{int:user_id}/logout", response={204: None}, operation_id="sign_out_user")
 def sign_out(request: ApiRequest, user_id: int) -> Status[None]:
     """End every session and token of the user, who may sign in again. Access keys stay valid."""
-    services.sign_out(_user(request, user_id, "users.update"), by=request.user)
+    services.sign_out(_find_user(request, user_id, "users.update"), by=request.user)
     return Status(204, None)
 
 
@@ -193,21 +193,21 @@ def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
     if signed_in != user:
         wrong = Issue(field="currentPassword", details="is not your password")
         raise refusal_error(NOT_CHANGED, [wrong])
-    with translate_errors(NOT_CHANGED), _of_the("newPassword"):
+    with translate_errors(NOT_CHANGED), _errors_of_field("newPassword"):
         validate_password(body.new_password, user)
     adapter.set_password(user, body.new_password)
     return Status(204, None)
 
 
 @contextmanager
-def _of_the(field: str) -> Iterator[None]:
+def _errors_of_field(field: str) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
         raise ValidationError({field: error.messages}) from error
 
 
-def _user(request: ApiRequest, pk: int, action: str) -> User:
+def _find_user(request: ApiRequest, pk: int, action: str) -> User:
     access.require(request.user, action)
     user = User.objects.filter(pk=pk).first()
     if user is None:
@@ -215,7 +215,7 @@ def _user(request: ApiRequest, pk: int, action: str) -> User:
     return user
 
 
-def _shown(users: list[User]) -> list[UserOut]:
+def _describe_users(users: list[User]) -> list[UserOut]:
     keys = [str(user.pk) for user in users]
     creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=keys)
     authors = dict(creations.order_by("at").values_list("target_id", "by_name"))

@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from ninja import Field, Router, Status
 
-from accounts.api.keys import NewKey, new_key
+from accounts.api.keys import NewKey, new_key_fields
 from accounts.devices import sign_ins
 from accounts.models import DeviceAnswer
 from core.rest.api import ApiError, ErrorBody, StrictBody, Wire, translate_errors
@@ -78,7 +78,7 @@ def create_device_sign_in(request: HttpRequest, body: DeviceSignInIn) -> Status[
             verification_uri=page,
             verification_uri_complete=f"{page}?code={sign_in.code}",
             expires_at=sign_in.expires_at,
-            expires_in=int(sign_ins.LIVES.total_seconds()),
+            expires_in=int(sign_ins.LIFETIME.total_seconds()),
         ),
     )
 
@@ -94,14 +94,14 @@ def collect_device_key(
 ) -> Status[DeviceKey] | Status[WaitingOut]:
     """The access key, once a person has approved; 202 until then, 403 if they denied it, 404 if it
     was used or has expired."""
-    sign_in = sign_ins.find(body.device_code)
+    sign_in = sign_ins.find_by_secret(body.device_code)
     if sign_in is None:
         raise ApiError(404, GONE, details="Begin again.")
     if sign_in.answer == DeviceAnswer.WAITING:
         return Status(202, WaitingOut())
     if sign_in.answer == DeviceAnswer.DENIED:
         raise ApiError(403, "The sign-in was denied.")
-    collected = sign_ins.collect(sign_in)
+    collected = sign_ins.collect_key(sign_in)
     if collected is None or sign_in.user is None:
         raise ApiError(404, GONE, details="Begin again.")
-    return Status(200, DeviceKey(username=sign_in.user.username, **new_key(*collected)))
+    return Status(200, DeviceKey(username=sign_in.user.username, **new_key_fields(*collected)))

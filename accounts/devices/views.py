@@ -12,8 +12,8 @@ from accounts.http import Request
 from accounts.models import DeviceSignIn
 
 ANSWERS = {"approve": sign_ins.approve, "deny": sign_ins.deny}
-WRONG = "There is no sign-in with this code. Check it, or start again: trainyard login"
-MANY = "Too many wrong codes. Wait five minutes."
+WRONG_CODE = "There is no sign-in with this code. Check it, or start again: trainyard login"
+TOO_MANY_CODES = "Too many wrong codes. Wait five minutes."
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -23,30 +23,30 @@ def device(request: Request) -> HttpResponse:
     given = request.POST if request.method == "POST" else request.GET
     code = given.get("code", "")[:20]
     if not code:
-        return _page(request, status=422 if request.method == "POST" else 200)
-    if not _may_try(request, dry_run=True):
-        return _page(request, refusal=MANY, status=429)
-    sign_in = sign_ins.waiting(code)
+        return _device_page(request, status=422 if request.method == "POST" else 200)
+    if not _count_attempt(request, dry_run=True):
+        return _device_page(request, refusal=TOO_MANY_CODES, status=429)
+    sign_in = sign_ins.find_waiting(code)
     if sign_in is None:
-        _may_try(request)
-        return _page(request, code=code, refusal=WRONG, status=422)
+        _count_attempt(request)
+        return _device_page(request, code=code, refusal=WRONG_CODE, status=422)
     answer = ANSWERS.get(request.POST.get("answer", ""))
     if answer is None:
-        return _page(request, sign_in=sign_in)
+        return _device_page(request, sign_in=sign_in)
     try:
         answer(sign_in, by=request.user)
     except ValidationError as late:
-        return _page(request, refusal=late.messages[0], status=422)
-    return _page(request, sign_in=sign_in, done=request.POST["answer"])
+        return _device_page(request, refusal=late.messages[0], status=422)
+    return _device_page(request, sign_in=sign_in, done=request.POST["answer"])
 
 
-def _may_try(request: Request, *, dry_run: bool = False) -> bool:
+def _count_attempt(request: Request, *, dry_run: bool = False) -> bool:
     """Whether another wrong code is forgiven, which this counts as one."""
     limit = {"action": "device_code", "user": request.user, "limit_get": True}
     return bool(consume(request, app="allauth.account", dry_run=dry_run, **limit))
 
 
-def _page(
+def _device_page(
     request: Request,
     *,
     code: str = "",
@@ -60,6 +60,6 @@ def _page(
         "sign_in": sign_in,
         "refusal": refusal,
         "done": done,
-        "days": sign_ins.KEY_LIVES.days,
+        "days": sign_ins.KEY_LIFETIME.days,
     }
     return render(request, "accounts/device.html", context, status=status)

@@ -34,7 +34,7 @@ class Claims(BaseModel):
     family_name: Text | None = None
 
 
-def claims_of(
+def merge_claims(
     userinfo: Mapping[str, Any], id_token: Mapping[str, Any], *, groups_claim: str
 ) -> dict[str, Any]:
     """The claims that are needed; those of the user info take precedence. Raises
@@ -54,7 +54,7 @@ def claims_of(
     return claims | Claims.model_validate(found).model_dump(exclude_none=True)
 
 
-def judge_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
+def check_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
     """Check what allauth does not: that the token expires and was issued for Trainyard, the
     provider's client with this id."""
     if id_token and id_token.get("exp") is None:
@@ -63,12 +63,14 @@ def judge_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
         raise UnusableAnswer("its ID token was issued for another client, as its azp says")
 
 
-def ask(send: Callable[..., requests.Response], method: str, url: str, **options: Any) -> Any:
+def request_json_object(
+    send: Callable[..., requests.Response], method: str, url: str, **options: Any
+) -> Any:
     """Ask the provider with ``send``, the method of a session. ``UnusableAnswer`` unless it answers
     with a JSON object, without leading from https to http."""
     options["allow_redirects"] = method != "POST"  # tokens come from the token endpoint alone
     answer = send(method, url, **options)
-    if is_safe(url) and not all(is_safe(step.url) for step in (*answer.history, answer)):
+    if is_safe_url(url) and not all(is_safe_url(step.url) for step in (*answer.history, answer)):
         raise UnusableAnswer(f"{url} redirects from https to http")
     if answer.status_code != requests.codes.ok:
         log.warning("%s answered %s: %.200s", url, answer.status_code, answer.text)
@@ -78,7 +80,7 @@ def ask(send: Callable[..., requests.Response], method: str, url: str, **options
     return answer
 
 
-def is_safe(url: str) -> bool:
+def is_safe_url(url: str) -> bool:
     """Whether nobody on the way can change what is answered: by TLS, or on this machine."""
     parts = urlsplit(url)
     host = parts.hostname or ""

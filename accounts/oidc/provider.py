@@ -7,7 +7,7 @@ from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOA
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts.oidc.answers import UnusableAnswer, claims_of, is_safe, judge_id_token
+from accounts.oidc.answers import UnusableAnswer, check_id_token, is_safe_url, merge_claims
 
 
 class ProviderAdapter(OpenIDConnectOAuth2Adapter):  # type: ignore[misc]  # allauth left it untyped
@@ -25,12 +25,12 @@ class IdentityProvider(OpenIDConnectProvider):  # type: ignore[misc]  # allauth 
         alone says who somebody is, it must come straight from the provider."""
         userinfo = response.get("userinfo") or {}
         id_token = response.get("id_token") or {}
-        judge_id_token(id_token, self.app.client_id)
+        check_id_token(id_token, self.app.client_id)
         if userinfo.get("sub") is None:
             token_url = self.get_oauth2_adapter(request).access_token_url
-            if not (is_safe(self.server_url) and is_safe(token_url)):
+            if not (is_safe_url(self.server_url) and is_safe_url(token_url)):
                 raise UnusableAnswer(
                     "OIDC_URL and its token_endpoint must be https if no user info has the sub"
                 )
-        claims = claims_of(userinfo, id_token, groups_claim=settings.OIDC_GROUPS_CLAIM)
+        claims = merge_claims(userinfo, id_token, groups_claim=settings.OIDC_GROUPS_CLAIM)
         return super().sociallogin_from_response(request, claims)

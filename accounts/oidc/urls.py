@@ -23,7 +23,11 @@ from core import storage
 log = logging.getLogger(__name__)
 
 BAD_GATEWAY = 502
-KNOWN = (UnusableAnswer, ValidationError, OAuth2Error)  # the others may be defects of ours
+EXPECTED_ERRORS = (
+    UnusableAnswer,
+    ValidationError,
+    OAuth2Error,
+)  # the others may be defects of ours
 PAGE = "socialaccount/authentication_error.html"
 
 
@@ -38,8 +42,8 @@ def sign_in_page(view: Any) -> Callable[..., HttpResponse]:
         except Exception as error:
             if storage.is_full(error) or storage.is_outage(error):
                 raise
-            why = reason_of(error)
-            cause = None if isinstance(error, KNOWN) else error
+            why = failure_reason(error)
+            cause = None if isinstance(error, EXPECTED_ERRORS) else error
             log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why, exc_info=cause)
             return render(request, PAGE, {"why": why}, status=BAD_GATEWAY)
         return answer
@@ -47,7 +51,7 @@ def sign_in_page(view: Any) -> Callable[..., HttpResponse]:
     return cast(Callable[..., HttpResponse], login_not_required(page))
 
 
-def reason_of(error: Exception) -> str:
+def failure_reason(error: Exception) -> str:
     """Why an answer cannot be used, without values of a person or a token."""
     if isinstance(error, UnusableAnswer):
         return str(error)

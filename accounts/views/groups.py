@@ -39,10 +39,10 @@ def create(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
             name = str(form.values.get("name", ""))
-            group = groups.create_group(by=request.user, name=name, people=form.chosen())
+            group = groups.create_group(by=request.user, name=name, people=form.selected_people())
             messages.success(request, f"The group {group} was created.")
             return respond_after_change(request, reverse("group-list"))
-    return _form(request, form, "New group", "Create group")
+    return _group_page(request, form, "New group", "Create group")
 
 
 @form_methods
@@ -52,10 +52,10 @@ def edit(request: Request, pk: int) -> HttpResponse:
     form = GroupForm(request.POST if request.method == "POST" else None, group=group)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            groups.update_group(group, by=request.user, people=form.chosen())
+            groups.update_group(group, by=request.user, people=form.selected_people())
             messages.success(request, f"{group} was saved.")
             return respond_after_change(request, reverse("group-list"))
-    return _form(request, form, f"Edit {group}", "Save changes")
+    return _group_page(request, form, f"Edit {group}", "Save changes")
 
 
 @form_methods
@@ -73,7 +73,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     )
 
 
-def _form(request: Request, form: Form, title: str, submit: str) -> HttpResponse:
+def _group_page(request: Request, form: Form, title: str, submit: str) -> HttpResponse:
     return form_page(
         request,
         form,

@@ -40,7 +40,7 @@ def create(request: Request) -> HttpResponse:
                 expires_at=form.expires_at,
                 scopes=form.scopes,
             )
-            response = render(request, "accounts/key.html", _shown(request, key, secret))
+            response = render(request, "accounts/key.html", _key_context(request, key, secret))
             response["Cache-Control"] = "no-store"
             return response
     return form_page(
@@ -67,7 +67,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     )
 
 
-def _shown(request: Request, key: AccessKey, secret: str) -> dict[str, Any]:
+def _key_context(request: Request, key: AccessKey, secret: str) -> dict[str, Any]:
     api = request.build_absolute_uri("/api/v1")
     body = {"grantType": "app_token", "clientID": key.client_id, "clientSecret": secret}
     return {

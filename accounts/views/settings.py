@@ -13,10 +13,12 @@ from accounts.http import Request, permission_required
 @require_http_methods(["GET", "HEAD", "POST"])
 @permission_required("settings.read")
 def edit(request: Request) -> HttpResponse:
-    form = settings_form(request.POST if request.method == "POST" else None, general.current())
+    form = settings_form(
+        request.POST if request.method == "POST" else None, general.read_settings()
+    )
     if request.method == "POST" and form.is_valid():
         switches = {name: bool(form.values.get(name)) for name in form.fields}
-        general.update(by=request.user, **switches)
+        general.update_settings(by=request.user, **switches)
         messages.success(request, "The general settings were saved.")
         return redirect("settings")
     context = {"form": form, "may_update": access.may(request.user, "settings.update")}

@@ -10,5 +10,5 @@ from django.http import Http404, HttpRequest, HttpResponse
 CLOSED_PAGES = r"^accounts/(?!(?:login|logout|inactive|password/change)/?$|oidc/|3rdparty/login/)"
 
 
-def closed(request: HttpRequest) -> HttpResponse:
+def closed_page(request: HttpRequest) -> HttpResponse:
     raise Http404("Trainyard does not have this page of allauth's")

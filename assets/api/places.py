@@ -15,7 +15,9 @@ from projects.scopes import Place
 
 def _departments(user: User) -> Any:
     columns = {"department": "pk", "cluster": "cluster", "project": "projects"}
-    return Department.objects.filter(access.reach(user, "projects.read", **columns)).distinct()
+    return Department.objects.filter(
+        access.permitted_rows(user, "projects.read", **columns)
+    ).distinct()
 
 
 #: Among what of a scope the user may name one.

@@ -26,7 +26,7 @@ SHARED = Q(owner=None)
 
 
 def _own(user: User, action: str) -> Q:
-    return Q(owner=user) if access.may_own(user, action) else Q(pk__in=[])
+    return Q(owner=user) if access.may_with_own(user, action) else Q(pk__in=[])
 
 
 class CredentialQuerySet(ScopedQuerySet["Credential"]):

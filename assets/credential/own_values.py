@@ -34,7 +34,7 @@ def why_kept_out(workload: Entered, user: User) -> str:
     """Why ``user`` may not go in, whatever else they may do with the workload; empty where nothing
     keeps them out."""
     is_author = workload.created_by_id == user.pk
-    if (is_author and access.may_own(user, READ)) or not is_private(workload):
+    if (is_author and access.may_with_own(user, READ)) or not is_private(workload):
         return ""
     if is_author:
         return access.missing_permission_text(READ, user)

@@ -59,7 +59,7 @@ def serve(count: int) -> None:
     fill.fill(count)
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")  # as PostgreSQL's autovacuum does later
-    bearer = f"Bearer {tokens.issue(fill.administrator())}"
+    bearer = f"Bearer {tokens.access_token_for(fill.administrator())}"
     answer(Client(SERVER_NAME="localhost", headers={"Authorization": bearer}))
 
 

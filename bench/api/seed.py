@@ -16,7 +16,7 @@ def seed() -> dict[str, str]:
     boss = User.objects.get(username="admin")
     project = ProjectFactory.create(name="bench", members=[boss])
     ids = {"project": str(project.pk), "cluster": str(project.cluster_id)}
-    return {**ids, "token": tokens.issue(boss)}
+    return {**ids, "token": tokens.access_token_for(boss)}
 
 
 if __name__ == "__main__":

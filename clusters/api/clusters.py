@@ -14,9 +14,9 @@ from clusters.api.schemas import (
     ClusterOut,
     TestIn,
     TestOut,
-    kind_in,
-    secret_of,
-    wire_of,
+    connection_fields,
+    requested_kind,
+    requested_secret,
 )
 from clusters.kinds import KINDS
 from clusters.models import Cluster, ConnectionTest, State
@@ -67,9 +67,9 @@ def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
     """
     with translate_errors(REFUSED):
         access.require(request.user, "clusters.create")
-        kind = kind_in(body)
-        given = wire_of(body, kind)
-        secret = secret_of(given, Cluster(kind=kind.slug), name=body.name)
+        kind = requested_kind(body)
+        given = connection_fields(body, kind)
+        secret = requested_secret(given, Cluster(kind=kind.slug), name=body.name)
         cluster = services.create(
             kind,
             by=request.user,
@@ -83,20 +83,20 @@ def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
 @router.get("/clusters/{cluster_id}", response=ClusterOut, by_alias=True)
 def get_cluster(request: ApiRequest, cluster_id: UUID) -> ClusterOut:
     """One cluster. Only administrators get its settings."""
-    return ClusterOut.of(cluster_of(request, cluster_id), request.user)
+    return ClusterOut.of(find_cluster(request, cluster_id), request.user)
 
 
 @router.put("/clusters/{cluster_id}", response=ClusterOut, by_alias=True)
 def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -> ClusterOut:
     """Change the given fields: the name, the settings, the namespace prefix while there are no
     projects, or the connection. A worker checks the cluster again if its connection changes."""
-    cluster = cluster_of(request, cluster_id)
+    cluster = find_cluster(request, cluster_id)
     with translate_errors(REFUSED):
         access.require(request.user, "clusters.update", *cluster.scope_keys)
-        kind = kind_in(body, cluster)
-        given = wire_of(body, kind)
+        kind = requested_kind(body, cluster)
+        given = connection_fields(body, kind)
         name = body.name if "name" in body.model_fields_set else None
-        secret = secret_of(
+        secret = requested_secret(
             given, cluster, name=cluster.name if name is None else name, editing=True
         )
         services.update(
@@ -109,7 +109,7 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
 def delete_cluster(request: ApiRequest, cluster_id: UUID) -> Status[None]:
     """Remove a cluster from Trainyard with its node pools, departments, assets and webhooks;
     nothing is deleted on it. 409 while it has projects."""
-    cluster = cluster_of(request, cluster_id)
+    cluster = find_cluster(request, cluster_id)
     with translate_errors(REFUSED):
         services.delete_cluster(cluster, by=request.user)
     return Status(204, None)
@@ -124,14 +124,16 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
     """
     with translate_errors(REFUSED):
         access.require(request.user, "clusters.update")
-    cluster = cluster_of(request, body.cluster_id) if body.cluster_id else None
-    kind = kind_in(body, cluster)
+    cluster = find_cluster(request, body.cluster_id) if body.cluster_id else None
+    kind = requested_kind(body, cluster)
     if cluster and kind.wire is None:
-        return Status(202, TestOut.of(connection_tests.ask(by=request.user, cluster=cluster)))
-    given = wire_of(body, kind)
-    kept = services.settings_of(cluster or Cluster(kind=kind.slug))
+        return Status(
+            202, TestOut.of(connection_tests.request_test(by=request.user, cluster=cluster))
+        )
+    given = connection_fields(body, kind)
+    kept = services.stored_settings(cluster or Cluster(kind=kind.slug))
     with translate_errors(REFUSED):
-        test = connection_tests.ask(
+        test = connection_tests.request_test(
             by=request.user,
             cluster=cluster,
             kind=kind,
@@ -154,7 +156,7 @@ def get_test(request: ApiRequest, test_id: UUID) -> TestOut:
     return TestOut.of(test)
 
 
-def cluster_of(request: ApiRequest, cluster_id: UUID) -> Cluster:
+def find_cluster(request: ApiRequest, cluster_id: UUID) -> Cluster:
     cluster = Cluster.objects.visible_to(request.user).filter(pk=cluster_id).first()
     if cluster is None:
         raise not_found("The cluster")

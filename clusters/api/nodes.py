@@ -16,7 +16,7 @@ from clusters.nodes.rows import (
     READY,
     UNKNOWN,
     NodeRow,
-    rows_of,
+    node_rows,
 )
 from core.rest.api import Count, NextOffset, Pages, Wire, enum_schema
 from core.rest.filters import (
@@ -78,7 +78,7 @@ class NodeOut(Wire):
     @classmethod
     def of(cls, row: NodeRow, cluster: Cluster) -> "NodeOut":
         node = row.node
-        held = row.held
+        held = row.allocation
         return cls(
             id=str(node.pk),
             name=node.name,
@@ -142,7 +142,7 @@ def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
     rows = {
         row.node.pk: NodeOut.of(row, theirs[0].cluster)
         for theirs in by_cluster.values()
-        for row in rows_of(theirs[0].cluster, theirs)
+        for row in node_rows(theirs[0].cluster, theirs)
     }
     return NodeList(nodes=[rows[node.pk] for node in page], next=following)
 

@@ -8,7 +8,7 @@ from ninja import Field, Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from clusters.api.nodes import Amounts
 from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
@@ -19,7 +19,7 @@ from core.rest.rows import OptionalPages, OptionalSort, filter_objects, sort_obj
 
 router = Router(tags=["Nodes"])
 
-CANNOT = "The node pool cannot be saved."
+REFUSED = "The node pool cannot be saved."
 PHASES = ("Ready", "Empty", "Unschedulable")
 FIELDS: Fields = {
     "name": ("name", TEXT),
@@ -73,7 +73,7 @@ class PoolOut(Wire):
             phase=row.status,
             nodes=row.nodes,
             allocatable=Amounts(gpu=row.gpus, cpu=row.cpu, memory=row.memory),
-            allocated=Amounts(gpu=row.held_gpus, cpu=row.held_cpu, memory=row.held_memory),
+            allocated=Amounts(gpu=row.used_gpus, cpu=row.used_cpu, memory=row.used_memory),
             created_at=pool.created_at if pool else cluster.created_at,
             updated_at=pool.updated_at if pool else cluster.created_at,
         )
@@ -158,53 +158,53 @@ def count_pools(request: ApiRequest, narrowing: Query[PoolNarrowing]) -> Count:
 @router.get("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def get_pool(request: ApiRequest, pool_id: int) -> PoolOut:
     """One node pool. A pool ``default`` is only in the list."""
-    return _out(_pool(request, pool_id))
+    return _describe_pool(_find_pool(request, pool_id))
 
 
 @router.post("/node-pools", response={201: PoolOut}, by_alias=True)
 def create_pool(request: ApiRequest, body: PoolIn) -> Status[PoolOut]:
     """Create a pool of the nodes with a label."""
-    cluster = cluster_of(request, body.cluster_id)
-    with translate_errors(CANNOT):
+    cluster = find_cluster(request, body.cluster_id)
+    with translate_errors(REFUSED):
         pool = pools.create_pool(cluster, by=request.user, name=body.name, **body.label)
-    return Status(201, _out(pool))
+    return Status(201, _describe_pool(pool))
 
 
 @router.put("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def update_pool(request: ApiRequest, pool_id: int, body: PoolLabel) -> PoolOut:
     """Change the pool's label, and so its nodes. The name stays."""
-    pool = _pool(request, pool_id)
-    with translate_errors(CANNOT):
+    pool = _find_pool(request, pool_id)
+    with translate_errors(REFUSED):
         pools.update_pool(pool, by=request.user, **body.label)
-    return _out(pool)
+    return _describe_pool(pool)
 
 
 @router.patch("/node-pools/{int:pool_id}", response=PoolOut, by_alias=True)
 def change_pool(request: ApiRequest, pool_id: int, body: PoolLabelChange) -> PoolOut:
     """Change the key or the value of the pool's label, whichever is given."""
-    pool = _pool(request, pool_id)
+    pool = _find_pool(request, pool_id)
     label = {"label_key": pool.label_key, "label_value": pool.label_value} | body.label
-    with translate_errors(CANNOT):
+    with translate_errors(REFUSED):
         pools.update_pool(pool, by=request.user, **label)
-    return _out(pool)
+    return _describe_pool(pool)
 
 
 @router.delete("/node-pools/{int:pool_id}", response={204: None})
 def delete_pool(request: ApiRequest, pool_id: int) -> Status[None]:
     """Delete a pool. Its nodes move to the pool ``default``. 409 while workloads or projects use
     it."""
-    pool = _pool(request, pool_id)
-    with translate_errors(CANNOT):
+    pool = _find_pool(request, pool_id)
+    with translate_errors(REFUSED):
         pools.delete_pool(pool, by=request.user)
     return Status(204, None)
 
 
-def _out(pool: NodePool) -> PoolOut:
+def _describe_pool(pool: NodePool) -> PoolOut:
     rows = pool_rows(pool.cluster)
     return PoolOut.of(pool.cluster, next(row for row in rows if row.pool == pool))
 
 
-def _pool(request: ApiRequest, pool_id: int) -> NodePool:
+def _find_pool(request: ApiRequest, pool_id: int) -> NodePool:
     visible = Cluster.objects.visible_to(request.user)
     pool = (
         NodePool.objects.select_related("cluster").filter(pk=pool_id, cluster__in=visible).first()

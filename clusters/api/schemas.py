@@ -25,7 +25,7 @@ from spec.problems.errors import problems_in
 REFUSED = "The cluster cannot be saved."
 
 
-def _settings_of(kind: ClusterKind) -> dict[str, Any]:
+def _settings_schema(kind: ClusterKind) -> dict[str, Any]:
     fields = {
         to_camel(name): {"type": "string", "description": field.description}
         for name, field in kind.settings.model_fields.items()
@@ -33,7 +33,7 @@ def _settings_of(kind: ClusterKind) -> dict[str, Any]:
     return {"type": "object", "title": kind.label, "properties": fields}
 
 
-SETTINGS = {"anyOf": [*map(_settings_of, KINDS.values()), {"type": "null"}]}
+SETTINGS = {"anyOf": [*map(_settings_schema, KINDS.values()), {"type": "null"}]}
 
 
 class ClusterState(Wire):
@@ -75,7 +75,7 @@ class ClusterOut(Wire):
         )
 
 
-def _described(schema: dict[str, Any]) -> None:
+def _add_fields_of_kinds(schema: dict[str, Any]) -> None:
     """Add the fields of every kind of cluster to the schema."""
     for kind in addable():
         fields = kind.wire.model_json_schema(by_alias=True)["properties"] if kind.wire else {}
@@ -93,7 +93,7 @@ class ConnectingIn(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         extra="allow",
-        json_schema_extra=_described,
+        json_schema_extra=_add_fields_of_kinds,
     )
 
     kind: str = Field(
@@ -168,7 +168,7 @@ class TestOut(Wire):
         )
 
 
-def kind_in(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
+def requested_kind(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
     """The kind of cluster. Raises ``ApiError`` 400 if clusters of this kind cannot be added."""
     kind = cluster.definition if cluster else addable_kind(body.kind)
     if kind is None or body.kind not in {"", kind.slug}:
@@ -177,7 +177,7 @@ def kind_in(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
     return kind
 
 
-def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
+def connection_fields(body: ConnectingIn, kind: ClusterKind) -> Connecting:
     """The fields that the kind needs. Raises ``ApiError`` 400 with every one that cannot be
     read."""
     if kind.wire is None:
@@ -192,7 +192,7 @@ def wire_of(body: ConnectingIn, kind: ClusterKind) -> Connecting:
         raise ApiError(400, "The request could not be read.", issues=issues) from error
 
 
-def secret_of(
+def requested_secret(
     given: Connecting, cluster: Cluster, *, name: str, editing: bool = False
 ) -> ConnectionSecret | None:
     """The secret of the connection; ``None`` keeps the stored one. Raises ``ValidationError`` with
@@ -202,6 +202,6 @@ def secret_of(
     settings = given.settings(cluster.definition)
     run_rules(
         lambda: secrets.append(given.secret(editing=editing)),
-        lambda: services.judge(tried, name=name, settings=settings),
+        lambda: services.set_and_validate(tried, name=name, settings=settings),
     )
     return secrets[0]

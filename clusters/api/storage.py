@@ -6,7 +6,7 @@ from uuid import UUID
 from ninja import Field, Query, Router, Schema
 
 from accounts.api.tokens import ApiRequest
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from clusters.models import Cluster
 from core.rest.api import Wire
 from core.rest.filters import TEXT, Fields
@@ -36,10 +36,10 @@ class StorageClassList(Schema):
 @router.get("/storage-classes", response=StorageClassList)
 def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassList:
     """Storage classes for volumes of workloads in a cluster. Empty if it has none."""
-    cluster = cluster_of(request, asked.cluster_id)
+    cluster = find_cluster(request, asked.cluster_id)
     items = [
         StorageClassOut(cluster_id=cluster.pk, storage_class_name=name)
-        for name in _named(cluster, asked)
+        for name in _class_names(cluster, asked)
     ]
     return StorageClassList(items=asked.of(items, FIELDS, "storage_class_name"))
 
@@ -67,7 +67,7 @@ class StorageClassDetailsList(Wire):
 )
 def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassDetailsList:
     """Storage classes for volumes of workloads in a cluster, and which of them is the default."""
-    cluster = cluster_of(request, asked.cluster_id)
+    cluster = find_cluster(request, asked.cluster_id)
     default = cluster.capabilities.default_storage_class
     items = [
         StorageClassDetails(
@@ -75,11 +75,11 @@ def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> Storag
             storage_class_name=name,
             spec=StorageClassTraits(is_default=name == default),
         )
-        for name in _named(cluster, asked)
+        for name in _class_names(cluster, asked)
     ]
     return StorageClassDetailsList(items=asked.of(items, CAMEL_FIELDS, "storage_class_name"))
 
 
-def _named(cluster: Cluster, asked: StorageClassQuery) -> Iterator[str]:
+def _class_names(cluster: Cluster, asked: StorageClassQuery) -> Iterator[str]:
     names = cluster.capabilities.storage_classes
     return (name for name in names if asked.name in (None, name))

@@ -6,10 +6,10 @@ from uuid import UUID
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
-from clusters.nodes.rows import NodeRow, rows_of
+from clusters.nodes.rows import NodeRow, node_rows
 from core.rest.api import Count, Pages, Parameters
 from core.rest.filters import FilterParameters, SortBy, SortParameters
 from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_unmeasured, sum_telemetry
@@ -20,15 +20,15 @@ GROUPS = ("ClusterId", "Nodepool")
 
 
 def _allocated_gpus(row: NodeRow) -> float | None:
-    return row.held.gpus if row.held else None
+    return row.allocation.gpus if row.allocation else None
 
 
 def _free_gpus(row: NodeRow) -> float | None:
-    return row.node.gpu_count - row.held.gpus if row.held else None
+    return row.node.gpu_count - row.allocation.gpus if row.allocation else None
 
 
 #: What a node counts for each of Run:ai's metrics; ``None`` if unknown.
-COUNTED: dict[str, Callable[[NodeRow], float | None]] = {
+METRICS: dict[str, Callable[[NodeRow], float | None]] = {
     "READY_GPU_NODES": lambda row: float(row.node.ready and row.node.gpu_count > 0),
     "READY_GPUS": lambda row: row.node.gpu_count if row.node.ready else 0,
     "TOTAL_GPU_NODES": lambda row: float(row.node.gpu_count > 0),
@@ -36,14 +36,14 @@ COUNTED: dict[str, Callable[[NodeRow], float | None]] = {
     "ALLOCATED_GPUS": _allocated_gpus,
     "FREE_GPUS": _free_gpus,
     "TOTAL_CPU_CORES": lambda row: row.node.cpu,
-    "ALLOCATED_CPU_CORES": lambda row: row.held.cpu if row.held else None,
+    "ALLOCATED_CPU_CORES": lambda row: row.allocation.cpu if row.allocation else None,
     "TOTAL_CPU_MEMORY_BYTES": lambda row: row.node.memory,
-    "ALLOCATED_CPU_MEMORY_BYTES": lambda row: row.held.memory if row.held else None,
+    "ALLOCATED_CPU_MEMORY_BYTES": lambda row: row.allocation.memory if row.allocation else None,
 }
 
 
 class NodeTelemetryQuery(Parameters):
-    telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
+    telemetry_type: str = Field(description=f"One of {', '.join(METRICS)}")
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     nodepool_name: str = Field(default="", description="Only nodes of the node pool with this name")
     group_by: Names = Field(default=[], description="At most two of ClusterId and Nodepool")
@@ -55,13 +55,13 @@ class NodeTelemetryQuery(Parameters):
 def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Telemetry:
     """The sum over the nodes of the clusters that you can see, or one for each group. Metrics that
     no cluster reports are left out."""
-    refuse_unmeasured([asked.telemetry_type], COUNTED)
+    refuse_unmeasured([asked.telemetry_type], METRICS)
     check_groups(asked.group_by, GROUPS)
     clusters = Cluster.objects.visible_to(request.user)
     if asked.cluster_id:
         clusters = clusters.filter(pk=asked.cluster_id)
     rows = (
-        (_keys(asked.group_by, cluster, row), COUNTED[asked.telemetry_type](row))
+        (_keys(asked.group_by, cluster, row), METRICS[asked.telemetry_type](row))
         for cluster in clusters
         for row in _rows(cluster, asked.nodepool_name)
     )
@@ -69,7 +69,7 @@ def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Te
 
 
 def _rows(cluster: Cluster, pool: str) -> Iterator[NodeRow]:
-    rows = rows_of(cluster, cluster.nodes.select_related("pool"))
+    rows = node_rows(cluster, cluster.nodes.select_related("pool"))
     return (row for row in rows if pool in ("", row.pool))
 
 
@@ -85,7 +85,7 @@ class NodesOfOne(Pages, SortParameters, FilterParameters):
 @router.get("/clusters/{cluster_id}/nodes", response=NodeList, by_alias=True)
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfOne]) -> NodeList:
     """The nodes of one cluster."""
-    cluster_of(request, cluster_id)
+    find_cluster(request, cluster_id)
     asked = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
     return list_nodes(request, asked)
 
@@ -100,6 +100,6 @@ def count_nodes_of(
     request: ApiRequest, cluster_id: UUID, narrowing: Query[FilterParameters]
 ) -> Count:
     """How many nodes of one cluster match the filters."""
-    cluster_of(request, cluster_id)
+    find_cluster(request, cluster_id)
     asked = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})
     return Count(count=asked.rows(request.user).count())

@@ -31,7 +31,7 @@ class ConnectionSettings(BaseModel):
     def of(cls, cluster: "Cluster") -> Self:
         return cls.model_validate(cluster.settings_json)
 
-    def on(self, site: Site) -> Site:
+    def apply_to(self, site: Site) -> Site:
         """Add to ``site`` what a launch needs of these settings."""
         return site
 

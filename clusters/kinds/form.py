@@ -25,7 +25,7 @@ class ConnectionForm(Form):
     """
 
     FIELDS: tuple[Field, ...] = ()
-    REMEMBERED: tuple[str, ...] = ()  # further fields that are restored after a test
+    RESTORED: tuple[str, ...] = ()  # further fields that are restored after a test
 
     def __init__(
         self,
@@ -83,5 +83,5 @@ class ConnectionForm(Form):
 
     def values_to_restore(self) -> Values:
         """All values except the secret, to restore the form."""
-        more = {name: self.values.get(name, "") for name in self.REMEMBERED}
+        more = {name: self.values.get(name, "") for name in self.RESTORED}
         return {"name": self.text("name"), **self.settings(), **more}

@@ -17,7 +17,7 @@ class Connecting(BaseModel):
     def settings(self, kind: ClusterKind) -> dict[str, str]:
         """Return the settings that the request contains."""
         names = [name for name in kind.settings.model_fields if name in self.model_fields_set]
-        return {name: tidied(getattr(self, name)) for name in names}
+        return {name: tidy_text(getattr(self, name)) for name in names}
 
     def secret(self, *, editing: bool) -> ConnectionSecret | None:
         """Return the secret; ``None`` keeps the stored one. Raises ``ValidationError`` if it is
@@ -25,7 +25,7 @@ class Connecting(BaseModel):
         raise NotImplementedError
 
 
-def tidied(value: Any) -> str:
+def tidy_text(value: Any) -> str:
     """Return a value as a form would read it."""
     text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
     return text.replace("\r\n", "\n").strip()

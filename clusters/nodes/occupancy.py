@@ -19,27 +19,27 @@ class Occupancy:
     gpus: int
     cpu: float
     memory: int
-    held_gpus: float
-    held_cpu: float
-    held_memory: int
+    used_gpus: float
+    used_cpu: float
+    used_memory: int
 
     @property
     def meters(self) -> list[tuple[str, float, float, str]]:
         """label, used, total, text"""
-        gpus = f"{self.held_gpus:g} of {self.gpus}"
-        cpu = f"{self.held_cpu:g} of {self.cpu:g}"
-        memory = f"{format_bytes(self.held_memory)} of {format_bytes(self.memory)}"
+        gpus = f"{self.used_gpus:g} of {self.gpus}"
+        cpu = f"{self.used_cpu:g} of {self.cpu:g}"
+        memory = f"{format_bytes(self.used_memory)} of {format_bytes(self.memory)}"
         return [
-            ("GPUs", self.held_gpus, self.gpus, gpus),
-            ("CPU cores", self.held_cpu, self.cpu, cpu),
-            ("CPU memory", self.held_memory, self.memory, memory),
+            ("GPUs", self.used_gpus, self.gpus, gpus),
+            ("CPU cores", self.used_cpu, self.cpu, cpu),
+            ("CPU memory", self.used_memory, self.memory, memory),
         ]
 
 
 def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
     """Occupancy by cluster id, in two queries. If nodes report requests of their pods these count:
     a waiting workload uses less than it requests, and other people's pods count, too."""
-    held = _held_in(clusters) | _held_on_nodes(clusters)
+    held = _used_by_workloads(clusters) | _used_on_nodes(clusters)
     return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
 
 
@@ -48,13 +48,13 @@ def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
         gpus=cluster.gpu_count,
         cpu=cluster.cpu,
         memory=cluster.memory,
-        held_gpus=round(held.get("gpus") or 0, 4),
-        held_cpu=round(held.get("cpu") or 0, 4),
-        held_memory=held.get("memory") or 0,
+        used_gpus=round(held.get("gpus") or 0, 4),
+        used_cpu=round(held.get("cpu") or 0, 4),
+        used_memory=held.get("memory") or 0,
     )
 
 
-def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
+def _used_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
     """Sums of pods' requests, for clusters whose nodes report them. Pods on nodes that are not
     ready do not count."""
     telling = {"nodes__allocated_cpu__isnull": False}
@@ -71,7 +71,7 @@ def _held_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
     return {row["pk"]: dict(row) for row in rows}
 
 
-def _held_in(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
+def _used_by_workloads(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
     """Sums of workloads' demands."""
     holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
     rows = (

@@ -18,10 +18,10 @@ from engines.nodes import NodeInfo
 log = logging.getLogger(__name__)
 
 EVERY_SECONDS = 10.0
-SHARE = 0.01  # share of the time that may go into it: less often for thousands of nodes
+LONGEST_SHARE = 0.01  # share of the time that may go into it: less often for thousands of nodes
 
 
-class Reading(Thread):
+class NodeReader(Thread):
     """Reads the nodes in a thread. ``nodes`` stays ``None`` if the cluster did not answer; the next
     full check says why. ``took`` is in seconds."""
 
@@ -42,30 +42,30 @@ class Reading(Thread):
             self.took = time.monotonic() - began
 
 
-class Glances:
+class NodePolls:
     """The polls of one watch, which starts after a full check."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._due = time.monotonic() + EVERY_SECONDS
-        self._reading: Reading | None = None
+        self._reading: NodeReader | None = None
 
-    def go_on(self, cluster: Cluster) -> None:
+    def advance(self, cluster: Cluster) -> None:
         """Start a poll that is due, or store the result of one. Never waits for the cluster."""
         now = time.monotonic()
         if self._reading is None:
             if now >= self._due:
-                self._reading = Reading(self._engine, str(cluster))
+                self._reading = NodeReader(self._engine, str(cluster))
                 self._reading.start()
         elif not self._reading.is_alive():
             done = self._reading
             self._reading = None
-            self._due = now + max(EVERY_SECONDS, done.took / SHARE)
+            self._due = now + max(EVERY_SECONDS, done.took / LONGEST_SHARE)
             if done.nodes is not None:
-                keep(cluster, done.nodes)
+                store_nodes(cluster, done.nodes)
 
 
-def keep(cluster: Cluster, nodes: tuple[NodeInfo, ...]) -> None:
+def store_nodes(cluster: Cluster, nodes: tuple[NodeInfo, ...]) -> None:
     """Store the nodes, unless the cluster's connection changed or it was deleted meanwhile."""
     version = cluster.connection_version
     same = Cluster.objects.filter(pk=cluster.pk, connection_version=version)

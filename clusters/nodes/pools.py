@@ -45,7 +45,7 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
     with guard_deletion(pool, lambda: obstacle_to_delete(pool, by)):
         audit.record(by, "delete", pool, before=audit.facts(pool))
         pool.delete()
-        store.sort(cluster)
+        store.assign_pools(cluster)
 
 
 def obstacle_to_delete(pool: NodePool, by: User) -> str:
@@ -75,6 +75,6 @@ def _save(pool: NodePool, label_key: str, label_value: str) -> None:
     pool.full_clean()
     with refuse_taken_name(pool):
         pool.save()
-    store.sort(pool.cluster)
+    store.assign_pools(pool.cluster)
     if not pool.nodes.exists():  # their labels may be newer than the last look at them
         health.request_check(pool.cluster)

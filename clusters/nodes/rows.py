@@ -19,7 +19,7 @@ NOT_READY = "NotReady"
 UNKNOWN = "Unknown"
 CORDONED = "Cordoned"
 STATUS_TONES = {READY: "success", NOT_READY: "danger", UNKNOWN: "danger", CORDONED: "warning"}
-LOOKED_FOR = timedelta(seconds=30)  # time until a new pool's first nodes are seen
+NODES_APPEAR_WITHIN = timedelta(seconds=30)  # time until a new pool's first nodes are seen
 Meter = tuple[str, float, float, str]  # label, used, total, text
 
 
@@ -28,7 +28,7 @@ class NodeRow:
     """A node; ``held`` is ``None`` if unknown."""
 
     node: Node
-    held: Allocation | None
+    allocation: Allocation | None
 
     @property
     def status(self) -> str:
@@ -63,7 +63,7 @@ class NodeRow:
     def meters(self) -> list[Meter]:
         """Bars of GPUs, cores and memory: allocated, and free."""
         node = self.node
-        held = self.held
+        held = self.allocation
         held_gpus, held_cpu, held_memory = (
             (held.gpus, held.cpu, held.memory) if held else (None, None, None)
         )
@@ -88,13 +88,13 @@ def _meter(label: str, held: float | None, total: float) -> Meter:
     return (label, held, total, f"{round(max(total - held, 0), 2):g} of {total:g} free")
 
 
-def rows_of(cluster: Cluster, nodes: Iterable[Node]) -> list[NodeRow]:
+def node_rows(cluster: Cluster, nodes: Iterable[Node]) -> list[NodeRow]:
     """Nodes with their usage. If the engine does not know it, that of our own workloads counts, if
     the cluster has a single node."""
     rows = list(nodes)
     if any(node.allocated_cpu is None for node in rows) and cluster.nodes.count() == 1:
         room = occupancies([cluster])[cluster.pk]
-        held = Allocation(room.held_cpu, room.held_memory, room.held_gpus)
+        held = Allocation(room.used_cpu, room.used_memory, room.used_gpus)
         return [NodeRow(node, held) for node in rows]
     return [NodeRow(node, _allocation(node)) for node in rows]
 
@@ -115,9 +115,9 @@ class PoolRow:
     gpus: int = 0
     cpu: float = 0.0
     memory: int = 0
-    held_gpus: float = 0.0
-    held_cpu: float = 0.0
-    held_memory: int = 0
+    used_gpus: float = 0.0
+    used_cpu: float = 0.0
+    used_memory: int = 0
 
     @property
     def name(self) -> str:
@@ -135,10 +135,10 @@ class PoolRow:
         return {"Ready": "success", "Empty": "neutral"}.get(self.status, "danger")
 
     @property
-    def is_looked_for(self) -> bool:
+    def may_get_nodes(self) -> bool:
         """Whether the pool is so new that its nodes may still appear."""
         pool = None if self.nodes else self.pool
-        return pool is not None and timezone.now() - pool.updated_at < LOOKED_FOR
+        return pool is not None and timezone.now() - pool.updated_at < NODES_APPEAR_WITHIN
 
     @property
     def label(self) -> str:
@@ -148,11 +148,11 @@ class PoolRow:
 
     @property
     def meters(self) -> list[Meter]:
-        free = f"{format_bytes(max(self.memory - self.held_memory, 0))} free"
+        free = f"{format_bytes(max(self.memory - self.used_memory, 0))} free"
         return [
-            _meter("GPUs", self.held_gpus, self.gpus),
-            _meter("CPU cores", self.held_cpu, self.cpu),
-            ("CPU memory", self.held_memory, self.memory, free if self.memory else "–"),
+            _meter("GPUs", self.used_gpus, self.gpus),
+            _meter("CPU cores", self.used_cpu, self.cpu),
+            ("CPU memory", self.used_memory, self.memory, free if self.memory else "–"),
         ]
 
 
@@ -173,6 +173,6 @@ def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
         yield pool, [value or 0 for value in values]
 
 
-def light(nodes: QuerySet[Node]) -> QuerySet[Node]:
+def without_labels(nodes: QuerySet[Node]) -> QuerySet[Node]:
     """Nodes without columns that only a node's own page needs."""
     return nodes.defer("labels_json")

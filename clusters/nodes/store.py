@@ -6,7 +6,7 @@ from typing import Any
 from clusters.models import Cluster, Node, NodePool
 from engines.nodes import NodeInfo
 
-AT_ONCE = 500  # rows per statement
+BATCH_SIZE = 500  # rows per statement
 OBSERVED_COLUMNS = (
     "ready message cpu memory gpus_json gpu_count labels_json taints_json conditions_json "
     "allocated_cpu allocated_memory allocated_gpus pool"
@@ -27,17 +27,17 @@ def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
         node = rows.pop(info.name, None)
         if node is None:
             created.append(Node(cluster=cluster, name=info.name, **values))
-        elif _differs(node, values):
+        elif _set_values(node, values):
             changed.append(node)
-    Node.objects.bulk_create(created, batch_size=AT_ONCE)
-    Node.objects.bulk_update(changed, OBSERVED_COLUMNS, batch_size=AT_ONCE)
+    Node.objects.bulk_create(created, batch_size=BATCH_SIZE)
+    Node.objects.bulk_update(changed, OBSERVED_COLUMNS, batch_size=BATCH_SIZE)
     gone = [node.pk for node in rows.values()]
-    for start in range(0, len(gone), AT_ONCE):
-        Node.objects.filter(pk__in=gone[start : start + AT_ONCE]).delete()
-    total(cluster, nodes)
+    for start in range(0, len(gone), BATCH_SIZE):
+        Node.objects.filter(pk__in=gone[start : start + BATCH_SIZE]).delete()
+    store_totals(cluster, nodes)
 
 
-def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
+def store_totals(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
     """Store the totals of its nodes on the cluster."""
     nodes = list(nodes)
     ready = [node for node in nodes if node.ready]
@@ -51,7 +51,7 @@ def total(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
     cluster.save(update_fields=TOTALS)
 
 
-def sort(cluster: Cluster) -> None:
+def assign_pools(cluster: Cluster) -> None:
     """Assign all nodes again, after a pool was changed."""
     pools = list(cluster.pools.all())
     moved = []
@@ -60,7 +60,7 @@ def sort(cluster: Cluster) -> None:
         if node.pool_id != (pool.pk if pool else None):
             node.pool = pool
             moved.append(node)
-    Node.objects.bulk_update(moved, ["pool"], batch_size=AT_ONCE)
+    Node.objects.bulk_update(moved, ["pool"], batch_size=BATCH_SIZE)
 
 
 def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | None:
@@ -89,7 +89,7 @@ def _values(info: NodeInfo) -> dict[str, Any]:
     }
 
 
-def _differs(node: Node, values: dict[str, Any]) -> bool:
+def _set_values(node: Node, values: dict[str, Any]) -> bool:
     """Set the values on the row; returns whether any changed."""
     new = {name: value for name, value in values.items() if getattr(node, name) != value}
     for name, value in new.items():

@@ -15,7 +15,7 @@ from clusters.kinds import addable, addable_kind
 from clusters.kinds.base import ClusterKind
 from clusters.kinds.form import ConnectionForm
 from clusters.models import Cluster, ConnectionTest
-from clusters.views.findings import shown_test
+from clusters.views.findings import test_context
 from core.forms.form import collect_errors
 from core.web.http import render_partial
 from core.web.pages import deletion_page
@@ -32,10 +32,10 @@ def create(request: Request) -> HttpResponse:
     kind = addable_kind(asked.get("kind", ""))
     if kind is None:
         raise Http404("Unknown cluster type")
-    form = _form(request, kind, None)
+    form = _connection_form(request, kind, None)
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
-            return _test(request, form, None)
+            return _test_and_return(request, form, None)
         with collect_errors(form):
             cluster = services.create(
                 kind,
@@ -44,12 +44,12 @@ def create(request: Request) -> HttpResponse:
                 settings=form.settings(),
                 secret=form.secret() or kind.secret(),
             )
-            _forget(form)
+            _delete_test(form)
             messages.success(request, f"{cluster} was added. Trainyard is connecting to it.")
             return redirect(cluster)
     elif request.method == "POST":
-        _judge_the_rest(request, form, Cluster(kind=kind.slug))
-    return _page(request, form, "New cluster", "Create cluster")
+        _add_other_errors(request, form, Cluster(kind=kind.slug))
+    return _cluster_page(request, form, "New cluster", "Create cluster")
 
 
 @form_methods
@@ -58,10 +58,10 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster, pk=pk)
     if cluster.definition.form is None:
         raise Http404("It has nothing to change")
-    form = _form(request, cluster.definition, cluster)
+    form = _connection_form(request, cluster.definition, cluster)
     if request.method == "POST" and form.is_valid():
         if request.POST.get("action") == "test":
-            return _test(request, form, cluster)
+            return _test_and_return(request, form, cluster)
         with collect_errors(form):
             services.update(
                 cluster,
@@ -70,12 +70,12 @@ def edit(request: Request, pk: UUID) -> HttpResponse:
                 settings=form.settings(),
                 secret=form.secret(),
             )
-            _forget(form)
+            _delete_test(form)
             messages.success(request, f"{cluster} was saved.")
             return redirect(cluster)
     elif request.method == "POST":
-        _judge_the_rest(request, form, cluster)
-    return _page(request, form, f"Edit {form.initial['name']}", "Save changes", cluster)
+        _add_other_errors(request, form, cluster)
+    return _cluster_page(request, form, f"Edit {form.initial['name']}", "Save changes", cluster)
 
 
 @form_methods
@@ -100,9 +100,9 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 def test(request: Request, pk: UUID) -> HttpResponse:
     """Test connection, of a cluster as it is kept."""
     cluster = get_object_or_404(Cluster, pk=pk)
-    asked = connection_tests.ask(by=request.user, cluster=cluster)
+    asked = connection_tests.request_test(by=request.user, cluster=cluster)
     if request.htmx:
-        return render(request, "clusters/test.html#test", shown_test(asked))
+        return render(request, "clusters/test.html#test", test_context(asked))
     return redirect("cluster-test-result", asked.pk)
 
 
@@ -112,10 +112,12 @@ def result(request: Request, pk: UUID) -> HttpResponse:
     """What a test found; while it waits for the worker the piece fetches itself."""
     own = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
     asked = get_object_or_404(own.select_related("cluster"), pk=pk)
-    return render_partial(request, "clusters/test.html", "test", shown_test(asked))
+    return render_partial(request, "clusters/test.html", "test", test_context(asked))
 
 
-def _form(request: Request, kind: ClusterKind, cluster: Cluster | None) -> ConnectionForm:
+def _connection_form(
+    request: Request, kind: ClusterKind, cluster: Cluster | None
+) -> ConnectionForm:
     shape = kind.form
     assert shape is not None  # noqa: S101 -- the callers looked
     values = request.POST if request.method == "POST" else request.GET
@@ -129,11 +131,13 @@ def _form(request: Request, kind: ClusterKind, cluster: Cluster | None) -> Conne
     return shape(kind, first, *posted, test=tested, editing=cluster is not None)
 
 
-def _test(request: Request, form: ConnectionForm, cluster: Cluster | None) -> HttpResponse:
+def _test_and_return(
+    request: Request, form: ConnectionForm, cluster: Cluster | None
+) -> HttpResponse:
     """Back to the form, with everything that was typed but the secret, and the result."""
     secret = form.secret()
-    _forget(form)
-    asked = connection_tests.ask(
+    _delete_test(form)
+    asked = connection_tests.request_test(
         by=request.user,
         cluster=cluster,
         kind=form.kind,
@@ -145,28 +149,28 @@ def _test(request: Request, form: ConnectionForm, cluster: Cluster | None) -> Ht
     return redirect(f"{request.path}?{urlencode(query)}#test")
 
 
-def _judge_the_rest(request: Request, form: ConnectionForm, cluster: Cluster) -> None:
+def _add_other_errors(request: Request, form: ConnectionForm, cluster: Cluster) -> None:
     """A secret that is wrong does not hide what is wrong with the name and the settings."""
     if request.POST.get("action") != "test":
         with collect_errors(form):
-            services.judge(cluster, name=form.text("name"), settings=form.settings())
+            services.set_and_validate(cluster, name=form.text("name"), settings=form.settings())
 
 
-def _forget(form: ConnectionForm) -> None:
+def _delete_test(form: ConnectionForm) -> None:
     if form.test:
         form.test.delete()
 
 
-def _page(
+def _cluster_page(
     request: Request, form: ConnectionForm, title: str, submit: str, cluster: Cluster | None = None
 ) -> HttpResponse:
     secret = form.posted_secret() if request.method == "POST" else None
     if secret and not (form.test and form.test.secret == secret):
-        form.test = connection_tests.keep(
+        form.test = connection_tests.store_secret(
             by=request.user, cluster=cluster, kind=form.kind, secret=secret
         )
     shown = form.test and (form.test.findings_json or not form.test.answered_at)
     context = {"form": form, "title": title, "submit": submit, "kinds": addable()}
-    context |= shown_test(form.test) if form.test and shown else {}
+    context |= test_context(form.test) if form.test and shown else {}
     status = 422 if request.method == "POST" else 200
     return render(request, "clusters/form.html", context, status=status)

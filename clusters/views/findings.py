@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_safe
 
 from accounts.http import Request, permission_required
-from clusters.connection_tests import is_late, rights_to_apply, user_of
+from clusters.connection_tests import is_late, rights_to_apply, signed_in_user
 from clusters.kinds import addable_kind
 from clusters.kinds.base import ClusterKind
 from clusters.models import Cluster, ConnectionTest
@@ -46,11 +46,11 @@ def findings_context(kind: ClusterKind, findings: Sequence[Finding]) -> dict[str
         "warnings": sum(f.level is Level.WARNING for f in findings),
         "kind": kind,
         "manifest": rights_to_apply(kind, findings),
-        "manifest_user": user_of(findings),
+        "manifest_user": signed_in_user(findings),
     }
 
 
-def shown_test(test: ConnectionTest) -> dict[str, Any]:
+def test_context(test: ConnectionTest) -> dict[str, Any]:
     late = is_late(test)
     return {
         "test": test,
@@ -68,13 +68,13 @@ def connection(request: Request, pk: UUID) -> HttpResponse:
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
-        "facts": _facts(cluster),
+        "facts": _labelled_settings(cluster),
         **findings_context(cluster.definition, cluster.findings),
     }
     return render_partial(request, "clusters/connection.html", "connection", context)
 
 
-def _facts(cluster: Cluster) -> list[tuple[str, Any]]:
+def _labelled_settings(cluster: Cluster) -> list[tuple[str, Any]]:
     """Its settings, as its form calls them."""
     form = cluster.definition.form
     labels = {field.key: field.label for field in form.FIELDS} if form else {}

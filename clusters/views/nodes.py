@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 
 from accounts.http import Request
 from clusters.models import DEFAULT_POOL, Cluster, Node, NodeQuerySet
-from clusters.nodes.rows import light, pool_rows, rows_of
+from clusters.nodes.rows import node_rows, pool_rows, without_labels
 from clusters.views.pages import tabs_of
 from core.web.http import render_partial
 from core.web.pages import is_in_drawer
@@ -26,14 +26,16 @@ def listing(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
     text = search_text(request.GET)
     pool = search_text(request.GET, "pool")
-    rows = light(narrowed(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool))
+    rows = without_labels(
+        filter_nodes(Node.objects.filter(cluster=cluster).select_related("pool"), text, pool)
+    )
     page = Paginator(rows, NODES_A_PAGE).get_page(request.GET.get("page"))
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
         "tab": "nodes",
         "page": page,
-        "rows": rows_of(cluster, page),
+        "rows": node_rows(cluster, page),
         "q": text,
         "pool": pool,
         "pools": [DEFAULT_POOL, *cluster.pools.values_list("name", flat=True)],
@@ -42,7 +44,7 @@ def listing(request: Request, pk: UUID) -> HttpResponse:
     return render_partial(request, "clusters/nodes.html", "rows", context)
 
 
-def narrowed(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
+def filter_nodes(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
     """By a word in the name of the node, its pool or its GPUs, and by a pool."""
     if text:
         words = Q(name__icontains=text) | Q(pool__name__icontains=text)
@@ -55,7 +57,7 @@ def narrowed(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
 def detail(request: Request, pk: UUID, node: int) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
     machine = get_object_or_404(cluster.nodes.select_related("pool"), pk=node)
-    row = rows_of(cluster, [machine])[0]
+    row = node_rows(cluster, [machine])[0]
     context = {
         "cluster": cluster,
         "node": machine,
@@ -77,6 +79,6 @@ def pools(request: Request, pk: UUID) -> HttpResponse:
         "tabs": tabs_of(cluster, request.user),
         "tab": "pools",
         "rows": rows,
-        "every": "2s" if any(row.is_looked_for for row in rows) else "30s",
+        "every": "2s" if any(row.may_get_nodes for row in rows) else "30s",
     }
     return render_partial(request, "clusters/pools.html", "rows", context)

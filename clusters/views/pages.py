@@ -16,7 +16,7 @@ from accounts.http import Request
 from accounts.models import User
 from clusters.models import Cluster, State
 from clusters.nodes.occupancy import occupancies
-from clusters.nodes.rows import light, rows_of
+from clusters.nodes.rows import node_rows, without_labels
 from core.web.http import render_partial
 
 WORKLOADS_SHOWN = 50
@@ -61,7 +61,9 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
         "room": occupancies([cluster])[cluster.pk],
         "frameworks": cluster.capabilities.frameworks,
         "queues": cluster.capabilities.queues,
-        "rows": rows_of(cluster, light(cluster.nodes.select_related("pool"))[:NODES_SHOWN]),
+        "rows": node_rows(
+            cluster, without_labels(cluster.nodes.select_related("pool"))[:NODES_SHOWN]
+        ),
         "node_count": cluster.nodes.count(),
         **workloads_on(cluster, request.user),
     }
@@ -82,22 +84,24 @@ def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
     a number."""
     holding = cluster.workloads.holding()
     visible = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
-    rows = [(workload, places(workload.ranks.all())) for workload in visible[:WORKLOADS_SHOWN]]
+    rows = [(workload, placements(workload.ranks.all())) for workload in visible[:WORKLOADS_SHOWN]]
     total = holding.count()
     return {"workloads": rows, "unlisted": total - len(rows)}
 
 
-def places(ranks: Iterable[Any]) -> str:
+def placements(ranks: Iterable[Any]) -> str:
     """Return where ranks are placed, such as ``node-1, GPUs 0 and 1``; empty before any is
     placed."""
     devices: dict[str, set[int]] = {}
     for rank in ranks:
         if rank.node or rank.gpu_devices:
             devices.setdefault(rank.node, set()).update(rank.gpu_devices)
-    return "; ".join(_place(node, sorted(held)) for node, held in sorted(devices.items()))
+    return "; ".join(
+        _placement_on_node(node, sorted(held)) for node, held in sorted(devices.items())
+    )
 
 
-def _place(node: str, devices: list[int]) -> str:
+def _placement_on_node(node: str, devices: list[int]) -> str:
     numbers = get_text_list([str(device) for device in devices], "and")
     gpus = f"GPU{'' if len(devices) == 1 else 's'} {numbers}"
     return ", ".join(part for part in (node, gpus if devices else "") if part)

@@ -35,7 +35,7 @@ class NodePoolForm(Form):
     ) -> None:
         super().__init__(FIELDS, initial, posted, fixed=fixed)
 
-    def given(self) -> dict[str, str]:
+    def submitted_values(self) -> dict[str, str]:
         """The values for the verbs, without fixed ones."""
         names = [shown.name for shown in self if not shown.disabled]
         return {name: str(self.values.get(name, "")) for name in names}
@@ -51,10 +51,10 @@ def create(request: Request, pk: UUID) -> HttpResponse:
     form = NodePoolForm(request.POST if request.method == "POST" else None, initial={})
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            pool = create_pool(cluster, by=request.user, **form.given())
+            pool = create_pool(cluster, by=request.user, **form.submitted_values())
             messages.success(request, f"The node pool {pool} was created.")
-            return respond_after_change(request, address_of(cluster))
-    return _page(request, form, cluster, "New node pool", "Create node pool")
+            return respond_after_change(request, pools_url(cluster))
+    return _pool_page(request, form, cluster, "New node pool", "Create node pool")
 
 
 @form_methods
@@ -68,17 +68,17 @@ def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
     form = NodePoolForm(posted, initial=first, fixed=("name",))  # workloads know the pool by it
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            update_pool(row, by=request.user, **form.given())
+            update_pool(row, by=request.user, **form.submitted_values())
             messages.success(request, f"{row} was saved.")
-            return respond_after_change(request, address_of(row.cluster))
-    return _page(request, form, row.cluster, f"Edit {first['name']}", "Save changes")
+            return respond_after_change(request, pools_url(row.cluster))
+    return _pool_page(request, form, row.cluster, f"Edit {first['name']}", "Save changes")
 
 
 @form_methods
 @permission_required("nodepools.delete")
 def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
     row = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
-    home = address_of(row.cluster)
+    home = pools_url(row.cluster)
     return deletion_page(
         request,
         row,
@@ -92,11 +92,11 @@ def delete(request: Request, pk: UUID, pool: int) -> HttpResponse:
     )
 
 
-def address_of(cluster: Cluster) -> str:
+def pools_url(cluster: Cluster) -> str:
     return reverse("cluster-pools", args=[cluster.pk])
 
 
-def _page(
+def _pool_page(
     request: Request, form: NodePoolForm, cluster: Cluster, title: str, submit: str
 ) -> HttpResponse:
     return form_page(
@@ -106,5 +106,5 @@ def _page(
         submit=submit,
         fields="components/inputs.html",
         crumb=(cluster.name, cluster.get_absolute_url()),
-        back=address_of(cluster),
+        back=pools_url(cluster),
     )

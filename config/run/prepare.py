@@ -47,7 +47,7 @@ def make_first_administrator() -> str | None:
     or ``None``. The password itself is not stored, only its hash."""
     from accounts import access, services
 
-    if access.who_may("users.create").exists():
+    if access.permitted_users("users.create").exists():
         return None
     given = os.environ.get("TRAINYARD_ADMIN_PASSWORD", "")
     password = given or secrets.token_urlsafe(12)

@@ -12,27 +12,27 @@ from django.db import transaction
 from django.db.models import Max, Q
 from django.utils import timezone
 
-from notifications.events import message, type_of, wants
+from notifications.events import event_body, event_type, is_subscribed
 from notifications.models import Delivery, EventCursor, Webhook
 from workloads.models import Event
 
-AT_ONCE = 500  # events that are read in one transaction
-LATE = timedelta(hours=1)
+BATCH_SIZE = 500  # events that are read in one transaction
+LATE_FOR = timedelta(hours=1)
 MOST_LATE = 2000  # missing numbers; a larger gap is not from our transactions
-THE_ROW = 1
+CURSOR_ID = 1
 
 
-def begin() -> None:
+def skip_earlier_events() -> None:
     """Skip all events until now if no other webhook is on. Call it in the transaction that turns on
     a webhook."""
-    cursor = _cursor()
+    cursor = _lock_cursor()
     if not Webhook.objects.filter(enabled=True).exists():
-        cursor.position = _newest()
+        cursor.position = _newest_event()
         cursor.late = []
         cursor.save()
 
 
-def fill() -> int:
+def create_deliveries() -> int:
     """Create the deliveries for new events. Returns their number."""
     total = 0
     while True:
@@ -40,23 +40,23 @@ def fill() -> int:
             webhooks = list(Webhook.objects.filter(enabled=True).select_related("department"))
             if not webhooks:
                 return total
-            events, written = _fill(webhooks)
+            events, written = _create_batch(webhooks)
         total += written
-        if events < AT_ONCE:
+        if events < BATCH_SIZE:
             return total
 
 
-def _fill(webhooks: list[Webhook]) -> tuple[int, int]:
+def _create_batch(webhooks: list[Webhook]) -> tuple[int, int]:
     """Read some events and create their deliveries. Returns the numbers of both."""
-    cursor = _cursor()
+    cursor = _lock_cursor()
     now = timezone.now()
-    late = {number: at for number, at in cursor.late if datetime.fromisoformat(at) > now - LATE}
+    late = {number: at for number, at in cursor.late if datetime.fromisoformat(at) > now - LATE_FOR}
     rows = Event.objects.filter(Q(pk__gt=cursor.position) | Q(pk__in=list(late)))
     rows = rows.select_related("workload__project", "actor").order_by("pk")
-    events = list(rows[:AT_ONCE])
+    events = list(rows[:BATCH_SIZE])
     if not events and len(late) == len(cursor.late):
         return 0, 0
-    deliveries = list(_deliveries(webhooks, events))
+    deliveries = list(_new_deliveries(webhooks, events))
     Delivery.objects.bulk_create(deliveries)
     there = {event.pk for event in events}
     newest = max([cursor.position, *there])
@@ -68,24 +68,24 @@ def _fill(webhooks: list[Webhook]) -> tuple[int, int]:
     return len(events), len(deliveries)
 
 
-def _deliveries(webhooks: list[Webhook], events: Iterable[Event]) -> Iterable[Delivery]:
+def _new_deliveries(webhooks: list[Webhook], events: Iterable[Event]) -> Iterable[Delivery]:
     for event in events:
         for webhook in webhooks:
-            if event.phase and wants(webhook, event):
+            if event.phase and is_subscribed(webhook, event):
                 yield Delivery(
                     webhook=webhook,
                     event=event.pk,
-                    type=type_of(event.phase),
+                    type=event_type(event.phase),
                     subject=event.workload.name,
-                    body=message(event),
+                    body=event_body(event),
                 )
 
 
-def _cursor() -> EventCursor:
+def _lock_cursor() -> EventCursor:
     """The cursor, locked until the transaction ends. A new one starts after the newest event."""
-    EventCursor.objects.get_or_create(pk=THE_ROW, defaults={"position": _newest()})
-    return EventCursor.objects.select_for_update().get(pk=THE_ROW)
+    EventCursor.objects.get_or_create(pk=CURSOR_ID, defaults={"position": _newest_event()})
+    return EventCursor.objects.select_for_update().get(pk=CURSOR_ID)
 
 
-def _newest() -> int:
+def _newest_event() -> int:
     return Event.objects.aggregate(number=Max("pk"))["number"] or 0

@@ -15,9 +15,9 @@ from notifications.delivery import receivers
 from notifications.delivery.receivers import AddressRefused, Receiver, Resolve
 from notifications.models import LONGEST_ANSWER
 
-SECONDS = 10.0  # for connecting, sending and reading the answer together
+TIMEOUT_SECONDS = 10.0  # for connecting, sending and reading the answer together
 LONGEST_HEAD = 16 * 1024
-PIECE = 4096
+CHUNK_BYTES = 4096
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,14 @@ def post(
     headers: dict[str, str],
     *,
     resolve: Resolve = receivers.resolve,
-    seconds: float = SECONDS,
+    seconds: float = TIMEOUT_SECONDS,
 ) -> HookAnswer:
     """Send a message. Whatever the receiver does is described in the result; nothing is raised."""
     begun = time.monotonic()
     try:
-        receiver = receivers.receiver_of(url, resolve)
+        receiver = receivers.resolve_receiver(url, resolve)
         status, answer = _exchange(receiver, body.encode(), headers, begun + seconds)
-        posted = HookAnswer(status, answer, _fault_of(status))
+        posted = HookAnswer(status, answer, _status_fault(status))
     except AddressRefused as error:
         posted = HookAnswer(fault=f"The address {error}.")
     except TimeoutError:
@@ -69,7 +69,7 @@ def post(
     return HookAnswer(posted.status, posted.answer, posted.fault, took)
 
 
-def _fault_of(status: int) -> str:
+def _status_fault(status: int) -> str:
     if 200 <= status < 300:
         return ""
     if 300 <= status < 400:
@@ -92,32 +92,36 @@ def _exchange(
     request = h11.Request(method="POST", target=receiver.target, headers=list(its.items()))
     parts = (request, h11.Data(data=body), h11.EndOfMessage())
     with closing(_connect(receiver, deadline)) as connection:
-        connection.settimeout(_left(deadline))
+        connection.settimeout(_remaining_seconds(deadline))
         connection.sendall(b"".join(peer.send(part) or b"" for part in parts))
-        return _read(peer, connection, deadline)
+        return _read_answer(peer, connection, deadline)
 
 
 def _connect(receiver: Receiver, deadline: float) -> socket.socket:
     """Connect to the checked address; TLS checks the certificate for the name."""
-    plain = socket.create_connection((receiver.ip, receiver.port), timeout=_left(deadline))
+    plain = socket.create_connection(
+        (receiver.ip, receiver.port), timeout=_remaining_seconds(deadline)
+    )
     if receiver.scheme == "http":
         return plain
     try:
-        plain.settimeout(_left(deadline))
+        plain.settimeout(_remaining_seconds(deadline))
         return ssl.create_default_context().wrap_socket(plain, server_hostname=receiver.host)
     except BaseException:
         plain.close()
         raise
 
 
-def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> tuple[int, str]:
+def _read_answer(
+    peer: h11.Connection, connection: socket.socket, deadline: float
+) -> tuple[int, str]:
     status = 0
     answer = b""
     while len(answer) < LONGEST_ANSWER:
         event = peer.next_event()
         if event is h11.NEED_DATA:
-            connection.settimeout(_left(deadline))
-            peer.receive_data(connection.recv(PIECE))
+            connection.settimeout(_remaining_seconds(deadline))
+            peer.receive_data(connection.recv(CHUNK_BYTES))
         elif isinstance(event, h11.Response):
             status = event.status_code
         elif isinstance(event, h11.Data):
@@ -127,7 +131,7 @@ def _read(peer: h11.Connection, connection: socket.socket, deadline: float) -> t
     return status, replace_unfit_characters(answer[:LONGEST_ANSWER].decode(errors="replace"))
 
 
-def _left(deadline: float) -> float:
+def _remaining_seconds(deadline: float) -> float:
     """Seconds until the deadline. ``TimeoutError`` after it."""
     if (left := deadline - time.monotonic()) <= 0:
         raise TimeoutError

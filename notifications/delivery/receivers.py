@@ -22,7 +22,9 @@ Resolve = Callable[[str, int], Iterable[str]]
 PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 500
 #: Internal addresses that look public, such as those from which clouds hand out credentials.
-INNER = tuple(ip_network(name) for name in ("168.63.129.16", "192.0.0.0/24", "fec0::/10"))
+INTERNAL_NETWORKS = tuple(
+    ip_network(name) for name in ("168.63.129.16", "192.0.0.0/24", "fec0::/10")
+)
 NAT64 = ip_network("64:ff9b::/96")
 
 
@@ -53,30 +55,30 @@ def resolve(host: str, port: int) -> Iterator[str]:
         yield str(address[0])
 
 
-def fault_of(url: str) -> str:
+def url_fault(url: str) -> str:
     """What is wrong with a URL, without resolving its name; empty if nothing is."""
     try:
-        parts, _ = _parts(url)
+        parts, _ = _split_url(url)
     except ValueError as error:
         return str(error)
     try:
         literal = ip_address(str(parts.hostname))
     except ValueError:
         return ""
-    return _fault_of_ip(literal)
+    return _address_fault(literal)
 
 
-def receiver_of(url: str, resolve: Resolve = resolve) -> Receiver:
+def resolve_receiver(url: str, resolve: Resolve = resolve) -> Receiver:
     """Resolve a URL. ``AddressRefused`` if nothing may be sent there, ``OSError`` if the name has
     no address."""
     try:
-        parts, port = _parts(url)
+        parts, port = _split_url(url)
     except ValueError as error:
         raise AddressRefused(str(error)) from error
     host = str(parts.hostname)
     addresses = [ip_address(text.partition("%")[0]) for text in resolve(host, port)]
     for address in addresses:
-        if fault := _fault_of_ip(address):
+        if fault := _address_fault(address):
             raise AddressRefused(fault)
     if not addresses:
         raise OSError(f"{host} has no address.")
@@ -85,7 +87,7 @@ def receiver_of(url: str, resolve: Resolve = resolve) -> Receiver:
     return Receiver(parts.scheme, host, port, f"{target}{query}", str(addresses[0]))
 
 
-def _parts(url: str) -> tuple[SplitResult, int]:
+def _split_url(url: str) -> tuple[SplitResult, int]:
     """The parts and the port of a URL. ``ValueError`` says what is wrong with it."""
     if len(url) > LONGEST_URL:
         raise ValueError(f"must have at most {LONGEST_URL} characters")
@@ -107,11 +109,13 @@ def _parts(url: str) -> tuple[SplitResult, int]:
     return parts, port
 
 
-def _fault_of_ip(address: IPAddress) -> str:
-    inner = _embedded(address)
-    if any(inner in ip_network(name) or address in ip_network(name) for name in _named()):
+def _address_fault(address: IPAddress) -> str:
+    inner = _embedded_ipv4(address)
+    if any(
+        inner in ip_network(name) or address in ip_network(name) for name in _allowed_networks()
+    ):
         return ""
-    if inner.is_global and not (inner.is_multicast or any(inner in it for it in INNER)):
+    if inner.is_global and not (inner.is_multicast or any(inner in it for it in INTERNAL_NETWORKS)):
         return ""
     return (
         f"points to {address}, which is not a public address; whoever runs Trainyard can allow it "
@@ -119,7 +123,7 @@ def _fault_of_ip(address: IPAddress) -> str:
     )
 
 
-def _embedded(address: IPAddress) -> IPAddress:
+def _embedded_ipv4(address: IPAddress) -> IPAddress:
     """The IPv4 address inside an IPv6 address, or else the address itself."""
     if isinstance(address, IPv4Address):
         return address
@@ -130,6 +134,6 @@ def _embedded(address: IPAddress) -> IPAddress:
     return IPv4Address(int(address) & 0xFFFFFFFF) if address in NAT64 else address
 
 
-def _named() -> list[str]:
+def _allowed_networks() -> list[str]:
     names: list[str] = settings.WEBHOOK_NETWORKS
     return names

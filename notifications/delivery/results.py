@@ -17,7 +17,9 @@ DELAYS = tuple(
         *(("hours", 2), ("hours", 5), ("hours", 10)),
     )
 )
-QUIET = timedelta(seconds=5)  # after a failure nothing else is sent; twice as long after the next
+FIRST_QUIET = timedelta(
+    seconds=5
+)  # after a failure nothing else is sent; twice as long after the next
 LONGEST_QUIET = timedelta(minutes=5)
 ENDS_AFTER = timedelta(days=3)  # with nothing but failures
 KEPT_FOR = timedelta(days=30)
@@ -48,15 +50,15 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         rows.filter(next_try_at=delivery.next_try_at).update(
             sent_at=now,
             **columns,
-            **_what_next(delivery, webhook, posted),
+            **_next_columns(delivery, webhook, posted),
         )
         if posted.is_success:
-            _succeeded(webhook)
-        elif webhook.enabled and not webhook.lost:  # otherwise the receiver is not to blame
-            _failed(webhook, posted)
+            _clear_failures(webhook)
+        elif webhook.enabled and not webhook.lost_reason:  # otherwise the receiver is not to blame
+            _count_failure(webhook, posted)
 
 
-def _what_next(delivery: Delivery, webhook: Webhook, posted: HookAnswer) -> dict[str, object]:
+def _next_columns(delivery: Delivery, webhook: Webhook, posted: HookAnswer) -> dict[str, object]:
     if posted.is_success:
         return {"state": DeliveryState.DELIVERED, "next_try_at": None}
     is_last = delivery.attempts > len(DELAYS) or delivery.event is None
@@ -65,25 +67,25 @@ def _what_next(delivery: Delivery, webhook: Webhook, posted: HookAnswer) -> dict
     return {"next_try_at": timezone.now() + DELAYS[delivery.attempts - 1], "asked_by": None}
 
 
-def _succeeded(webhook: Webhook) -> None:
+def _clear_failures(webhook: Webhook) -> None:
     if webhook.failures:
         rows = Webhook.objects.filter(pk=webhook.pk)
         rows.update(failures=0, failing_since=None, quiet_until=None)
 
 
-def _failed(webhook: Webhook, posted: HookAnswer) -> None:
+def _count_failure(webhook: Webhook, posted: HookAnswer) -> None:
     now = timezone.now()
     webhook.failures = min(webhook.failures + 1, 1000)
     webhook.failing_since = webhook.failing_since or now
-    webhook.quiet_until = now + min(QUIET * 2 ** min(webhook.failures - 1, 10), LONGEST_QUIET)
+    webhook.quiet_until = now + min(FIRST_QUIET * 2 ** min(webhook.failures - 1, 10), LONGEST_QUIET)
     webhook.save(update_fields=["failures", "failing_since", "quiet_until"])
     if posted.is_gone:
-        _end(webhook, "The receiver answered 410: it wants no more messages.")
+        _turn_off(webhook, "The receiver answered 410: it wants no more messages.")
     elif now - webhook.failing_since > ENDS_AFTER:
-        _end(webhook, f"{NOTHING_DELIVERED} {posted.fault}")
+        _turn_off(webhook, f"{NOTHING_DELIVERED} {posted.fault}")
 
 
-def _end(webhook: Webhook, why: str) -> None:
+def _turn_off(webhook: Webhook, why: str) -> None:
     before = audit.facts(webhook)
     webhook.enabled = False
     webhook.ended_because = why
@@ -92,11 +94,11 @@ def _end(webhook: Webhook, why: str) -> None:
     audit.record(None, "update", webhook, before=before, after=audit.facts(webhook))
 
 
-def _end_if_held_for_long(webhook: Webhook) -> None:
+def _turn_off_if_blocked_for_long(webhook: Webhook) -> None:
     oldest = webhook.deliveries.filter(state=DeliveryState.PENDING).order_by("created_at").first()
     if oldest and oldest.created_at < timezone.now() - ENDS_AFTER:
         with transaction.atomic():
-            _end(webhook, f"{NOTHING_DELIVERED} {webhook.lost}")
+            _turn_off(webhook, f"{NOTHING_DELIVERED} {webhook.lost_reason}")
 
 
 def give_up(webhook: Webhook) -> None:
@@ -106,7 +108,7 @@ def give_up(webhook: Webhook) -> None:
     rows.update(state=DeliveryState.FAILED, next_try_at=None, asked_by=None, fault=OFF)
 
 
-def ask(delivery: Delivery, *, by_id: int) -> None:
+def make_due(delivery: Delivery, *, by_id: int) -> None:
     """Make a delivery due now, whatever its state, with as many attempts as a new one."""
     rows = Delivery.objects.filter(pk=delivery.pk)
     rows.update(
@@ -120,8 +122,8 @@ def prune() -> None:
     finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
     finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     for webhook in Webhook.objects.all():
-        if webhook.enabled and webhook.lost:
-            _end_if_held_for_long(webhook)
+        if webhook.enabled and webhook.lost_reason:
+            _turn_off_if_blocked_for_long(webhook)
         rows = webhook.deliveries.order_by("-created_at")
         last = rows.values_list("created_at", flat=True)[MOST_KEPT - 1 : MOST_KEPT].first()
         if last is not None:

@@ -23,10 +23,10 @@ from notifications.models import Delivery, Webhook
 from workloads.history.events import NOTIFY
 
 LEASE_SECONDS = 15.0
-LOOK_SECONDS = 1.0  # seconds between two checks for more deliveries while others are being sent
+CHECK_SECONDS = 1.0  # seconds between two checks for more deliveries while others are being sent
 LONGEST_SECONDS = 60.0
-CLAIMED = timedelta(seconds=90)  # much longer than sending takes
-AT_ONCE = 8  # webhooks
+CLAIM_DURATION = timedelta(seconds=90)  # much longer than sending takes
+PARALLEL_WEBHOOKS = 8  # webhooks
 HUSHED_SECONDS = 20  # seconds without a check while no webhook is on; the clock calls more often
 
 Post = Callable[[str, str, dict[str, str]], HookAnswer]
@@ -36,17 +36,17 @@ Start = Callable[[Delivery], "Future[HookAnswer]"]
 def run(post: Post = post) -> None:
     """Send until nothing is due, or for a limited time, as the clock calls again. Only one worker
     runs this at a time."""
-    if not _somebody_listens():
+    if not _has_listeners():
         enqueue.suppress(NOTIFY, None, HUSHED_SECONDS)
         return
     with hold_lease("webhook-deliveries", seconds=LEASE_SECONDS) as extend:
         if extend is None:
             return
-        with ThreadPoolExecutor(AT_ONCE, "webhook") as threads:
-            _send_all(partial(_start, threads, post), extend)
+        with ThreadPoolExecutor(PARALLEL_WEBHOOKS, "webhook") as threads:
+            _send_all(partial(_start_sending, threads, post), extend)
 
 
-def _somebody_listens() -> bool:
+def _has_listeners() -> bool:
     is_heard = Webhook.objects.filter(enabled=True).exists()
     return is_heard or Delivery.objects.due().exists()
 
@@ -58,14 +58,14 @@ def _send_all(
     end = time.monotonic() + LONGEST_SECONDS
     while time.monotonic() < end and extend():
         enqueue.allow_next(NOTIFY, None)
-        outbox.fill()
+        outbox.create_deliveries()
         busy = {delivery.webhook_id for delivery in under_way.values()}
-        for delivery in _next(busy, AT_ONCE - len(busy)):
+        for delivery in _due_deliveries(busy, PARALLEL_WEBHOOKS - len(busy)):
             if claim(delivery):
                 under_way[start(delivery)] = delivery
         if not under_way:
             return
-        over, _ = wait(under_way, LOOK_SECONDS, FIRST_COMPLETED)
+        over, _ = wait(under_way, CHECK_SECONDS, FIRST_COMPLETED)
         for future in over:
             results.record(under_way.pop(future), future.result())
     wait(under_way)  # record what was sent
@@ -73,13 +73,13 @@ def _send_all(
         results.record(delivery, future.result())
 
 
-def _next(busy: set[UUID], most: int) -> list[Delivery]:
+def _due_deliveries(busy: set[UUID], most: int) -> list[Delivery]:
     """The first due delivery of each webhook that is not ``busy``. Without an address, or a secret
     to sign with, only deliveries that a user asked for, which then fail at once."""
     first: dict[UUID, Delivery] = {}
-    lost = [webhook.pk for webhook in Webhook.objects.all() if webhook.lost]
+    lost = [webhook.pk for webhook in Webhook.objects.all() if webhook.lost_reason]
     due = Delivery.objects.due().exclude(webhook__in=busy)
-    for delivery in due.exclude(webhook__in=lost, asked_by=None)[: 50 * AT_ONCE]:
+    for delivery in due.exclude(webhook__in=lost, asked_by=None)[: 50 * PARALLEL_WEBHOOKS]:
         first.setdefault(delivery.webhook_id, delivery)
     return list(first.values())[:most]
 
@@ -87,7 +87,7 @@ def _next(busy: set[UUID], most: int) -> list[Delivery]:
 def claim(delivery: Delivery) -> bool:
     """Claim a delivery, so that nobody else sends it until the claim expires. Returns whether that
     succeeded."""
-    until: datetime = timezone.now() + CLAIMED
+    until: datetime = timezone.now() + CLAIM_DURATION
     rows = Delivery.objects.filter(
         pk=delivery.pk, state=delivery.state, next_try_at=delivery.next_try_at
     )
@@ -98,10 +98,12 @@ def claim(delivery: Delivery) -> bool:
     return is_ours
 
 
-def _start(threads: ThreadPoolExecutor, post: Post, delivery: Delivery) -> "Future[HookAnswer]":
+def _start_sending(
+    threads: ThreadPoolExecutor, post: Post, delivery: Delivery
+) -> "Future[HookAnswer]":
     webhook = delivery.webhook
     body = delivery.body
-    if webhook.lost:
-        return threads.submit(HookAnswer, fault=webhook.lost)
+    if webhook.lost_reason:
+        return threads.submit(HookAnswer, fault=webhook.lost_reason)
     headers = signature.headers(delivery.message_id, int(time.time()), body, webhook.secrets)
     return threads.submit(post, webhook.url, body, headers)

@@ -53,7 +53,7 @@ FIELDS: Fields = {
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
 }
-OF_DELIVERIES: Fields = {
+DELIVERY_FIELDS: Fields = {
     "id": ("pk", ID),
     "type": ("type", word_choices((*TYPES, TEST))),
     "subject": ("subject", TEXT),
@@ -107,13 +107,13 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
 @router.get("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
 def get_webhook(request: ApiRequest, webhook_id: UUID) -> WebhookOut:
     """One webhook, without its secret."""
-    return WebhookOut.of(_webhook(request, webhook_id), request.user)
+    return WebhookOut.of(_find_webhook(request, webhook_id), request.user)
 
 
 @router.put("/webhooks/{webhook_id}", response=WebhookOut, by_alias=True)
 def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -> WebhookOut:
     """Change the given fields. The scope cannot be changed."""
-    webhook = _webhook(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     names = ("name", "url", "events", "enabled")
     given = {
         name: getattr(body if name in body.model_fields_set else webhook, name) for name in names
@@ -126,7 +126,7 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
 @router.delete("/webhooks/{webhook_id}", response={204: None})
 def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
     """Delete a webhook with its deliveries. Messages that were not sent yet are not sent."""
-    webhook = _webhook(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     with translate_errors(REFUSED):
         services.delete(webhook, by=request.user)
     return Status(204, None)
@@ -135,7 +135,7 @@ def delete_webhook(request: ApiRequest, webhook_id: UUID) -> Status[None]:
 @router.post("/webhooks/{webhook_id}/secret", response=WebhookSecret, by_alias=True)
 def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret:
     """Create a new secret. For 24 hours messages are also signed with the old one."""
-    webhook = _webhook(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     with translate_errors(REFUSED):
         services.renew_secret(webhook, by=request.user)
     return WebhookSecret.of_new(webhook)
@@ -144,7 +144,7 @@ def renew_webhook_secret(request: ApiRequest, webhook_id: UUID) -> WebhookSecret
 @router.post("/webhooks/{webhook_id}/test", response={202: DeliveryDetail}, by_alias=True)
 def test_webhook(request: ApiRequest, webhook_id: UUID) -> Status[DeliveryDetail]:
     """Send the message webhook.test, once, also to a webhook that is off."""
-    webhook = _webhook(request, webhook_id)
+    webhook = _find_webhook(request, webhook_id)
     with translate_errors(REFUSED):
         delivery = services.send_test(webhook, by=request.user)
     return Status(202, DeliveryDetail.of(delivery))
@@ -157,11 +157,11 @@ def list_deliveries(
     """Messages that were or will be sent. ``filterBy`` and ``sortBy`` take ``type``, ``subject``,
     ``state``, ``statusCode`` and the times."""
     rows = filter_queryset(
-        _webhook(request, webhook_id).deliveries.all(), listing.filter_by, OF_DELIVERIES
+        _find_webhook(request, webhook_id).deliveries.all(), listing.filter_by, DELIVERY_FIELDS
     )
     if listing.search:
         rows = rows.filter(subject__icontains=listing.search)
-    page, following = listing.cut(sort_queryset(rows, listing, OF_DELIVERIES))
+    page, following = listing.cut(sort_queryset(rows, listing, DELIVERY_FIELDS))
     return DeliveryList(deliveries=[DeliveryOut.of(it) for it in page], next=following)
 
 
@@ -170,7 +170,7 @@ def list_deliveries(
 )
 def get_delivery(request: ApiRequest, webhook_id: UUID, delivery_id: UUID) -> DeliveryDetail:
     """One message, as it is sent, and the beginning of the last answer."""
-    return DeliveryDetail.of(_delivery(request, webhook_id, delivery_id))
+    return DeliveryDetail.of(_find_delivery(request, webhook_id, delivery_id))
 
 
 @router.post(
@@ -183,19 +183,19 @@ def resend_delivery(
 ) -> Status[DeliveryDetail]:
     """Send the same message again, now, with the same id. To a webhook that is off it is sent
     once."""
-    delivery = _delivery(request, webhook_id, delivery_id)
+    delivery = _find_delivery(request, webhook_id, delivery_id)
     with translate_errors(REFUSED):
         services.resend(delivery, by=request.user)
     return Status(202, DeliveryDetail.of(delivery))
 
 
-def _webhook(request: ApiRequest, pk: UUID) -> Webhook:
+def _find_webhook(request: ApiRequest, pk: UUID) -> Webhook:
     if webhook := Webhook.objects.visible_to(request.user).for_list().filter(pk=pk).first():
         return webhook
     raise not_found("The webhook")
 
 
-def _delivery(request: ApiRequest, webhook_id: UUID, pk: UUID) -> Delivery:
+def _find_delivery(request: ApiRequest, webhook_id: UUID, pk: UUID) -> Delivery:
     visible = Webhook.objects.visible_to(request.user).for_list().filter(pk=webhook_id)
     rows = Delivery.objects.filter(pk=pk, webhook__in=visible).select_related("webhook")
     if delivery := rows.first():

@@ -62,7 +62,7 @@ class WebhookForm(Form):
     def place(self) -> Place:
         return self.places[self.values["scope"]]
 
-    def given(self) -> dict[str, Any]:
+    def submitted_values(self) -> dict[str, Any]:
         """The values for the services."""
         return {
             "name": str(self.values.get("name", "")),

@@ -89,7 +89,7 @@ class WebhookOut(Wire):
         """``user`` sees the whole address if they may change it, everyone else none of its path."""
         keys = webhook.scope_keys
         whole = user is not None and access.may(user, "webhooks.update", *keys)
-        return cls(**_facts(webhook) | {"url": webhook.url if whole else webhook.shown_url})
+        return cls(**_facts(webhook) | {"url": webhook.url if whole else webhook.masked_url})
 
 
 class WebhookSecret(WebhookOut):
@@ -161,7 +161,11 @@ class DeliveryOut(Wire):
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
-        held = {"next_try_at": None, "fault": delivery.webhook.lost} if delivery.is_held else {}
+        held = (
+            {"next_try_at": None, "fault": delivery.webhook.lost_reason}
+            if delivery.is_blocked
+            else {}
+        )
         return cls.model_validate(delivery).model_copy(update=held)
 
 

@@ -17,14 +17,14 @@ from notifications.models import Delivery, Webhook, new_secret
 from projects.scopes import Place
 from workloads.history.events import NOTIFY
 
-OLD_SECRET_COUNTS = timedelta(hours=24)
+OLD_SECRET_LIFETIME = timedelta(hours=24)
 #: The columns that an edit changes, and the address, if it changed. What is encrypted and stays is
 #: not written: it becomes readable again when its encryption key is back.
-EDITED = (
+EDITED_COLUMNS = (
     *("name", "events", "enabled", "listens_since", "ended_because"),
     *("failures", "failing_since", "quiet_until", "updated_at"),
 )
-EVENTS = ("events",)  # the JSON column that the audit log shows
+AUDITED_JSON = ("events",)  # the JSON column that the audit log shows
 
 
 def create(
@@ -34,10 +34,10 @@ def create(
     _require(by, "webhooks.create", place.scope_keys)
     webhook = Webhook(name=name, url=url, events=events, enabled=False, created_by=by)
     webhook.put(place)
-    _judge(webhook)
+    _validate(webhook)
     with transaction.atomic():
         if enabled:
-            _listen(webhook)
+            _turn_on(webhook)
         webhook.save(force_insert=True)
         audit.record(by, "create", webhook, after=_facts(webhook))
     return webhook
@@ -53,19 +53,19 @@ def update(
     old = webhook.url
     webhook.name = name
     webhook.events = events
-    webhook.url = old if url.strip() == webhook.shown_url else url
+    webhook.url = old if url.strip() == webhook.masked_url else url
     is_new = webhook.url != old
-    _judge(webhook, is_new=is_new)
+    _validate(webhook, is_new=is_new)
     with transaction.atomic():
         if enabled and not webhook.enabled:
-            _listen(webhook)
+            _turn_on(webhook)
         elif webhook.enabled and not enabled:
             webhook.enabled = False
             results.give_up(webhook)
-        webhook.save(update_fields=[*EDITED, *(["url"] if is_new else [])])
+        webhook.save(update_fields=[*EDITED_COLUMNS, *(["url"] if is_new else [])])
         after = _facts(webhook)
         if is_new and after["url"] == before["url"]:
-            after["url"] = f"{webhook.shown_url} (another path)"
+            after["url"] = f"{webhook.masked_url} (another path)"
         audit.record(by, "update", webhook, before=before, after=after)
 
 
@@ -84,10 +84,10 @@ def renew_secret(webhook: Webhook, *, by: User) -> str:
     with transaction.atomic():
         webhook.old_secret = webhook.secret
         webhook.secret = new_secret()
-        webhook.old_secret_until = timezone.now() + OLD_SECRET_COUNTS
+        webhook.old_secret_until = timezone.now() + OLD_SECRET_LIFETIME
         webhook.save(update_fields=["secret", "old_secret", "old_secret_until", "updated_at"])
         audit.record(by, "renew secret", webhook)
-        _wake()  # messages may have waited for a secret
+        _wake_worker()  # messages may have waited for a secret
     return webhook.secret
 
 
@@ -99,12 +99,12 @@ def send_test(webhook: Webhook, *, by: User) -> Delivery:
         delivery = Delivery.objects.create(
             webhook=webhook,
             type=events.TEST,
-            body=events.test_message(webhook, now),
+            body=events.test_body(webhook, now),
             asked_by=by,
             next_try_at=now,
         )
         audit.record(by, "test", webhook)
-        _wake()
+        _wake_worker()
     return delivery
 
 
@@ -113,15 +113,15 @@ def resend(delivery: Delivery, *, by: User) -> None:
     webhook = delivery.webhook
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
-        results.ask(delivery, by_id=by.pk)
+        results.make_due(delivery, by_id=by.pk)
         audit.record(by, "resend", webhook, after={"message": delivery.message_id})
-        _wake()
+        _wake_worker()
     delivery.refresh_from_db()
 
 
 def _facts(webhook: Webhook) -> dict[str, Any]:
     """What the audit log says of it: not the path of its address."""
-    return audit.facts(webhook, *EVENTS) | {"url": webhook.shown_url}
+    return audit.facts(webhook, *AUDITED_JSON) | {"url": webhook.masked_url}
 
 
 def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:
@@ -130,20 +130,20 @@ def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:
     access.require(by, "workloads.read", *scope_keys)
 
 
-def _judge(webhook: Webhook, *, is_new: bool = True) -> None:
+def _validate(webhook: Webhook, *, is_new: bool = True) -> None:
     """``ValidationError`` names what is wrong. Only a new address must be there: the other may be
     lost with its key."""
     wrong: dict[str, Any] = {}
     webhook.name = webhook.name.strip()
     webhook.url = webhook.url.strip()
-    if webhook.url and (fault := receivers.fault_of(webhook.url)):
+    if webhook.url and (fault := receivers.url_fault(webhook.url)):
         wrong["url"] = ValidationError(f"The address {fault}.", code="invalid")
     if unknown := [it for it in webhook.events if it not in dict(events.choices())]:
         text = f"{unknown[0]} is not an event. Choose from {', '.join(dict(events.choices()))}."
         wrong["events"] = ValidationError(text, code="invalid_choice")
     elif not webhook.events:
         wrong["events"] = ValidationError("Choose at least one event.", code="required")
-    webhook.events = events.in_order(webhook.events)
+    webhook.events = events.sort_events(webhook.events)
     unjudged = ["events", "secret", "old_secret"]
     unjudged += ["url"] if "url" in wrong or not is_new else []
     try:
@@ -154,19 +154,19 @@ def _judge(webhook: Webhook, *, is_new: bool = True) -> None:
         raise ValidationError(wrong)
 
 
-def _listen(webhook: Webhook) -> None:
+def _turn_on(webhook: Webhook) -> None:
     """Start with what happens from now on, and forget earlier failures."""
-    outbox.begin()
+    outbox.skip_earlier_events()
     webhook.enabled = True
     webhook.listens_since = timezone.now()
     webhook.ended_because = ""
     webhook.failures = 0
     webhook.failing_since = None
     webhook.quiet_until = None
-    _wake()
+    _wake_worker()
 
 
-def _wake() -> None:
+def _wake_worker() -> None:
     """Wake the worker, even if it has found that no webhook is on."""
     transaction.on_commit(lambda: enqueue.allow_next(NOTIFY, None))
     enqueue.send_once(NOTIFY, None, enqueue.PERIODIC)

@@ -51,20 +51,20 @@ def create(request: Request) -> HttpResponse:
     form = WebhookForm(request.POST if request.method == "POST" else None, user=request.user)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            webhook = services.create(by=request.user, place=form.place, **form.given())
-            return _secret(request, webhook)
-    return _form(request, form, "New webhook", "Create webhook", reverse("webhook-list"))
+            webhook = services.create(by=request.user, place=form.place, **form.submitted_values())
+            return _secret_page(request, webhook)
+    return _webhook_page(request, form, "New webhook", "Create webhook", reverse("webhook-list"))
 
 
 @require_safe
 @permission_required("webhooks.read")
 def detail(request: Request, pk: UUID) -> HttpResponse:
-    webhook = _webhook(request, pk)
+    webhook = _find_webhook(request, pk)
     page = Paginator(webhook.deliveries.all(), DELIVERIES_A_PAGE).get_page(request.GET.get("page"))
     is_busy = any(it.state == DeliveryState.PENDING for it in page)
-    names = [events.label_of(name) for name in webhook.events]
+    names = [events.event_label(name) for name in webhook.events]
     facts = (
-        ("Address", webhook.shown_url),
+        ("Address", webhook.masked_url),
         ("Scope", webhook.scope_name),
         ("Events", ", ".join(names)),
         ("Created by", webhook.created_by or ""),
@@ -76,23 +76,23 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 @form_methods
 @permission_required("webhooks.update")
 def edit(request: Request, pk: UUID) -> HttpResponse:
-    webhook = _webhook(request, pk)
+    webhook = _find_webhook(request, pk)
     title = f"Edit {webhook}"
     home = webhook.get_absolute_url()
     posted = request.POST if request.method == "POST" else None
     form = WebhookForm(posted, user=request.user, webhook=webhook)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            services.update(webhook, by=request.user, **form.given())
+            services.update(webhook, by=request.user, **form.submitted_values())
             messages.success(request, f"{webhook} was saved.")
             return redirect(home)
-    return _form(request, form, title, "Save changes", home)
+    return _webhook_page(request, form, title, "Save changes", home)
 
 
 @form_methods
 @permission_required("webhooks.delete")
 def delete(request: Request, pk: UUID) -> HttpResponse:
-    webhook = _webhook(request, pk)
+    webhook = _find_webhook(request, pk)
     return deletion_page(
         request,
         webhook,
@@ -107,10 +107,10 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @form_methods
 @permission_required("webhooks.update")
 def renew_secret(request: Request, pk: UUID) -> HttpResponse:
-    webhook = _webhook(request, pk)
+    webhook = _find_webhook(request, pk)
     if request.method == "POST":
         services.renew_secret(webhook, by=request.user)
-        return _secret(request, webhook)
+        return _secret_page(request, webhook)
     return question_page(
         request,
         title=f"New secret for {webhook}?",
@@ -125,7 +125,7 @@ def renew_secret(request: Request, pk: UUID) -> HttpResponse:
 @require_POST
 @permission_required("webhooks.update")
 def test(request: Request, pk: UUID) -> HttpResponse:
-    webhook = _webhook(request, pk)
+    webhook = _find_webhook(request, pk)
     services.send_test(webhook, by=request.user)
     return respond_after_change(request, webhook.get_absolute_url())
 
@@ -133,7 +133,7 @@ def test(request: Request, pk: UUID) -> HttpResponse:
 @require_safe
 @permission_required("webhooks.read")
 def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
-    one = _delivery(request, pk, delivery)
+    one = _find_delivery(request, pk, delivery)
     # The latest first, like other lists of what happened.
     tries = [it | {"at": datetime.fromisoformat(it["at"])} for it in reversed(one.log)]
     context = {
@@ -148,28 +148,28 @@ def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
 @require_POST
 @permission_required("webhooks.update")
 def resend(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
-    one = _delivery(request, pk, delivery)
+    one = _find_delivery(request, pk, delivery)
     services.resend(one, by=request.user)
     return respond_after_change(request, one.webhook.get_absolute_url())
 
 
-def _webhook(request: Request, pk: UUID) -> Webhook:
+def _find_webhook(request: Request, pk: UUID) -> Webhook:
     return get_object_or_404(Webhook.objects.visible_to(request.user).for_list(), pk=pk)
 
 
-def _delivery(request: Request, pk: UUID, delivery: UUID) -> Delivery:
-    rows = Delivery.objects.filter(webhook=_webhook(request, pk)).select_related("webhook")
+def _find_delivery(request: Request, pk: UUID, delivery: UUID) -> Delivery:
+    rows = Delivery.objects.filter(webhook=_find_webhook(request, pk)).select_related("webhook")
     return get_object_or_404(rows, pk=delivery)
 
 
-def _secret(request: Request, webhook: Webhook) -> HttpResponse:
+def _secret_page(request: Request, webhook: Webhook) -> HttpResponse:
     """The page that shows a secret once. Therefore not a redirect to another page."""
     response = render(request, "webhooks/secret.html", {"webhook": webhook})
     response["Cache-Control"] = "no-store"
     return response
 
 
-def _form(request: Request, form: Form, title: str, submit: str, back: str) -> HttpResponse:
+def _webhook_page(request: Request, form: Form, title: str, submit: str, back: str) -> HttpResponse:
     return form_page(
         request,
         form,

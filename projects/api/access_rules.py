@@ -9,7 +9,7 @@ from django.db.models import Q
 from ninja import Field, Query, Router, Status
 
 from accounts import access
-from accounts.api.roles import OF_A_RULE, ScopeType
+from accounts.api.roles import RULE_FIELDS, ScopeType
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from audit.models import AuditEntry
@@ -41,7 +41,7 @@ FIELDS: Fields = {
     "id": ("id", NUMBER),
     "subjectId": ("subject_id", TEXT),
     "subjectType": ("subject_type", word_choices(SUBJECT_TYPES)),
-    **OF_A_RULE,
+    **RULE_FIELDS,
     "createdAt": ("created_at", DATE),
     "updatedAt": ("updated_at", DATE),
     "createdBy": ("created_by", TEXT),

@@ -152,7 +152,7 @@ def number_of(role: AccessRole) -> int:
 
 
 def _kind(role: AccessRole) -> str:
-    return TENANT_SCOPE if role.held_in == access.ACCOUNT else role.held_in
+    return TENANT_SCOPE if role.scope_kind == access.ACCOUNT else role.scope_kind
 
 
 def scope_of(rule: AccessRule) -> tuple[str, str]:

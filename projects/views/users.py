@@ -10,7 +10,7 @@ from django.shortcuts import get_object_or_404
 from django.urls import reverse
 
 from accounts import services as accounts
-from accounts.forms import BLANK
+from accounts.forms import BLANK_USER
 from accounts.http import Request, permission_required
 from accounts.models import User
 from core.forms.form import collect_errors
@@ -24,7 +24,7 @@ from projects.views.pages import form_methods
 @permission_required("users.create")
 def create(request: Request) -> HttpResponse:
     posted = request.POST if request.method == "POST" else None
-    form = MemberForm(posted, initial=BLANK, new=True)
+    form = MemberForm(posted, initial=BLANK_USER, new=True)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form), transaction.atomic():
             user = accounts.create_user(by=request.user, **form.given())

@@ -113,7 +113,7 @@ class Place:
         name = who.removeprefix("key of ")
         user = self.people[name]
         key = self.keys[name] if name != who else None
-        return f"Bearer {tokens.issue(user, key=key)}" if user else ""
+        return f"Bearer {tokens.access_token_for(user, key=key)}" if user else ""
 
 
 def build() -> Place:

@@ -72,7 +72,9 @@ def test_each_role_has_its_permissions_in_each_scope(
 )
 def test_grants_are_keys_of_scopes(who: str, scopes: set[str], project: Project) -> None:
     user = person(who, project)
-    assert access.grants(user, "workloads.read") == {key.format(project.pk) for key in scopes}
+    assert access.permitted_scopes(user, "workloads.read") == {
+        key.format(project.pk) for key in scopes
+    }
 
 
 def test_a_permission_that_does_not_exist_is_nobodys(db: None) -> None:
@@ -88,14 +90,14 @@ def test_a_refusal_names_the_permission(project: Project) -> None:
 
 def test_a_filter_reaches_what_the_scopes_hold(project: Project, other: Project) -> None:
     def reached(who: str, **columns: str) -> set[Project]:
-        filter_ = access.reach(person(who, project), "projects.read", **columns)
+        filter_ = access.permitted_rows(person(who, project), "projects.read", **columns)
         return set(Project.objects.filter(filter_))
 
     assert reached("administrator", project="pk") == {project, other}
     assert reached("member", project="pk") == {project}
     assert reached("stranger", project="pk") == set()
     assert reached("member", cluster="cluster") == set()  # holds no row by a project
-    assert access.reach(person("administrator", project), "projects.read") == Q()
+    assert access.permitted_rows(person("administrator", project), "projects.read") == Q()
 
 
 def test_memberships_are_read_once_for_a_request(
@@ -122,4 +124,4 @@ def test_users_with_a_permission_everywhere_are_listed(project: Project) -> None
     administrator = person("administrator", project)
     person("member", project)
     UserFactory(administrator=True, is_active=False)
-    assert list(access.who_may("users.update")) == [administrator]
+    assert list(access.permitted_users("users.update")) == [administrator]

@@ -20,7 +20,7 @@ def boss() -> User:
 
 
 def switches() -> tuple[bool, bool]:
-    settings = general.current()
+    settings = general.read_settings()
     return settings.tolerations, settings.topology
 
 
@@ -39,7 +39,7 @@ def test_switches_are_off_until_an_administrator_turns_them_on(boss: User) -> No
 
 
 def test_a_change_of_the_settings_is_in_the_audit_log(boss: User) -> None:
-    general.update(by=boss, tolerations=True, topology=False)
+    general.update_settings(by=boss, tolerations=True, topology=False)
     entry = AuditEntry.objects.get()
     assert (entry.target_kind, entry.by_name, entry.after) == (
         "general settings",

@@ -87,9 +87,9 @@ def test_a_group_without_a_name_of_its_own_is_refused(name: str, boss: User) -> 
 
 def test_the_identity_provider_puts_people_in_and_takes_them_out(boss: User, ada: User) -> None:
     groups.create_group(by=boss, name="by-hand", people=[ada])
-    groups.take_from_provider(ada, ["vision", "speech"])
+    groups.set_provided_groups(ada, ["vision", "speech"])
     assert names(ada) == ["by-hand", "speech", "vision"]
-    groups.take_from_provider(ada, ["speech"])
+    groups.set_provided_groups(ada, ["speech"])
     assert names(ada) == ["by-hand", "speech"]
     entry = AuditEntry.objects.filter(target_kind="user").latest("pk")
     assert (entry.by_name, entry.before, entry.after) == (
@@ -98,16 +98,16 @@ def test_the_identity_provider_puts_people_in_and_takes_them_out(boss: User, ada
         {"groups": "speech"},
     )
     before = AuditEntry.objects.count()
-    groups.take_from_provider(ada, ["speech"])
+    groups.set_provided_groups(ada, ["speech"])
     assert AuditEntry.objects.count() == before, "nothing changed"
-    groups.take_from_provider(ada, None)
+    groups.set_provided_groups(ada, None)
     assert names(ada) == ["by-hand"], "a claim that is gone names none"
 
 
 def test_an_administrator_cannot_undo_what_the_identity_provider_says(
     boss: User, ada: User
 ) -> None:
-    groups.take_from_provider(ada, ["vision"])
+    groups.set_provided_groups(ada, ["vision"])
     group = UserGroup.objects.get()
     browser = signed_in(boss)
     assert (
@@ -130,5 +130,5 @@ def test_an_administrator_cannot_undo_what_the_identity_provider_says(
 def test_a_claim_that_is_no_list_of_names_harms_nobody(
     claim: Any, expected: list[str], ada: User
 ) -> None:
-    groups.take_from_provider(ada, claim)
+    groups.set_provided_groups(ada, claim)
     assert names(ada) == expected

@@ -31,7 +31,7 @@ def test_a_new_key_shows_its_secret_once_and_works() -> None:
     assert key.expires_at
     assert 89 < (key.expires_at - timezone.now()).total_seconds() / 86_400 < 90
     assert key.scopes == []
-    assert tokens.key_of(key.client_id, secret) == key
+    assert tokens.find_key(key.client_id, secret) == key
     page = client.get("/access-keys/").content.decode()
     assert "nightly" in page
     assert secret not in page
@@ -65,7 +65,7 @@ def test_keys_are_their_owners_alone() -> None:
     client = signed_in(UserFactory(administrator=True))
     assert "theirs" not in client.get("/access-keys/").content.decode()
     assert client.post(f"/access-keys/{key.pk}/delete/").status_code == 404
-    assert tokens.key_of(key.client_id, secret)
+    assert tokens.find_key(key.client_id, secret)
 
 
 def test_a_deleted_key_opens_nothing() -> None:
@@ -74,4 +74,4 @@ def test_a_deleted_key_opens_nothing() -> None:
     client = signed_in(user)
     assert "Delete old?" in client.get(f"/access-keys/{key.pk}/delete/", **DRAWER).content.decode()
     assert client.post(f"/access-keys/{key.pk}/delete/", **DRAWER).status_code == 204
-    assert tokens.key_of(key.client_id, secret) is None
+    assert tokens.find_key(key.client_id, secret) is None

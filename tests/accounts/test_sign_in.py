@@ -16,7 +16,7 @@ from pytest_django import Settings
 from accounts.adapter import SocialAccountAdapter
 from accounts.models import User
 from accounts.services import update_user
-from accounts.sessions import user_of
+from accounts.sessions import user_of_session
 from tests.factories import PASSWORD, UserFactory
 from tests.web import signed_in
 
@@ -106,25 +106,27 @@ def test_to_ask_whose_a_session_is_keeps_it_after_a_change_of_the_secret_key(
     session = client.cookies[settings.SESSION_COOKIE_NAME].value
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another key of more than twenty characters"
-    assert user_of(session) == user
-    assert user_of(session) == user
+    assert user_of_session(session) == user
+    assert user_of_session(session) == user
     assert client.get("/workloads/").status_code == 200
     settings.SECRET_KEY_FALLBACKS = []
-    assert user_of(client.cookies[settings.SESSION_COOKIE_NAME].value) == user, "it was renewed"
-    assert user_of(session) is None
+    assert user_of_session(client.cookies[settings.SESSION_COOKIE_NAME].value) == user, (
+        "it was renewed"
+    )
+    assert user_of_session(session) is None
 
 
 def test_a_session_is_nobodys_once_its_user_is_out(settings: Settings) -> None:
     user = UserFactory.create()
     session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
-    assert user_of(session) == user
+    assert user_of_session(session) == user
     user.set_password("another-good-password")
     user.save()
-    assert user_of(session) is None
-    assert user_of("") is None
+    assert user_of_session(session) is None
+    assert user_of_session("") is None
     session = signed_in(user).cookies[settings.SESSION_COOKIE_NAME].value
     User.objects.update(is_active=False)
-    assert user_of(session) is None
+    assert user_of_session(session) is None
 
 
 def lets_in(address: str) -> bool:

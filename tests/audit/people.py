@@ -35,7 +35,7 @@ def _renew_secret(s: Scene) -> None:
 def _collect(s: Scene) -> object:
     sign_in, _ = sign_ins.begin("laptop")
     sign_ins.approve(sign_in, by=s.boss)
-    return sign_ins.collect(sign_in)
+    return sign_ins.collect_key(sign_in)
 
 
 PEOPLE: Verbs = {
@@ -47,7 +47,7 @@ PEOPLE: Verbs = {
         "deny sign-in by code",
         lambda s: sign_ins.deny(sign_ins.begin("laptop")[0], by=s.boss),
     ),
-    "accounts.devices.sign_ins.collect": ("create access key", _collect),
+    "accounts.devices.sign_ins.collect_key": ("create access key", _collect),
     "accounts.services.create_user": ("create user", _user),
     "accounts.services.update_user": ("update user", _update_user),
     "accounts.services.set_active": (
@@ -66,9 +66,9 @@ PEOPLE: Verbs = {
         "create user",
         lambda s: accounts.make_administrator("root", SECRET),
     ),
-    "accounts.general.update": (
+    "accounts.general.update_settings": (
         "update general settings",
-        lambda s: general.update(by=s.boss, tolerations=True, topology=False),
+        lambda s: general.update_settings(by=s.boss, tolerations=True, topology=False),
     ),
     "accounts.groups.create_group": ("create group", _group),
     "accounts.groups.update_group": (
@@ -79,9 +79,9 @@ PEOPLE: Verbs = {
         "delete group",
         lambda s: groups.delete_group(_group(s), by=s.boss),
     ),
-    "accounts.groups.take_from_provider": (
+    "accounts.groups.set_provided_groups": (
         "update user",
-        lambda s: groups.take_from_provider(s.boss, ["vision"]),
+        lambda s: groups.set_provided_groups(s.boss, ["vision"]),
     ),
     "accounts.tokens.renew_secret": ("renew the secret of access key", _renew_secret),
     "accounts.tokens.make_key": ("create access key", lambda s: tokens.make_key(s.boss, "ci")),

@@ -45,9 +45,9 @@ def test_a_change_is_shown_as_from_what_to_what(boss: User) -> None:
     after = {"gpu_quota": 2.0, "gpu_rank": 0}
     audit.record(boss, "update", ProjectFactory(), before=before, after=after)
     (quota, image, rank) = changes(AuditEntry.objects.get())
-    assert (quota.name, quota.was, quota.now) == ("GPU quota", 1.0, 2.0)
-    assert (image.name, image.was, image.now) == ("spec.image", "a:1", None)
-    assert (rank.name, rank.was, rank.now) == ("GPU rank", None, 0)
+    assert (quota.name, quota.before, quota.after) == ("GPU quota", 1.0, 2.0)
+    assert (image.name, image.before, image.after) == ("spec.image", "a:1", None)
+    assert (rank.name, rank.before, rank.after) == ("GPU rank", None, 0)
     page = signed_in(boss).get(ADDRESS).content.decode()
     assert "<del>1.0</del>" in page
     assert "<details>" not in page

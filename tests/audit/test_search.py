@@ -81,7 +81,7 @@ def test_the_page_keeps_what_it_was_asked_for(reader: Client) -> None:
 def test_a_search_continues_where_one_answer_ended(
     reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "LOOKED_THROUGH", 2)
+    monkeypatch.setattr(search, "PART_SIZE", 2)
     page = reader.get(f"{ADDRESS}?q=vision", **HTMX).content.decode()
     assert "Searched back to" in page
     assert 'hx-trigger="load"' in page
@@ -99,7 +99,7 @@ def test_a_search_ends_at_the_oldest_entry_there_is(
     reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Numbers of entries may begin far from 1, and each part without one was asked for."""
-    monkeypatch.setattr(search, "LOOKED_THROUGH", 4)
+    monkeypatch.setattr(search, "PART_SIZE", 4)
     AuditEntry.objects.update(id=F("id") + 1_000)
     page = reader.get(f"{ADDRESS}?q=nothing-like-it", **HTMX).content.decode()
     assert "Searched back to" not in page
@@ -108,7 +108,7 @@ def test_a_search_ends_at_the_oldest_entry_there_is(
 def test_the_entries_of_all_parts_of_a_search_are_announced(
     reader: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "LOOKED_THROUGH", 2)
+    monkeypatch.setattr(search, "PART_SIZE", 2)
     headers = HTMX | {"HTTP_HX_TARGET": "older"}
     query = "?q=o"
     said = []
@@ -120,7 +120,7 @@ def test_the_entries_of_all_parts_of_a_search_are_announced(
 
 
 def test_a_full_page_leads_to_the_next_one(reader: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "A_PAGE", 2)
+    monkeypatch.setattr(search, "PAGE_SIZE", 2)
     page = reader.get(ADDRESS, **HTMX).content.decode()
     (older,) = set(re.findall(r'href="\?(before=\d+)"', page))
     assert names(reader, "") == ["robots", "west"]

@@ -29,35 +29,35 @@ BESIDE = (
     "workloads.submission",
 )
 #: By nobody: Trainyard itself.
-BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_at_once"}
+BY_NOBODY = {"accounts.services.make_administrator", "clusters.services.add_after_check"}
 #: Public functions there that people cause nothing by, and why.
 NO_VERBS = {
     "accounts.devices.sign_ins.begin": "of a program that nobody knows yet",
-    "accounts.devices.sign_ins.find": "reads",
-    "accounts.devices.sign_ins.waiting": "reads",
-    "accounts.general.current": "reads",
-    "accounts.tokens.grant": "tokens are not kept; accounts.api.tokens records the sign-in",
-    "accounts.tokens.is_signed_to_renew": "reads",
-    "accounts.tokens.renew": "a sign-in that goes on",
-    "accounts.tokens.issue": "a token is not kept; accounts.api.tokens records the sign-in",
-    "accounts.tokens.owner": "reads",
-    "accounts.tokens.key_of": "notes when a key was used last",
+    "accounts.devices.sign_ins.find_by_secret": "reads",
+    "accounts.devices.sign_ins.find_waiting": "reads",
+    "accounts.general.read_settings": "reads",
+    "accounts.tokens.create_tokens": "tokens are not kept; accounts.api.tokens records the sign-in",
+    "accounts.tokens.has_refresh_signature": "reads",
+    "accounts.tokens.renew_tokens": "a sign-in that goes on",
+    "accounts.tokens.access_token_for": "not stored; accounts.api.tokens records the sign-in",
+    "accounts.tokens.token_owner": "reads",
+    "accounts.tokens.find_key": "notes when a key was used last",
     "assets.services.check_editable": "reads",
     "assets.services.free_name": "reads",
     "assets.services.obstacle_to_delete": "reads",
     "clusters.connection_tests.is_late": "reads",
-    "clusters.connection_tests.keep": "what was typed, for an hour, until the form is sent again",
+    "clusters.connection_tests.store_secret": "what was typed, until the form is sent again",
     "clusters.connection_tests.prune": "Trainyard forgets old tests",
     "clusters.connection_tests.rights_to_apply": "reads",
     "clusters.connection_tests.run": "a worker does what ask recorded",
-    "clusters.connection_tests.user_of": "reads",
+    "clusters.connection_tests.signed_in_user": "reads",
     "clusters.nodes.pools.obstacle_to_delete": "reads",
     "clusters.services.ensure_local": "Trainyard's own first data",
-    "clusters.services.judge": "saves nothing",
+    "clusters.services.set_and_validate": "saves nothing",
     "clusters.services.obstacle_to_delete": "reads",
     "clusters.services.refresh": "what was seen of a cluster",
-    "clusters.services.settings_of": "reads",
-    "clusters.services.tell": "what was seen of a cluster",
+    "clusters.services.stored_settings": "reads",
+    "clusters.services.store_waiting_findings": "what was seen of a cluster",
     "projects.departments.obstacle_to_delete": "reads",
     "projects.departments.shares_of": "reads",
     "projects.services.obstacle_to_delete": "reads",
@@ -88,7 +88,7 @@ def functions(name: str) -> list[str]:
 
 @pytest.fixture
 def scene(db: None, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    monkeypatch.setattr(clusters, "_ask", lambda cluster, queues=None: None)
+    monkeypatch.setattr(clusters, "_check", lambda cluster, queues=None: None)
     return Scene(UserFactory(administrator=True, username="boss"))
 
 

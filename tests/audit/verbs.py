@@ -120,9 +120,9 @@ VERBS: Verbs = (
         "projects.departments.create_department": ("create department", _department),
         "projects.departments.update_department": ("update department", _update_department),
         "projects.departments.delete_department": ("delete department", _delete_department),
-        "clusters.services.add_at_once": (
+        "clusters.services.add_after_check": (
             "create cluster",
-            lambda s: clusters.add_at_once(KUBERNETES, name="near", settings={}, secret=OPENS),
+            lambda s: clusters.add_after_check(KUBERNETES, name="near", settings={}, secret=OPENS),
         ),
         "clusters.services.create": ("create cluster", _cluster),
         "clusters.services.update": (
@@ -133,9 +133,9 @@ VERBS: Verbs = (
             "delete cluster",
             lambda s: clusters.delete_cluster(s.kubernetes, by=s.boss),
         ),
-        "clusters.connection_tests.ask": (
+        "clusters.connection_tests.request_test": (
             "create connection test",
-            lambda s: connection_tests.ask(by=s.boss, kind=KUBERNETES, secret=OPENS),
+            lambda s: connection_tests.request_test(by=s.boss, kind=KUBERNETES, secret=OPENS),
         ),
         "clusters.nodes.pools.create_pool": ("create node pool", _pool),
         "clusters.nodes.pools.update_pool": (

@@ -135,7 +135,7 @@ def test_the_result_of_a_connection_test_without_htmx_is_a_page(
 
 
 def test_a_test_is_its_askers(kept: Cluster, sent: list[tuple[Any, ...]]) -> None:
-    test = connection_tests.ask(by=UserFactory(administrator=True), cluster=kept)
+    test = connection_tests.request_test(by=UserFactory(administrator=True), cluster=kept)
     other = signed_in(UserFactory(administrator=True))
     assert other.get(f"/clusters/tests/{test.pk}/").status_code == 404
 
@@ -153,7 +153,7 @@ def test_a_test_that_no_worker_took_says_so(
 def test_old_connection_tests_are_deleted_with_their_kubeconfigs(
     kept: Cluster, sent: list[tuple[Any, ...]]
 ) -> None:
-    connection_tests.ask(by=UserFactory(administrator=True), cluster=kept)
+    connection_tests.request_test(by=UserFactory(administrator=True), cluster=kept)
     ConnectionTest.objects.update(created_at=timezone.now() - timedelta(hours=2))
     connection_tests.prune()
     assert not ConnectionTest.objects.exists()

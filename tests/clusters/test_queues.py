@@ -19,7 +19,7 @@ WANTED = [Queue("vision", "research", gpus=1, cpu=None, memory=None, weight=1)]
 def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     found = FakeEngine(queues=True, quotas=True)
     answers(monkeypatch, "kubernetes", lambda cluster: found)
-    connections.forget()
+    connections.forget_engines()
     return found
 
 

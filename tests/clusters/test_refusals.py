@@ -35,7 +35,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeEngine]:
         return found[cluster.settings_json["namespace_prefix"]]
 
     answers(monkeypatch, "kubernetes", engine)
-    connections.forget()
+    connections.forget_engines()
     return found
 
 
@@ -94,12 +94,12 @@ def test_many_connection_tests_are_compared_in_few_queries(
     )
     other = cluster.definition.secret.model_validate({"kubeconfig": kubeconfig().strip()})
     with django_assert_max_num_queries(2):
-        refusals.refuse_as_tested(cluster, other)
+        refusals.refuse_tested_connection(cluster, other)
     known = cluster.definition.secret.model_validate(
         {"kubeconfig": kubeconfig(server="https://127.0.0.1:2").strip()}
     )
     with django_assert_max_num_queries(2), pytest.raises(ValidationError, match="in use"):
-        refusals.refuse_as_tested(cluster, known)
+        refusals.refuse_tested_connection(cluster, known)
 
 
 def test_a_connection_test_that_can_no_longer_be_read_is_skipped(
@@ -109,9 +109,9 @@ def test_a_connection_test_that_can_no_longer_be_read_is_skipped(
     looked(boss, kubeconfig=kubeconfig(), **CHANGE)
     secret = cluster.definition.secret.model_validate({"kubeconfig": kubeconfig().strip()})
     with pytest.raises(ValidationError):
-        refusals.refuse_as_tested(cluster, secret)
+        refusals.refuse_tested_connection(cluster, secret)
     settings.SECRET_KEY = "another one"
-    refusals.refuse_as_tested(cluster, secret)
+    refusals.refuse_tested_connection(cluster, secret)
 
 
 @pytest.mark.parametrize(
@@ -148,7 +148,7 @@ def test_a_refusal_holds_while_the_cluster_cannot_be_checked(
     cluster.refresh_from_db()
     assert (cluster.refusal, len(cluster.findings)) == (WHY, 2)
     assert str(error) in cluster.state_message
-    test = connection_tests.ask(by=boss, cluster=cluster)
+    test = connection_tests.request_test(by=boss, cluster=cluster)
     tasks.test_connection(str(test.pk))
     page = signed_in(boss).get(f"/clusters/{cluster.pk}/connection/").content.decode()
     assert str(error) in page

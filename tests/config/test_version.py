@@ -19,6 +19,6 @@ def test_every_page_ends_with_the_version(client: Client) -> None:
 
 
 def test_rest_says_the_version(client: Client) -> None:
-    token = tokens.issue(UserFactory())
+    token = tokens.access_token_for(UserFactory())
     answer = client.get("/api/v1/version", headers={"authorization": f"Bearer {token}"})
     assert answer.json()["version"] == settings.VERSION

@@ -55,7 +55,7 @@ HURRIED = settings(
 
 
 def headers(user: User) -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.issue(user)}"}
+    return {"Authorization": f"Bearer {tokens.access_token_for(user)}"}
 
 
 def application(environ: dict[str, Any], start_response: Callable[..., Any]) -> list[bytes]:

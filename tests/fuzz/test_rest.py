@@ -36,7 +36,7 @@ def address(random: Random, path: str, place: Place) -> str:
 
 
 def send(client: Client, user: User | None, method: str, path: str, body: bytes) -> Any:
-    headers = {"Authorization": f"Bearer {tokens.issue(user)}"} if user else {}
+    headers = {"Authorization": f"Bearer {tokens.access_token_for(user)}"} if user else {}
     answer = client.generic(method, path, body, content_type="application/json", headers=headers)
     assert answer.status_code < 500, f"{method} {path[:300]} {body[:600]!r}: {answer.content!r}"
     return answer

@@ -43,7 +43,7 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
         tasks.keep_queues(*ids)
 
     monkeypatch.setattr(current_app, "send_task", send)
-    connections.forget()
+    connections.forget_engines()
     return made
 
 

@@ -50,5 +50,5 @@ def runai(live_server: Any, project: Project, sent: object) -> RunaiCaller:
     client = ApiClient(configuration)
     # The client signs in with its key. Then it continues as the person, because a key cannot create
     # keys.
-    client.set_default_header("authorization", f"Bearer {tokens.issue(boss)}")
+    client.set_default_header("authorization", f"Bearer {tokens.access_token_for(boss)}")
     return RunaiCaller(client)

@@ -49,7 +49,7 @@ def _own_password(runai: RunaiCaller, pk: int, password: str) -> None:
     """Change a password by a client of its owner, because nobody else may change it."""
     before = runai.client.default_headers["authorization"]
     runai.client.set_default_header(
-        "authorization", f"Bearer {tokens.issue(User.objects.get(pk=pk))}"
+        "authorization", f"Bearer {tokens.access_token_for(User.objects.get(pk=pk))}"
     )
     request = models.UserChangePasswordRequest(
         current_password=password, new_password="analytical-engine"

@@ -25,9 +25,9 @@ def engine(
     settings.LOG_STORE = tmp_path
     fake = FakeEngine()
     answers(monkeypatch, "local", lambda cluster: fake)
-    connections.forget()
+    connections.forget_engines()
     yield fake
-    connections.forget()
+    connections.forget_engines()
 
 
 @pytest.fixture

@@ -183,7 +183,7 @@ def test_a_cluster_of_old_rules_takes_no_page_down(
     if "settings_json" in values:
         with pytest.raises(EngineUnavailable, match="settings are no longer valid"):
             engine_for(cluster)
-        assert "settings are no longer valid" in cluster.silence
+        assert "settings are no longer valid" in cluster.outage
         change = {"namespacePrefix": "good-"}
         status, answer = call("PUT", f"/clusters/{cluster.pk}", change)
         assert status == 200, answer

@@ -14,7 +14,7 @@ from ninja import Query, Router
 
 from accounts import access
 from accounts.api.tokens import ApiRequest
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from core.rest.api import not_found, translate_errors
 from core.rest.measures import Measurements, MeasureQuery, measurement
 from projects.models import Department, Project
@@ -79,7 +79,7 @@ def cluster_metrics(
 ) -> Measurements:
     """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
-    cluster = cluster_of(request, cluster_id)
+    cluster = find_cluster(request, cluster_id)
     return _measure_allocation(asked, Q(cluster=cluster), CLUSTER_MEASURES)
 
 

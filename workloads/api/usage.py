@@ -11,7 +11,7 @@ from uuid import UUID
 from ninja import Query, Router
 
 from accounts.api.tokens import ApiRequest
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from clusters.models import DEFAULT_POOL, Cluster, Node
 from core.rest.api import not_found
 from core.rest.measures import Measurements, MeasureQuery, MetricSeries, measurement
@@ -94,7 +94,7 @@ def pool_metrics(
     """What ranks used of all nodes that are in a pool now, taken together. Only shares are
     available: 501 for other metrics. Times without samples have no values."""
     asked.check(POOL_MEASURES)
-    cluster = cluster_of(request, cluster_id)
+    cluster = find_cluster(request, cluster_id)
     if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
         raise not_found("The node pool")
     return _measurements(asked, list(Node.objects.filter(cluster=cluster).in_pool(nodepool_name)))

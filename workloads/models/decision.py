@@ -20,7 +20,7 @@ class DecisionQuerySet(models.QuerySet["AdmissionDecision"]):
             "department": "workload__project__department",
             "cluster": "cluster",
         }
-        return self.filter(access.reach(user, "workloads.read", **columns))
+        return self.filter(access.permitted_rows(user, "workloads.read", **columns))
 
     def for_page(self) -> Self:
         return self.select_related("workload__project").order_by("-at", "pk")

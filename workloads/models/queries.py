@@ -33,7 +33,7 @@ STATE_COLUMNS = (
 def reach_filter(user: User, action: str = "workloads.read") -> Q:
     """A filter for workloads on which ``user`` may perform ``action``."""
     columns = {"project": "project", "department": "project__department", "cluster": "cluster"}
-    return access.reach(user, action, **columns)
+    return access.permitted_rows(user, action, **columns)
 
 
 class WorkloadQuerySet(models.QuerySet["Workload"]):

@@ -7,7 +7,7 @@ from uuid import UUID
 from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
-from clusters.api.clusters import cluster_of
+from clusters.api.clusters import find_cluster
 from core.rest.api import NextOffset, Pages, Wire, enum_schema
 from core.rest.filters import (
     DATE,
@@ -77,7 +77,7 @@ def list_decisions(
 ) -> DecisionList:
     """Decisions of admission in a cluster that Trainyard queues for, newest first: why each
     workload started when it did. Only for workloads that you can see."""
-    cluster = cluster_of(request, cluster_id)
+    cluster = find_cluster(request, cluster_id)
     chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
     rows = filter_queryset(
         chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS

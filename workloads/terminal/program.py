@@ -64,7 +64,7 @@ class TokenWebsocket:
         have no access."""
         headers = dict(self.scope["headers"])
         value = headers.get(b"authorization", b"").decode("latin-1")
-        return tokens.owner(value.removeprefix(BEARER)) if value.startswith(BEARER) else None
+        return tokens.token_owner(value.removeprefix(BEARER)) if value.startswith(BEARER) else None
 
     def given(self, name: str) -> str:
         """The first value of a query parameter; empty if it is missing."""

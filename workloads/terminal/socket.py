@@ -12,7 +12,7 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.conf import settings
 
 from accounts.models import User
-from accounts.sessions import user_of
+from accounts.sessions import user_of_session
 from core.text import parse_json
 from workloads.models import Rank
 from workloads.terminal import access
@@ -67,7 +67,7 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
     def user(self) -> User | None:
         """The user who has the terminal open, or ``None`` once they are signed out. Checked
         regularly."""
-        return user_of(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
+        return user_of_session(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
 
     def _admitted(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
         return access.find_rank(self.user(), workload_id, rank)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from uuid import UUID
 
 from accounts.models import User
-from accounts.sessions import user_of
+from accounts.sessions import user_of_session
 from assets.credential import own_values
 from core.broker.valkey import valkey_connection
 from spec.parts.environment import Access
@@ -120,7 +120,7 @@ def find_admitted(secret: str, workload_id: UUID, slug: str) -> tuple[User, Work
     grant = _parse_grant(kept) if kept else None
     if grant is None or not _is_grant_for(grant, workload_id, slug):
         return None
-    user = user_of(grant.session_key)
+    user = user_of_session(grant.session_key)
     if user is None or user.pk != grant.user_id:
         return None
     use = find_usable_tool(user, workload_id, slug)

@@ -14,7 +14,7 @@ from django.db import DataError
 from clusters import services as clusters
 from clusters.connections import engine_for
 from clusters.models import Cluster
-from clusters.nodes.poll import Glances
+from clusters.nodes.poll import NodePolls
 from core.broker.lease import hold_lease
 from engines.base import Engine, EngineError, Observation
 from projects import queues
@@ -53,7 +53,7 @@ class Watch:
     listed: list[Observation] | None = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.glances = Glances(self.engine)
+        self.glances = NodePolls(self.engine)
 
     @classmethod
     def open(cls, engine: Engine, agreed: relist.Agreed | None = None) -> "Watch":
@@ -214,7 +214,7 @@ class Turn:
             self.extended = self.collected
             if not self.extend():
                 return False
-        self.watch.glances.go_on(self.cluster)
+        self.watch.glances.advance(self.cluster)
         if time.monotonic() - self.checked > OUTAGES_EVERY_SECONDS:
             self.checked = time.monotonic()
             outages.tell(self.cluster)

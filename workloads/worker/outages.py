@@ -21,7 +21,7 @@ MOST = 5  # findings
 
 def tell(cluster: Cluster) -> None:
     """Store the findings. If they changed, have the whole cluster checked again."""
-    if services.tell(cluster, findings(cluster)):
+    if services.store_waiting_findings(cluster, findings(cluster)):
         health.request_check(cluster)
 
 

@@ -20,12 +20,14 @@ WAYS: list[Option] = [
     (KUBECONFIG, "A kubeconfig"),
     (IN_CLUSTER, "The service account of Trainyard's own pod"),
 ]
-FROM_NOW_ON = [(KEEP, "As it is"), *((way, f"{words}, from now on") for way, words in WAYS)]
-TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
+EDIT_WAYS = [(KEEP, "As it is"), *((way, f"{words}, from now on") for way, words in WAYS)]
+KUBECONFIG_HINT = (
+    "Leave empty to use the one you just entered, which is stored encrypted for an hour."
+)
 
 
 class KubernetesForm(ConnectionForm):
-    REMEMBERED = ("way", "trusted")
+    RESTORED = ("way", "trusted")
     FIELDS = (
         Field("way", "Connect by", Input.RADIO, choices="ways", required=True),
         Field("kubeconfig", "Kubeconfig", Input.SECRET_LINES),
@@ -70,7 +72,7 @@ class KubernetesForm(ConnectionForm):
 
     @classmethod
     def choices(cls, *, editing: bool) -> Offered:
-        return {"ways": FROM_NOW_ON if editing else WAYS}
+        return {"ways": EDIT_WAYS if editing else WAYS}
 
     @classmethod
     def blank_values(cls, kind: ClusterKind) -> Values:
@@ -82,17 +84,17 @@ class KubernetesForm(ConnectionForm):
 
     @property
     def kubeconfig_hint(self) -> str:
-        return TESTED if self._tested() else ""
+        return KUBECONFIG_HINT if self._tested_kubeconfig() else ""
 
-    def _tested(self) -> str:
+    def _tested_kubeconfig(self) -> str:
         secret = self.test.secret if self.test else None
         return secret.kubeconfig if isinstance(secret, KubernetesSecret) else ""
 
     def check_secret(self) -> None:
         if self.text("way") != KUBECONFIG or self["kubeconfig"].errors:
             return
-        uploaded = self._uploaded()
-        pasted = self.text("kubeconfig") or self._tested()
+        uploaded = self._uploaded_text()
+        pasted = self.text("kubeconfig") or self._tested_kubeconfig()
         self.values["kubeconfig"] = text = pasted if uploaded is None else uploaded
         if self["kubeconfig_file"].errors:
             return
@@ -103,7 +105,7 @@ class KubernetesForm(ConnectionForm):
             self.risks = risks_of(text)
             require_trust(self.risks, trusted=bool(self.values.get("trusted")))
 
-    def _uploaded(self) -> str | None:
+    def _uploaded_text(self) -> str | None:
         """The uploaded text; ``None`` if there is none that can be read."""
         upload = self.files.get("kubeconfig_file")
         if upload is None:

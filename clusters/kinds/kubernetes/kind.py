@@ -82,7 +82,7 @@ class KubernetesKind(ClusterKind):
         return KubernetesEngine(
             connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
             prefix=own.namespace_prefix,
-            installation=Installation.own_mark(),
+            installation=Installation.current_mark(),
             images=images,
             prometheus=own.prometheus_url,
             log_streams=settings.LOG_STREAMS,

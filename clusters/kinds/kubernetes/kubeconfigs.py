@@ -16,7 +16,7 @@ FILES = {
 }
 
 
-class Unusable(ValidationError):
+class UnusableKubeconfig(ValidationError):
     """The text is not a kubeconfig, or does not name a cluster; the message says what is
     missing."""
 
@@ -40,19 +40,21 @@ def risks_of(text: str) -> list[str]:
     try:
         document = kubeconfig.read(text)
     except kubeconfig.UnfitYaml as error:
-        raise Unusable(f"It is not a kubeconfig. {error}") from error
+        raise UnusableKubeconfig(f"It is not a kubeconfig. {error}") from error
     current = document.get("current-context")
     if not current:
-        raise Unusable("It has no current-context. Set one: kubectl config use-context NAME.")
-    context = _named(document, "context", str(current))
-    cluster = _named(document, "cluster", str(context.get("cluster", "")))
+        raise UnusableKubeconfig(
+            "It has no current-context. Set one: kubectl config use-context NAME."
+        )
+    context = _find_entry(document, "context", str(current))
+    cluster = _find_entry(document, "cluster", str(context.get("cluster", "")))
     if not cluster.get("server"):
-        raise Unusable("Its cluster has no server.")
-    user = _named(document, "user", str(context["user"])) if context.get("user") else {}
-    return [*_of(user), *_of(cluster)]
+        raise UnusableKubeconfig("Its cluster has no server.")
+    user = _find_entry(document, "user", str(context["user"])) if context.get("user") else {}
+    return [*_risks_in(user), *_risks_in(cluster)]
 
 
-def _of(part: dict[str, Any]) -> Iterator[str]:
+def _risks_in(part: dict[str, Any]) -> Iterator[str]:
     if plugin := _mapping(part, "exec"):
         yield f"runs the program {plugin.get('command', '?')}"
     if provider := _mapping(part, "auth-provider"):
@@ -67,11 +69,11 @@ def _of(part: dict[str, Any]) -> Iterator[str]:
 def _mapping(part: dict[str, Any], key: str) -> dict[str, Any]:
     value = part.get(key) or {}
     if not isinstance(value, dict):
-        raise Unusable(f"Its {key} is not a mapping.")
+        raise UnusableKubeconfig(f"Its {key} is not a mapping.")
     return value
 
 
-def _named(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+def _find_entry(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
     """An entry by name from a list such as ``clusters``."""
     entries = document.get(f"{kind}s")
     for entry in entries if isinstance(entries, list) else ():
@@ -79,4 +81,4 @@ def _named(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
             named = entry.get(kind)
             if isinstance(named, dict):
                 return named
-    raise Unusable(f"It has no {kind} named {name or 'in its current context'}.")
+    raise UnusableKubeconfig(f"It has no {kind} named {name or 'in its current context'}.")

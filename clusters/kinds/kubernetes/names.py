@@ -32,12 +32,12 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
     has = cluster.capabilities
     topologies = has.topologies
     if spec.topology and topologies is not None and spec.topology.name not in topologies:
-        text = f"the cluster has no topology {spec.topology.name!r}; {_in_words(topologies)}"
+        text = f"the cluster has no topology {spec.topology.name!r}; {_offer_in_words(topologies)}"
         yield Problem(parse_path("topology.name"), text)
     replicas = {"worker": spec.worker, "master": spec.master}
     given = {role: replica for role, replica in replicas.items() if replica}
     for role, replica in given.items():
-        yield from _classes(role, replica, has.storage_classes)
+        yield from _unknown_storage_classes(role, replica, has.storage_classes)
     for tool in tools_of(spec):
         if (port := tool.connection.node_port) and port in has.node_ports:
             yield Problem(
@@ -51,13 +51,16 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
         if types and node_type not in types:
             yield Problem(
                 parse_path(f"{role}.nodeType"),
-                f"no node of the cluster has the type {str(node_type)!r}; {_in_words(types)}. "
+                f"no node of the cluster has the type {str(node_type)!r}; "
+                f"{_offer_in_words(types)}. "
                 "Where nodes are added on demand, a node pool with the label "
                 f"{NODE_TYPE}={node_type} makes the type known",
             )
 
 
-def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Problem]:
+def _unknown_storage_classes(
+    role: str, replica: Replica, classes: Iterable[str]
+) -> Iterator[Problem]:
     """Unknown storage classes. If we may not list classes, none are known, and nothing is
     checked."""
     there = list(classes)
@@ -66,7 +69,7 @@ def _classes(role: str, replica: Replica, classes: Iterable[str]) -> Iterator[Pr
         name = info.storage_class if info and not info.without_class else None
         if name and there and name not in there:
             place = f"{role}.storage.pvc[{number}].claimInfo.storageClass"
-            text = f"the cluster has no storage class {str(name)!r}; {_in_words(there)}"
+            text = f"the cluster has no storage class {str(name)!r}; {_offer_in_words(there)}"
             yield Problem(parse_path(place), text)
 
 
@@ -89,10 +92,12 @@ def known_names(cluster: "Cluster") -> dict[str, list[str]]:
 def missing_objects(cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
     """Warnings about missing claims and ConfigMaps, for which pods would wait."""
     for role, replica in (("worker", launch.spec.worker), ("master", launch.spec.master)):
-        for place, kind, name in _named(replica) if replica else ():
+        for place, kind, name in _referenced_objects(replica) if replica else ():
             names = _names_of_kind(cluster, launch.handle.project, kind)
             if names is not None and name not in names:
-                text = f"the project's namespace has no {kind} {name!r} yet; {_in_words(names)}"
+                text = (
+                    f"the project's namespace has no {kind} {name!r} yet; {_offer_in_words(names)}"
+                )
                 yield Problem(
                     parse_path(f"{role}.{place}"), f"{text}. Pods wait until there is one"
                 )
@@ -105,7 +110,7 @@ def _names_of_kind(cluster: "Cluster", project: str, kind: str) -> list[str] | N
     return None if its_claims is None else [it.name for it in its_claims]
 
 
-def _named(replica: Replica) -> Iterator[tuple[str, str, str]]:
+def _referenced_objects(replica: Replica) -> Iterator[tuple[str, str, str]]:
     """Path, kind and name of objects that must exist in the project's namespace."""
     for number, claim in enumerate(replica.storage.pvc):
         if claim.existing_pvc and claim.claim_name:
@@ -144,6 +149,6 @@ def _namespace(cluster: "Cluster", project: str) -> str | None:
         return None
 
 
-def _in_words(names: Iterable[str]) -> str:
+def _offer_in_words(names: Iterable[str]) -> str:
     listed = sorted(names)
     return f"it has {name_first_three(listed)}" if listed else "it has none"

@@ -46,7 +46,7 @@ class KubernetesSettings(ConnectionSettings):
         "", description="Kubernetes: the URL of the Prometheus that has the usage of GPUs"
     )
 
-    def on(self, site: Site) -> Site:
+    def apply_to(self, site: Site) -> Site:
         domain = self.ingress_domain
         ingress_class = self.ingress_class
         return replace(site, ingress_domain=domain, ingress_class=ingress_class)

@@ -5,7 +5,7 @@ from pydantic import Field, SecretStr
 
 from clusters.kinds.kubernetes.kubeconfigs import LARGEST, require_trust, risks_of
 from clusters.kinds.kubernetes.settings import PREFIX, KubernetesSecret
-from clusters.kinds.wire import Connecting, tidied
+from clusters.kinds.wire import Connecting, tidy_text
 
 WAYS = "Give the text of a kubeconfig, or inCluster: true, and not both."
 
@@ -35,7 +35,7 @@ class KubernetesConnecting(Connecting):
     prometheus_url: str = ""
 
     def secret(self, *, editing: bool) -> KubernetesSecret | None:
-        text = tidied(self.kubeconfig)
+        text = tidy_text(self.kubeconfig)
         if (text and self.in_cluster) or not (text or self.in_cluster or editing):
             raise ValidationError({"kubeconfig": WAYS})
         if text:

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 from clusters.kinds.slurm.settings import SlurmSecret
 
 #: Settings that are given as they are, by their options.
-WORDS = {
+TEXT_OPTIONS = {
     "host": ("--login-node", "HOST", "empty where Slurm's commands run on this host"),
     "user": ("--login-user", "USER", "as whom Trainyard signs in"),
     "port": ("--ssh-port", "PORT", "default 22"),
@@ -23,7 +23,7 @@ WORDS = {
     "slurm_conf": ("--slurm-conf", "FILE", "where slurm.conf is, if not at its usual place"),
 }
 #: Settings that are the text of a file.
-FILES = {
+FILE_OPTIONS = {
     "known_hosts": ("--known-hosts", "what ssh-keyscan prints for the login node"),
     "accounts": ("--accounts", "a project and its account on each line, where they have their own"),
     "users": ("--users", "a user of Trainyard and one of the cluster on each line, with people"),
@@ -32,9 +32,9 @@ FILES = {
 
 
 def add_arguments(parser: argparse._ArgumentGroup) -> None:
-    for name, (option, metavar, text) in WORDS.items():
+    for name, (option, metavar, text) in TEXT_OPTIONS.items():
         parser.add_argument(option, dest=name, metavar=metavar, default="", help=text)
-    for name, (option, text) in FILES.items():
+    for name, (option, text) in FILE_OPTIONS.items():
         parser.add_argument(option, dest=name, type=Path, metavar="FILE", help=text)
     parser.add_argument(
         "--private-key", type=Path, metavar="FILE", help="of the user; kept encrypted"
@@ -42,14 +42,14 @@ def add_arguments(parser: argparse._ArgumentGroup) -> None:
 
 
 def read_options(options: Mapping[str, Any]) -> tuple[dict[str, Any], SlurmSecret]:
-    settings = {name: options[name] for name in WORDS}
-    settings |= {name: _text(options[name]) for name in FILES}
+    settings = {name: options[name] for name in TEXT_OPTIONS}
+    settings |= {name: _file_text(options[name]) for name in FILE_OPTIONS}
     if not settings["directory"]:
         raise CommandError("Pass --directory PATH, which the login node and all nodes share.")
-    return settings, SlurmSecret(private_key=_text(options["private_key"]))
+    return settings, SlurmSecret(private_key=_file_text(options["private_key"]))
 
 
-def _text(path: Path | None) -> str:
+def _file_text(path: Path | None) -> str:
     try:
         return path.read_text().strip() if path else ""
     except OSError as error:

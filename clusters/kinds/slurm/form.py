@@ -5,7 +5,7 @@ from clusters.kinds.slurm.settings import Containers, RunAs, SlurmSecret
 from core.forms.field import Field, Input
 from core.forms.form import collect_errors
 
-TESTED = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
+KEY_HINT = "Leave empty to use the one you just entered, which is stored encrypted for an hour."
 
 
 class SlurmForm(ConnectionForm):
@@ -114,12 +114,12 @@ class SlurmForm(ConnectionForm):
     @property
     def key_hint(self) -> str:
         secret = self.test.secret if self.test else None
-        return TESTED if isinstance(secret, SlurmSecret) and secret.private_key else ""
+        return KEY_HINT if isinstance(secret, SlurmSecret) and secret.private_key else ""
 
     def check_secret(self) -> None:
         with collect_errors(self):
-            SlurmSecret.given(self.text("private_key").strip())
+            SlurmSecret.from_text(self.text("private_key").strip())
 
     def posted_secret(self) -> SlurmSecret | None:
         text = "" if self["private_key"].errors else self.text("private_key").strip()
-        return SlurmSecret.given(text)
+        return SlurmSecret.from_text(text)

@@ -87,7 +87,7 @@ class SlurmKind(ClusterKind):
 
     def login_name(self, cluster: "Cluster", username: str) -> str:
         try:
-            return SlurmSettings.of(cluster).login_of(username)
+            return SlurmSettings.of(cluster).login_name(username)
         except ValidationError:  # nothing is launched there until they are changed
             return ""
 

@@ -147,7 +147,7 @@ class SlurmSettings(ConnectionSettings):
             raise ValueError("People sign in to a login node with their own keys; enter one.")
         return run_as
 
-    def login_of(self, username: str) -> str:
+    def login_name(self, username: str) -> str:
         """A user's name on the cluster; empty if all jobs run as one user."""
         if self.run_as is RunAs.SERVICE:
             return ""
@@ -184,7 +184,7 @@ class SlurmSecret(ConnectionSecret):
     private_key: str = ""  # empty: the keys of this server's own user
 
     @classmethod
-    def given(cls, text: str) -> Self | None:
+    def from_text(cls, text: str) -> Self | None:
         """``None`` for an empty text; ``ValidationError`` if the key cannot be used."""
         if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
             raise ValidationError({"private_key": NO_KEY})

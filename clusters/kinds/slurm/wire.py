@@ -3,7 +3,7 @@
 from pydantic import Field, SecretStr
 
 from clusters.kinds.slurm.settings import SlurmSecret
-from clusters.kinds.wire import Connecting, tidied
+from clusters.kinds.wire import Connecting, tidy_text
 
 LARGEST = 16 * 1024
 
@@ -33,4 +33,6 @@ class SlurmConnecting(Connecting):
     slurm_conf: str = ""
 
     def secret(self, *, editing: bool) -> SlurmSecret | None:
-        return SlurmSecret.given(tidied(self.private_key)) or (None if editing else SlurmSecret())
+        return SlurmSecret.from_text(tidy_text(self.private_key)) or (
+            None if editing else SlurmSecret()
+        )

@@ -31,7 +31,7 @@ class Command(BaseCommand):
             raise CommandError(f"{kind.label} cannot be added by this command.")
         settings, secret = kind.read_options(options)
         try:
-            cluster = services.add_at_once(
+            cluster = services.add_after_check(
                 kind, name=options["name"], settings=settings, secret=secret
             )
         except ValidationError as error:

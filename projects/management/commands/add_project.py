@@ -27,7 +27,7 @@ class Command(BaseCommand):
         cluster = Cluster.objects.filter(name=options["cluster"]).first()
         if cluster is None:
             raise CommandError(f"There is no cluster {options['cluster']}.")
-        administrator = access.who_may("projects.create").first()
+        administrator = access.permitted_users("projects.create").first()
         if administrator is None:
             raise CommandError("There is no administrator yet; create one first.")
         try:

@@ -21,7 +21,7 @@ from workloads.models import Workload
 
 
 def post(user: User, path: str, body: Any, key: str) -> Any:
-    token = tokens.issue(user, key=user.acting_key)
+    token = tokens.access_token_for(user, key=user.acting_key)
     return Client().post(
         f"/api/v1{path}",
         json.dumps(body),

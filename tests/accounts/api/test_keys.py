@@ -22,7 +22,7 @@ FAR = offset(timedelta(hours=21, minutes=48))  # farther from UTC than PostgreSQ
 def by_key(user: User, method: str, path: str, body: Any = None, **key: Any) -> tuple[int, Any]:
     """A call of a program that acts by a key of theirs."""
     made, _ = tokens.make_key(user, "ci", **key)
-    token = tokens.issue(user, key=made)
+    token = tokens.access_token_for(user, key=made)
     answer = Client().generic(
         method,
         f"/api/v1{path.format(key=made.pk)}",
@@ -43,7 +43,7 @@ def test_a_key_tells_when_it_was_created_used_last_and_when_it_ends(call: Caller
     assert key["createdAt"]
     assert (key["lastLogin"], key["scopes"]) == (None, [])
     assert key["expiresAt"][:19] == ends[:19]
-    assert tokens.key_of(made["clientId"], made["clientSecret"])
+    assert tokens.find_key(made["clientId"], made["clientSecret"])
     status, key = call("GET", f"/access-keys/{made['id']}")
     assert key["lastLogin"]
     assert "clientSecret" not in key
@@ -69,13 +69,13 @@ def test_a_key_that_cannot_be_is_refused_by_name(
 def test_a_key_that_has_ended_opens_nothing_and_neither_do_its_tokens(researcher: User) -> None:
     ends = timezone.now() + timedelta(hours=1)
     key, secret = tokens.make_key(researcher, "ci", expires_at=ends)
-    granted = tokens.grant(researcher, key=key)
-    assert granted.lives <= 3600
-    token = tokens.issue(researcher, key=key)
+    granted = tokens.create_tokens(researcher, key=key)
+    assert granted.expires_in <= 3600
+    token = tokens.access_token_for(researcher, key=key)
     with time_machine.travel(timezone.now() + timedelta(hours=2)):
-        assert tokens.key_of(key.client_id, secret) is None
-        assert tokens.owner(token) is None
-        assert tokens.renew(granted.refresh) is None
+        assert tokens.find_key(key.client_id, secret) is None
+        assert tokens.token_owner(token) is None
+        assert tokens.renew_tokens(granted.refresh) is None
 
 
 def test_a_key_does_only_what_its_scopes_name(
@@ -111,14 +111,14 @@ def test_a_key_makes_no_keys_and_deletes_none_but_itself(researcher: User) -> No
 
 def test_a_new_secret_ends_the_old_one_and_its_tokens(call: Caller, researcher: User) -> None:
     _, made = call("POST", "/access-keys", {"name": "ci"})
-    key = tokens.key_of(made["clientId"], made["clientSecret"])
-    token = tokens.issue(researcher, key=key)
-    assert tokens.owner(token)
+    key = tokens.find_key(made["clientId"], made["clientSecret"])
+    token = tokens.access_token_for(researcher, key=key)
+    assert tokens.token_owner(token)
     status, renewed = call("POST", f"/access-keys/{made['id']}/secret")
     assert status == 200
-    assert tokens.key_of(made["clientId"], made["clientSecret"]) is None
-    assert tokens.owner(token) is None
-    assert tokens.key_of(made["clientId"], renewed["clientSecret"])
+    assert tokens.find_key(made["clientId"], made["clientSecret"]) is None
+    assert tokens.token_owner(token) is None
+    assert tokens.find_key(made["clientId"], renewed["clientSecret"])
 
 
 def test_me_says_who_calls_by_which_key_and_what_they_may(

@@ -30,7 +30,7 @@ def test_a_form_as_oauth_has_it_gets_the_same_tokens(user: User) -> None:
     status, first = by_form(grant_type="client_credentials", **client)
     assert (status, first["token_type"], first["expires_in"]) == (200, "Bearer", 12 * 3600)
     status, second = by_form(grant_type="refresh_token", refresh_token=first["refresh_token"])
-    assert (status, tokens.owner(second["access_token"])) == (200, user)
+    assert (status, tokens.token_owner(second["access_token"])) == (200, user)
     status, _ = by_form(grant_type="password", username="mara", password=PASSWORD)
     assert status == 200
 

@@ -37,7 +37,7 @@ def by_form(token: str) -> Any:
 
 @pytest.mark.parametrize("refresh", [by_json, by_form])
 def test_wrong_refresh_tokens_are_limited_and_lock_nobody_out(user: User, refresh: Any) -> None:
-    valid = tokens.grant(user).refresh
+    valid = tokens.create_tokens(user).refresh
     assert [refresh("wrong").status_code for _ in range(10)] == [401] * 10
     limited = refresh("wrong")
     assert (limited.status_code, limited["Retry-After"]) == (429, "60")
@@ -51,8 +51,8 @@ def test_wrong_refresh_tokens_are_limited_and_lock_nobody_out(user: User, refres
 def test_an_ended_refresh_token_is_told_so_whatever_else_its_address_sends(
     user: User, refresh: Any
 ) -> None:
-    expired = tokens.grant(user, until=timezone.now() - timedelta(days=1)).refresh
-    of_an_old_password = tokens.grant(user).refresh
+    expired = tokens.create_tokens(user, until=timezone.now() - timedelta(days=1)).refresh
+    of_an_old_password = tokens.create_tokens(user).refresh
     user.set_password("another long pass phrase")
     user.save()
     for ended in (expired, of_an_old_password):
@@ -60,9 +60,11 @@ def test_an_ended_refresh_token_is_told_so_whatever_else_its_address_sends(
     assert {refresh("wrong").status_code for _ in range(12)} == {401, 429}
     for ended in (expired, of_an_old_password):
         assert refresh(ended).status_code == 401
-    assert refresh(tokens.issue(user)).status_code == 429, "an access token is no refresh token"
+    assert refresh(tokens.access_token_for(user)).status_code == 429, (
+        "an access token is no refresh token"
+    )
 
 
 def test_valid_refresh_tokens_are_never_limited(user: User) -> None:
-    valid = tokens.grant(user).refresh
+    valid = tokens.create_tokens(user).refresh
     assert {by_json(valid).status_code for _ in range(12)} == {200}

@@ -64,14 +64,14 @@ def test_roles_permit_what_the_access_module_says(boss: Caller) -> None:
 
 def test_signing_someone_out_ends_tokens_and_sessions_but_no_key(ada: User, boss: Caller) -> None:
     key, secret = tokens.make_key(ada, "ci")
-    old = tokens.issue(ada)
+    old = tokens.access_token_for(ada)
     session = ada.get_session_auth_hash()
     assert boss("POST", f"/users/{ada.pk}/logout")[0] == 204
-    assert tokens.owner(old) is None
+    assert tokens.token_owner(old) is None
     ada.refresh_from_db()
     assert ada.get_session_auth_hash() != session
-    assert tokens.owner(tokens.issue(ada)) == ada
-    assert tokens.key_of(key.client_id, secret) == key
+    assert tokens.token_owner(tokens.access_token_for(ada)) == ada
+    assert tokens.find_key(key.client_id, secret) == key
 
 
 @pytest.mark.parametrize(
@@ -90,16 +90,16 @@ def test_a_wrong_or_weak_password_is_refused(ada: User, body: dict[str, Any], fi
 
 
 def test_a_new_password_ends_the_token_that_set_it(ada: User) -> None:
-    token = tokens.issue(ada)
+    token = tokens.access_token_for(ada)
     body = {"currentPassword": "analytical-engine", "newPassword": "difference-engine"}
     assert Caller(ada)("POST", "/me/password", body)[0] == 204
-    assert tokens.owner(token) is None
+    assert tokens.token_owner(token) is None
     ada.refresh_from_db()
     assert ada.check_password("difference-engine")
 
 
 def test_a_key_cannot_change_the_password_of_its_owner(ada: User, client: Client) -> None:
-    by_key = tokens.issue(ada, key=tokens.make_key(ada, "ci")[0])
+    by_key = tokens.access_token_for(ada, key=tokens.make_key(ada, "ci")[0])
     body = {"currentPassword": "analytical-engine", "newPassword": "difference-engine"}
     headers = {"Authorization": f"Bearer {by_key}"}
     answer = client.post("/api/v1/me/password", body, "application/json", headers=headers)

@@ -100,12 +100,12 @@ def test_a_key_is_deleted_by_its_owner_only(user: User, stranger: Caller) -> Non
 
 
 def test_a_new_password_or_a_closed_account_ends_a_token(user: User) -> None:
-    token = tokens.issue(user)
+    token = tokens.access_token_for(user)
     assert read(token) == 200
     user.set_password("another long password")
     user.save()
     assert read(token) == 401
-    token = tokens.issue(user)
+    token = tokens.access_token_for(user)
     User.objects.filter(pk=user.pk).update(is_active=False)
     assert read(token) == 401
 
@@ -119,7 +119,7 @@ def test_a_refresh_token_gives_the_next_token_and_opens_nothing_itself(user: Use
 
 
 def test_refreshing_ends_thirty_days_after_the_sign_in_and_with_the_password(user: User) -> None:
-    refresh = tokens.grant(user).refresh
+    refresh = tokens.create_tokens(user).refresh
     with time_machine.travel(timezone.now() + timedelta(days=29, hours=23)):
         status, last = ask(grantType="refresh_token", refreshToken=refresh)
         assert (status, last["expiresIn"] <= 3600) == (200, True)
@@ -229,6 +229,8 @@ def test_an_answer_that_stays_open_holds_no_connection_to_the_database(
     closed: list[bool] = []
     monkeypatch.setattr(connection, "close", lambda: closed.append(True))
     request = RequestFactory().get("/")
-    request.META["HTTP_AUTHORIZATION"] = f"Bearer {tokens.issue(UserFactory(username='ada'))}"
+    request.META["HTTP_AUTHORIZATION"] = (
+        f"Bearer {tokens.access_token_for(UserFactory(username='ada'))}"
+    )
     assert async_to_sync(AsyncBearer())(request).username == "ada"
     assert closed

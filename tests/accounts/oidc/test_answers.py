@@ -8,12 +8,12 @@ import pytest
 import requests
 from pydantic import ValidationError
 
-from accounts.oidc.answers import UnusableAnswer, ask, claims_of, is_safe
+from accounts.oidc.answers import UnusableAnswer, is_safe_url, merge_claims, request_json_object
 from tests.accounts.oidc.provider import MARA
 
 
 def claims(userinfo: dict[str, Any], **id_token: Any) -> dict[str, Any]:
-    return claims_of(userinfo, id_token, groups_claim="groups")
+    return merge_claims(userinfo, id_token, groups_claim="groups")
 
 
 def test_only_needed_claims_are_taken() -> None:
@@ -64,7 +64,7 @@ def test_an_address_is_verified_by_one_of_two_words(word: Any, is_verified: bool
     ],
 )
 def test_an_answer_is_safe_by_tls_or_on_this_machine(url: str, expected: bool) -> None:
-    assert is_safe(url) is expected
+    assert is_safe_url(url) is expected
 
 
 def answer_of(url: str, status: int = 200, body: Any = None) -> requests.Response:
@@ -78,7 +78,7 @@ def answer_of(url: str, status: int = 200, body: Any = None) -> requests.Respons
 def test_no_redirect_leads_from_https_to_http() -> None:
     answer = answer_of("http://id.example.com/")
     with pytest.raises(UnusableAnswer, match="redirects from https to http"):
-        ask(lambda *_, **__: answer, "GET", "https://id.example.com/userinfo")
+        request_json_object(lambda *_, **__: answer, "GET", "https://id.example.com/userinfo")
 
 
 def test_the_token_endpoint_is_asked_without_redirects() -> None:
@@ -87,4 +87,4 @@ def test_the_token_endpoint_is_asked_without_redirects() -> None:
         return answer_of(url, 302)
 
     with pytest.raises(UnusableAnswer, match="token answered 302"):
-        ask(send, "POST", "https://id.example.com/token")
+        request_json_object(send, "POST", "https://id.example.com/token")

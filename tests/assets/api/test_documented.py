@@ -17,7 +17,7 @@ def test_the_calls_that_the_page_on_rest_shows_for_assets_work(
     researcher: User, project: Project, live_server: LiveServer
 ) -> None:
     commands = shown()["Assets"]
-    token = tokens.issue(researcher)
+    token = tokens.access_token_for(researcher)
     assert len(commands) >= 2
     entries = []
     for command in commands:

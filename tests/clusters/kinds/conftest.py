@@ -12,5 +12,5 @@ def house(monkeypatch: pytest.MonkeyPatch) -> House:
     """The abacuses, whose kind is in the table during the test."""
     found = House()
     monkeypatch.setitem(KINDS, "abacus", found.kind())
-    connections.forget()
+    connections.forget_engines()
     return found

@@ -49,6 +49,6 @@ def test_a_prefix_in_use_is_refused_until_its_namespaces_are_released(
 
 
 def test_a_restored_trainyard_finds_its_own_prefix(cluster: Cluster, api: Api, space: str) -> None:
-    label(api, space, Installation.own_mark())
+    label(api, space, Installation.current_mark())
     services.refresh(cluster)
     assert cluster.refusal == ""

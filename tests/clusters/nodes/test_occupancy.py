@@ -14,10 +14,10 @@ def test_a_workload_whose_pods_wait_holds_what_its_nodes_say() -> None:
     cluster = project.cluster
     WorkloadFactory.create(project=project, phase=Phase.DEGRADED, gpus=64, cpu_cores=8)
     room = occupancies([cluster])[cluster.pk]
-    assert (room.held_gpus, room.held_cpu) == (64, 8), "the nodes of this kind tell nothing"
+    assert (room.used_gpus, room.used_cpu) == (64, 8), "the nodes of this kind tell nothing"
     cluster.nodes.update(allocated_gpus=2, allocated_cpu=1.5, allocated_memory=10)
     room = occupancies([cluster])[cluster.pk]
-    assert (room.held_gpus, room.held_cpu, room.held_memory) == (2, 1.5, 10)
+    assert (room.used_gpus, room.used_cpu, room.used_memory) == (2, 1.5, 10)
 
 
 def test_pods_on_a_node_that_is_not_ready_hold_nothing_of_the_others() -> None:
@@ -27,4 +27,4 @@ def test_pods_on_a_node_that_is_not_ready_hold_nothing_of_the_others() -> None:
     WorkloadFactory.create(project=project, phase=Phase.RUNNING, gpus=8, cpu_cores=8)
     cluster.nodes.update(allocated_gpus=8, allocated_cpu=8, allocated_memory=10, ready=False)
     room = occupancies([cluster])[cluster.pk]
-    assert (room.held_gpus, room.held_cpu, room.held_memory) == (0, 0, 0)
+    assert (room.used_gpus, room.used_cpu, room.used_memory) == (0, 0, 0)

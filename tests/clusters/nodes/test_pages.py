@@ -47,7 +47,7 @@ def pool(cluster: Cluster) -> NodePool:
     made = NodePool.objects.create(
         cluster=cluster, name="fast", label_key="gpu", label_value="h100"
     )
-    store.sort(cluster)
+    store.assign_pools(cluster)
     return made
 
 

@@ -10,7 +10,7 @@ from django.db.models import F
 
 from clusters.models import Cluster
 from clusters.nodes import poll
-from clusters.nodes.poll import Glances
+from clusters.nodes.poll import NodePolls
 from engines.base import EngineUnavailable
 from engines.fake import FakeEngine
 from engines.nodes import NodeInfo
@@ -31,23 +31,23 @@ def cluster() -> Cluster:
     return ClusterFactory(kind="kubernetes", nodes=0)
 
 
-def one_round(glances: Glances, cluster: Cluster) -> None:
-    glances.go_on(cluster)
+def one_round(glances: NodePolls, cluster: Cluster) -> None:
+    glances.advance(cluster)
     end_round(glances, cluster)
 
 
-def end_round(glances: Glances, cluster: Cluster) -> None:
+def end_round(glances: NodePolls, cluster: Cluster) -> None:
     """Wait for the reading that goes on, and have it written down."""
     assert glances._reading
     glances._reading.join(10)
-    glances.go_on(cluster)
+    glances.advance(cluster)
     assert not glances._reading
 
 
 def test_a_round_of_polling_writes_down_the_state_of_each_node(
     fake: FakeEngine, cluster: Cluster
 ) -> None:
-    one_round(Glances(fake), cluster)
+    one_round(NodePolls(fake), cluster)
     (row,) = cluster.nodes.all()
     assert (row.ready, row.message) == (SILENT.ready, SILENT.message)
 
@@ -67,10 +67,10 @@ def test_a_slow_cluster_is_not_waited_for_and_asked_less_often(
         return (SILENT,)
 
     monkeypatch.setattr(fake, "nodes", slowly)
-    glances = Glances(fake)
-    glances.go_on(cluster)
+    glances = NodePolls(fake)
+    glances.advance(cluster)
     assert asked.wait(10)
-    glances.go_on(cluster)
+    glances.advance(cluster)
     assert not cluster.nodes.exists()
     answers.set()
     end_round(glances, cluster)
@@ -83,12 +83,12 @@ def test_a_reading_of_nodes_that_is_noticed_late_did_not_take_long(
 ) -> None:
     clock = [100.0]
     monkeypatch.setattr(poll, "time", SimpleNamespace(monotonic=lambda: clock[0]))
-    glances = Glances(fake)
-    glances.go_on(cluster)
+    glances = NodePolls(fake)
+    glances.advance(cluster)
     assert glances._reading
     glances._reading.join(10)
     clock[0] += 0.4
-    glances.go_on(cluster)
+    glances.advance(cluster)
     assert glances._due == clock[0]
 
 
@@ -111,7 +111,7 @@ def test_polling_writes_down_nothing_of_a_cluster_that_is_not_there(
     cluster: Cluster,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    glances = Glances(fake)
+    glances = NodePolls(fake)
     happens(fake)
     with caplog.at_level(logging.WARNING):
         one_round(glances, cluster)

@@ -74,7 +74,7 @@ def test_nodes_are_in_the_pool_of_their_label(cluster: Cluster) -> None:
     pool = NodePool.objects.create(
         cluster=cluster, name="fast", label_key="gpu", label_value="a100"
     )
-    store.sort(cluster)
+    store.assign_pools(cluster)
     assert pool.nodes.count() == 2
     assert cluster.nodes.get(name="plain").pool is None
     store.store(cluster, [*many(3), NodeInfo("plain", 8.0, 10**9)])

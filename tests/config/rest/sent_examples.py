@@ -40,7 +40,7 @@ class ExampleRequest:
             self.path + query,
             b"" if self.body is None else json.dumps(self.body),
             content_type="application/json",
-            headers={"Authorization": f"Bearer {tokens.issue(user)}", **headers},
+            headers={"Authorization": f"Bearer {tokens.access_token_for(user)}", **headers},
         )
 
 

@@ -35,7 +35,7 @@ def at_once(*calls: Callable[[], Any]) -> list[Any]:
 
 
 def ask(user: User, method: str, path: str, body: Any, **headers: str) -> Callable[[], Any]:
-    bearer = {"Authorization": f"Bearer {tokens.issue(user)}", **headers}
+    bearer = {"Authorization": f"Bearer {tokens.access_token_for(user)}", **headers}
     sent: dict[str, Any] = {
         "data": json.dumps(body),
         "content_type": "application/json",

@@ -44,7 +44,9 @@ def test_a_call_of_the_page_on_rest_works_as_it_is_pasted(
     boss.save()
     (tmp_path / "test.sh").write_text(SCRIPT)
     (tmp_path / "job.yaml").write_text(json.dumps(MANIFEST))
-    answer = pasted(at(live_server.url, SHOWN[which], project), tokens.issue(boss), tmp_path)
+    answer = pasted(
+        at(live_server.url, SHOWN[which], project), tokens.access_token_for(boss), tmp_path
+    )
     assert "complianceIssues" not in answer, answer
     assert {"accessToken", "workloadId", "workload", "values"} & answer.keys(), answer
 

@@ -29,7 +29,7 @@ def ask(user: User, method: str, path: str, body: Any = None, **headers: str) ->
         f"/api/v1{path}",
         json.dumps(body or {}),
         content_type="application/json",
-        headers={"Authorization": f"Bearer {tokens.issue(user)}", **headers},
+        headers={"Authorization": f"Bearer {tokens.access_token_for(user)}", **headers},
     )
 
 

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from config.run.install import ROOT
-from notifications.events import message
+from notifications.events import event_body
 from projects.models import Project
 from tests.caller import Body, Caller, call, project, researcher, seed_body
 from tests.factories import WorkloadFactory
@@ -40,7 +40,7 @@ def names_of(value: Any) -> set[str]:
 def test_a_webhook_gets_the_message_that_the_page_shows(db: None) -> None:
     workload = WorkloadFactory(name="mnist", running=True)
     events.record_phase(workload, message="It was asked to.", verb="stop")
-    sent = message(Event.objects.latest("pk"))
+    sent = event_body(Event.objects.latest("pk"))
     assert names(block("webhook-signature:")) == names_of(json.loads(sent))
 
 

@@ -25,7 +25,7 @@ def full_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bearer() -> dict[str, str]:
-    return {"Authorization": f"Bearer {tokens.issue(UserFactory(administrator=True))}"}
+    return {"Authorization": f"Bearer {tokens.access_token_for(UserFactory(administrator=True))}"}
 
 
 def page_client() -> Client:

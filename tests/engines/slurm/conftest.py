@@ -63,4 +63,4 @@ def pages(
     cluster.capabilities_json |= {"queues": True}
     cluster.save()
     yield Pages(project, signed_in(member), rig)
-    connections.forget()
+    connections.forget_engines()

@@ -3,7 +3,7 @@
 import pytest
 from pytest_django import Settings
 
-from notifications.delivery.receivers import AddressRefused, fault_of, receiver_of
+from notifications.delivery.receivers import AddressRefused, resolve_receiver, url_fault
 
 
 @pytest.mark.parametrize(
@@ -17,12 +17,12 @@ from notifications.delivery.receivers import AddressRefused, fault_of, receiver_
 )
 def test_a_name_that_points_to_an_inner_address_is_refused(ip: str) -> None:
     with pytest.raises(AddressRefused, match="not a public address"):
-        receiver_of("https://hooks.example.com/a", lambda host, port: [ip])
+        resolve_receiver("https://hooks.example.com/a", lambda host, port: [ip])
 
 
 def test_an_inner_address_among_public_ones_is_enough_to_refuse() -> None:
     with pytest.raises(AddressRefused, match=r"10\.0\.0\.1"):
-        receiver_of("https://a.example.com/", lambda host, port: ["93.184.216.34", "10.0.0.1"])
+        resolve_receiver("https://a.example.com/", lambda host, port: ["93.184.216.34", "10.0.0.1"])
 
 
 def test_a_message_goes_to_the_resolved_address_under_the_name() -> None:
@@ -32,11 +32,11 @@ def test_a_message_goes_to_the_resolved_address_under_the_name() -> None:
         asked.append((host, port))
         return ["93.184.216.34"]
 
-    receiver = receiver_of("https://Hooks.example.com:8443/a?b=c", resolve)
+    receiver = resolve_receiver("https://Hooks.example.com:8443/a?b=c", resolve)
     assert asked == [("hooks.example.com", 8443)], "asked once"
     assert (receiver.ip, receiver.authority) == ("93.184.216.34", "hooks.example.com:8443")
     assert receiver.target == "/a?b=c"
-    assert receiver_of("https://[2606:2800::1]", lambda *_: ["2606:2800::1"]).authority == (
+    assert resolve_receiver("https://[2606:2800::1]", lambda *_: ["2606:2800::1"]).authority == (
         "[2606:2800::1]"
     )
 
@@ -44,9 +44,9 @@ def test_a_message_goes_to_the_resolved_address_under_the_name() -> None:
 def test_networks_that_are_named_are_open(settings: Settings) -> None:
     settings.WEBHOOK_NETWORKS = ["10.0.0.0/8", "fd00::/8"]
     inner = ["10.1.2.3", "::ffff:10.1.2.3", "fd00::7"]
-    assert receiver_of("http://inner/", lambda host, port: inner).ip == "10.1.2.3"
+    assert resolve_receiver("http://inner/", lambda host, port: inner).ip == "10.1.2.3"
     with pytest.raises(AddressRefused):
-        receiver_of("http://inner/", lambda host, port: ["192.168.0.1"])
+        resolve_receiver("http://inner/", lambda host, port: ["192.168.0.1"])
 
 
 @pytest.mark.parametrize(
@@ -68,11 +68,11 @@ def test_networks_that_are_named_are_open(settings: Settings) -> None:
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_before_it_is_saved(url: str, fault: str) -> None:
-    assert fault in fault_of(url)
+    assert fault in url_fault(url)
 
 
 def test_odd_spellings_of_this_machine_are_refused_when_they_are_resolved() -> None:
     for url in ("http://2130706433/", "http://0x7f.1/", "http://localhost:6379/"):
-        assert fault_of(url) == ""
+        assert url_fault(url) == ""
         with pytest.raises(AddressRefused):
-            receiver_of(url)
+            resolve_receiver(url)

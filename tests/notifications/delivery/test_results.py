@@ -21,10 +21,10 @@ DONE = HookAnswer(200, "ok", "", 7)
 
 @pytest.fixture
 def delivery() -> Delivery:
-    outbox.begin()
+    outbox.skip_earlier_events()
     WebhookFactory()
     events.record_phase(WorkloadFactory(running=True))
-    outbox.fill()
+    outbox.create_deliveries()
     return Delivery.objects.get()
 
 
@@ -56,7 +56,7 @@ def test_a_failed_message_is_tried_again_after_growing_delays_and_given_up_after
 
 def test_each_attempt_is_kept_also_of_a_message_that_is_sent_again(delivery: Delivery) -> None:
     sent(BROKEN)
-    results.ask(delivery, by_id=UserFactory.create().pk)
+    results.make_due(delivery, by_id=UserFactory.create().pk)
     once_more = sent(DONE)
     assert [(it["status_code"], it["answer"], it["milliseconds"]) for it in once_more.log] == [
         (500, "oops", 12),
@@ -109,7 +109,7 @@ def test_a_delivery_that_is_asked_for_goes_out_though_the_webhook_is_off_and_onc
 ) -> None:
     results.give_up(delivery.webhook)
     Webhook.objects.update(enabled=False)
-    results.ask(delivery, by_id=UserFactory().pk)
+    results.make_due(delivery, by_id=UserFactory().pk)
     given_up = sent(BROKEN)
     assert (given_up.state, given_up.attempts) == (DeliveryState.FAILED, 1)
     assert Webhook.objects.get().failing_since is None, "it is off already"
@@ -124,7 +124,7 @@ def test_a_delivery_that_was_asked_for_during_an_attempt_is_not_undone_by_its_re
     delivery: Delivery,
 ) -> None:
     rounds.claim(delivery)
-    results.ask(delivery, by_id=UserFactory().pk)
+    results.make_due(delivery, by_id=UserFactory().pk)
     results.record(delivery, DONE)
     assert Delivery.objects.get().state == DeliveryState.PENDING
     assert sent(DONE).state == DeliveryState.DELIVERED

@@ -16,7 +16,14 @@ from standardwebhooks import WebhookVerificationError
 from core.broker.lease import hold_lease
 from notifications import tasks
 from notifications.delivery import outbox, results, rounds
-from notifications.models import UNADDRESSED, UNSIGNED, Delivery, DeliveryState, Webhook, new_secret
+from notifications.models import (
+    UNADDRESSED,
+    UNSIGNED,
+    Delivery,
+    DeliveryState,
+    Webhook,
+    new_secret,
+)
 from notifications.webhooks import services
 from tests.factories import UserFactory, WorkloadFactory
 from tests.notifications.factories import WebhookFactory
@@ -28,7 +35,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
 
 @pytest.fixture
 def webhook(receiver: HookReceiver) -> Webhook:
-    outbox.begin()
+    outbox.skip_earlier_events()
     return WebhookFactory(url=receiver.url)
 
 
@@ -84,7 +91,7 @@ def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     (got,) = receiver.received
     Verifier(other.secret).verify(got.body, got.headers)
     held = Delivery.objects.get(webhook=webhook)
-    assert (held.attempts, held.is_held, held.webhook.failing_since) == (0, True, None)
+    assert (held.attempts, held.is_blocked, held.webhook.failing_since) == (0, True, None)
     author = UserFactory(administrator=True)
     there = Webhook.objects.get(pk=webhook.pk)
     facts = {"name": "renamed", "url": there.url, "events": there.events, "enabled": True}
@@ -121,7 +128,10 @@ def test_messages_wait_for_an_address_that_is_lost_too(
     services.renew_secret(Webhook.objects.get(), by=by)
     happen()
     rounds.run()
-    assert (Webhook.objects.get().lost, Delivery.objects.get().is_held) == (UNADDRESSED, True)
+    assert (Webhook.objects.get().lost_reason, Delivery.objects.get().is_blocked) == (
+        UNADDRESSED,
+        True,
+    )
     facts: dict[str, Any] = {"name": "hook", "events": ["*"], "enabled": True}
     services.update(Webhook.objects.get(), by=by, url=receiver.url, **facts)
     rounds.run()
@@ -132,7 +142,7 @@ def test_a_webhook_whose_messages_wait_for_a_secret_for_days_is_turned_off(
     webhook: Webhook, settings: Settings
 ) -> None:
     happen()
-    outbox.fill()
+    outbox.create_deliveries()
     settings.SECRET_KEY = "another"
     results.prune()
     assert Webhook.objects.get().enabled
@@ -156,7 +166,7 @@ def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_b
             rounds.run()
     rounds.run()
     assert len(receiver.received) == 1, "its claim has not ended"
-    with time_machine.travel(timezone.now() + rounds.CLAIMED, tick=True):
+    with time_machine.travel(timezone.now() + rounds.CLAIM_DURATION, tick=True):
         rounds.run()
     first, second = receiver.received
     assert first.headers["webhook-id"] == second.headers["webhook-id"]
@@ -166,7 +176,7 @@ def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_b
 
 def test_a_delivery_is_claimed_by_one_worker(webhook: Webhook) -> None:
     happen()
-    outbox.fill()
+    outbox.create_deliveries()
     mine = Delivery.objects.get()
     yours = Delivery.objects.get()
     assert (rounds.claim(mine), rounds.claim(yours)) == (True, False)

@@ -98,7 +98,7 @@ def test_an_address_without_its_path_is_the_one_that_there_is_or_none(
 ) -> None:
     """As it comes from a list, and goes back with a change."""
     webhook = WebhookFactory(of_project=True, project=project)
-    shown = webhook.shown_url
+    shown = webhook.masked_url
     before = webhook.url
     path = f"/webhooks/{webhook.pk}"
     assert ada("PUT", path, {"url": shown, "name": "chat"})[1]["url"] == before
@@ -125,7 +125,7 @@ def test_researchers_have_webhooks_in_their_projects_alone(ada: Caller, project:
 def test_a_delivery_is_read_and_sent_again(
     ada: Caller, project: Project, receiver: HookReceiver
 ) -> None:
-    outbox.begin()
+    outbox.skip_earlier_events()
     webhook = WebhookFactory(of_project=True, project=project, url=receiver.url)
     events.record_phase(WorkloadFactory(project=project, name="train", running=True))
     receiver.behave = answers(500, "no disk")
@@ -177,7 +177,7 @@ def test_a_webhook_that_is_turned_on_again_begins_anew(ada: Caller, project: Pro
     assert status == 200
     assert changed["status"] == {"failures": 0, "failingSince": None, "endedBecause": ""}
     events.record_phase(workload)
-    outbox.fill()
+    outbox.create_deliveries()
     assert webhook.deliveries.count() == 1
 
 

@@ -69,14 +69,14 @@ def test_an_address_that_no_key_reads_is_told_and_entered_again(
     services.renew_secret(Webhook.objects.get(), by=by)
     webhook = Webhook.objects.get()
     browser = signed_in(by)
-    assert (webhook.lost, webhook.shown_url) == (UNADDRESSED, "")
+    assert (webhook.lost_reason, webhook.masked_url) == (UNADDRESSED, "")
     assert "Address lost" in browser.get("/webhooks/").content.decode()
     assert "Its address is lost" in browser.get(webhook.get_absolute_url()).content.decode()
     call = Caller(by)
     path = f"/webhooks/{webhook.pk}"
     assert call("PUT", path, {"enabled": False})[0] == 200
     assert call("PUT", path, {"url": URL})[1]["url"] == URL
-    assert Webhook.objects.get().lost == ""
+    assert Webhook.objects.get().lost_reason == ""
 
 
 @pytest.mark.django_db

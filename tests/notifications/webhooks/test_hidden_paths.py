@@ -45,4 +45,4 @@ def test_the_audit_log_has_the_address_without_its_path(project: Project) -> Non
 
 def test_an_address_without_a_path_is_shown_as_it_is() -> None:
     for url in ("https://example.com", "https://example.com:8443/"):
-        assert Webhook(url=url).shown_url == url
+        assert Webhook(url=url).masked_url == url

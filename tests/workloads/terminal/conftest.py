@@ -31,10 +31,10 @@ def engine(
 ) -> Iterator[FakeEngine]:
     fake = FakeEngine()
     answers(monkeypatch, "local", lambda cluster: fake)
-    connections.forget()
+    connections.forget_engines()
     fake.submit(Launch(workload.handle, 1, workload.spec))
     yield fake
-    connections.forget()
+    connections.forget_engines()
     for session in fake.sessions:
         session.program.close()
         session.close()

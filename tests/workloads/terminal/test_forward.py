@@ -83,7 +83,7 @@ def test_bytes_travel_both_ways_until_the_rank_ends_the_connection(
                 assert (await program.receive_output(5))["bytes"] == b"answered"
             return await ended(program)
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     assert play(scenario) == ""
 
 
@@ -91,7 +91,7 @@ def test_no_port_is_forwarded_to_others_where_the_authors_own_credentials_are(
     engine: FakeEngine, workload: Workload, administrator: User, server: socket.socket
 ) -> None:
     use_own_credential(workload)
-    token = tokens.issue(administrator)
+    token = tokens.access_token_for(administrator)
     query = f"port={port_of(server)}"
     assert "belong to maria alone" in refusal(workload, token, query)
 
@@ -105,7 +105,7 @@ def test_the_connection_ends_when_the_program_leaves(
         with peer:
             return await asyncio.to_thread(peer.recv, 100)
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     assert play(scenario) == b""
 
 
@@ -117,7 +117,7 @@ def test_many_connections_to_a_port_are_one_line_of_the_audit_log(
             async with opened(workload, token, f"port={port_of(server)}"):
                 (await asyncio.to_thread(server.accept))[0].close()
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     play(scenario)
     assert AuditEntry.objects.filter(verb="forward a port of").count() == 1
     [event] = workload.events.filter(verb="port-forward")
@@ -130,7 +130,7 @@ def test_many_connections_to_a_port_are_one_line_of_the_audit_log(
 def test_a_port_that_is_none_is_refused(
     engine: FakeEngine, workload: Workload, member: User, query: str
 ) -> None:
-    why = refusal(workload, tokens.issue(member), query)
+    why = refusal(workload, tokens.access_token_for(member), query)
     assert why == "port must be a number from 1 to 65535."
 
 
@@ -139,7 +139,7 @@ def test_a_port_that_nothing_listens_on_is_told(
 ) -> None:
     port = port_of(server)
     server.close()
-    why = refusal(workload, tokens.issue(member), f"port={port}")
+    why = refusal(workload, tokens.access_token_for(member), f"port={port}")
     assert why == f"Nothing listens on port {port}."
 
 
@@ -147,7 +147,7 @@ def test_only_ranks_that_run_have_ports(
     engine: FakeEngine, workload: Workload, member: User
 ) -> None:
     workload.ranks.filter(rank=0).update(phase="Completed")
-    assert "is Completed" in refusal(workload, tokens.issue(member), "port=80")
+    assert "is Completed" in refusal(workload, tokens.access_token_for(member), "port=80")
 
 
 def test_connections_of_one_user_are_limited(
@@ -162,7 +162,7 @@ def test_connections_of_one_user_are_limited(
             return await ended(second)
 
     monkeypatch.setattr(forward, "CONNECTIONS_PER_USER", 1)
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     query = f"port={port_of(server)}"
     assert play(scenario) == "You have 1 connections open, which is the limit."
 
@@ -179,7 +179,7 @@ def test_a_forwarded_port_ends_with_its_token(
         member.set_password("another, quite long")
         member.save()
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     assert play(scenario) == NO_LONGER
 
 
@@ -194,6 +194,10 @@ def test_only_tokens_of_those_who_may_stop_the_workload_forward_its_ports(
             await socket.disconnect()
         return let_in
 
-    own = tokens.issue(member)
-    asked = [(own, "port=1&rank=9"), (tokens.issue(stranger), "port=1"), ("made-up", "port=1")]
+    own = tokens.access_token_for(member)
+    asked = [
+        (own, "port=1&rank=9"),
+        (tokens.access_token_for(stranger), "port=1"),
+        ("made-up", "port=1"),
+    ]
     assert play(scenario) == [False, False, False]

@@ -67,7 +67,7 @@ def test_a_program_runs_in_the_rank_that_is_named_and_its_exit_code_is_answered(
             shell.program.close()
             return json.loads((await caller.socket.receive_output(5))["text"])
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     ended = {"ended": "The program ended with exit code 3.", "exitCode": 3}
     assert play(scenario) == ended
 
@@ -92,7 +92,7 @@ def test_without_a_terminal_it_has_pipes_that_get_what_is_sent_once_they_are_the
                 sent += await loop.sock_recv(shell.program, 100)
             assert sent == b"YWJj\nZA==\n\x04"
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     play(scenario)
 
 
@@ -104,18 +104,18 @@ def test_without_a_command_it_is_a_shell_in_the_first_rank(
             shell = await caller.shell()
             assert (shell.rank, tuple(shell.argv)) == (0, SHELL)
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     play(scenario)
 
 
 def test_only_tokens_of_those_who_may_stop_the_workload_open_one(
     engine: FakeEngine, workload: Workload, member: User, stranger: User
 ) -> None:
-    assert is_let_in(workload, tokens.issue(member))
-    assert not is_let_in(workload, tokens.issue(stranger))
+    assert is_let_in(workload, tokens.access_token_for(member))
+    assert not is_let_in(workload, tokens.access_token_for(stranger))
     assert not is_let_in(workload, "made-up")
-    assert not is_let_in(workload, tokens.issue(member), "rank=9")
-    assert not is_let_in(workload, tokens.issue(member), "rank=x")
+    assert not is_let_in(workload, tokens.access_token_for(member), "rank=9")
+    assert not is_let_in(workload, tokens.access_token_for(member), "rank=x")
 
 
 @pytest.mark.parametrize("ending", ["exec", "portforward"])
@@ -136,8 +136,8 @@ def test_a_program_that_is_refused_reads_why(
         await socket.disconnect()
         return int(head["status"])
 
-    mine = tokens.issue(member)
-    other = tokens.issue(stranger)
+    mine = tokens.access_token_for(member)
+    other = tokens.access_token_for(stranger)
     assert play(statuses) == [404, 404, 401]
 
 
@@ -149,7 +149,7 @@ def test_no_program_of_another_runs_where_the_authors_own_credentials_are(
             return await caller.ended()
 
     use_own_credential(workload)
-    token = tokens.issue(administrator)
+    token = tokens.access_token_for(administrator)
     assert "belong to maria alone" in play(scenario)
     assert not engine.sessions
 
@@ -179,7 +179,7 @@ def test_an_open_terminal_ends_with_its_token(
         member.set_password("another, quite long")
         member.save()
 
-    token = tokens.issue(member)
+    token = tokens.access_token_for(member)
     assert play(scenario).startswith("You are no longer signed in")
 
 

@@ -99,10 +99,10 @@ def engine(
     settings.ALLOWED_HOSTS = ["testserver", "localhost"]
     fake = FakeEngine()
     answers(monkeypatch, "local", lambda cluster: fake)
-    connections.forget()
+    connections.forget_engines()
     fake.submit(Launch(served.handle, 1, served.spec))
     yield fake
-    connections.forget()
+    connections.forget_engines()
 
 
 class Browser:

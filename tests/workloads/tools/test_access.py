@@ -43,7 +43,7 @@ def test_a_rule_lets_in_whom_it_names(
 ) -> None:
     tool = {"name": "My Notebook", "containerPort": 8888}
     serve(workload, tool | rule)
-    groups.take_from_provider(stranger, ["reviewers"])
+    groups.set_provided_groups(stranger, ["reviewers"])
     assert may(stranger, workload)
     assert may(member, workload), "who made the workload always gets in"
     everyone = rule["authorizationType"] == "authenticatedUsers"

@@ -210,7 +210,7 @@ def test_the_master_has_its_own(wizard: Wizard) -> None:
 
 
 def test_topology_is_one_key_with_an_operator(wizard: Wizard) -> None:
-    general.update(by=UserFactory(administrator=True), tolerations=False, topology=True)
+    general.update_settings(by=UserFactory(administrator=True), tolerations=False, topology=True)
     wizard.ready().open(wizard.at(2)).press(f"add:{TOPOLOGY}").press(f"add:{TOPOLOGY}")
     values = wizard.draft.content.worker.values
     assert values["podAffinity"] == {"type": "Required"}, "a second one has no place"

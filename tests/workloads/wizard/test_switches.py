@@ -26,11 +26,11 @@ def test_tolerations_and_topology_are_asked_once_they_are_turned_on(
     assert TOLERATION not in page
     assert CLOSENESS not in page
     assert "topology-name" not in page
-    general.update(by=boss, tolerations=True, topology=False)
+    general.update_settings(by=boss, tolerations=True, topology=False)
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION in page
     assert CLOSENESS not in page
-    general.update(by=boss, tolerations=False, topology=True)
+    general.update_settings(by=boss, tolerations=False, topology=True)
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION not in page
     assert CLOSENESS in page

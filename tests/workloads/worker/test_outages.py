@@ -98,6 +98,8 @@ def test_a_cluster_that_was_deleted_while_it_was_watched_has_no_state(project: P
     cluster.delete()
     gone = Cluster(pk=project.cluster_id, name="gone")
     assert (
-        services.tell(gone, (Finding(services.WORKLOADS, TITLE, Level.ISSUE, "It is away."),))
+        services.store_waiting_findings(
+            gone, (Finding(services.WORKLOADS, TITLE, Level.ISSUE, "It is away."),)
+        )
         is False
     )

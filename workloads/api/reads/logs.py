@@ -179,7 +179,7 @@ class LogReading:
         return row.logs_complete or self.follower.fixed or row.deleted_at is not None
 
     def _is_allowed(self) -> bool:
-        user = tokens.owner(self.token)
+        user = tokens.token_owner(self.token)
         rows = Workload.objects.within_reach(user) if user else Workload.objects.none()
         allowed = rows.filter(pk=self.workload.pk).exists()
         release_connection()

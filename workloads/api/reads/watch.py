@@ -122,14 +122,14 @@ class ProgramWatch:
     def _channels(self) -> list[str] | None:
         """The channels that the caller may listen to; ``None`` if the token is no longer valid."""
         try:
-            user = tokens.owner(self.token)
+            user = tokens.token_owner(self.token)
             return channels_of(user) if user else None
         finally:
             release_connection()
 
     def _missed(self, since: Cursor | None) -> set[UUID] | None:
         try:
-            user = tokens.owner(self.token)
+            user = tokens.token_owner(self.token)
             return changes.changed_since(since, user, self.cursor) if since and user else None
         finally:
             release_connection()

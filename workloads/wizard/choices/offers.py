@@ -89,7 +89,7 @@ class Offer:
 
     @cached_property
     def _settings(self) -> GeneralSettings:
-        return general.current()
+        return general.read_settings()
 
     @cached_property
     def choices(self) -> Mapping[str, list[Option]]:

@@ -46,7 +46,7 @@ def test_people_can_act_by_their_own_keys_on_a_login_node_alone(boss: Client) ->
     assert set(answer.context["form"].errors) == {"run_as"}
     boss.post(NEW, own)
     settings = SlurmSettings.of(Cluster.objects.get())
-    assert [settings.login_of(it) for it in ("ada", "bob")] == ["alovelace", "bob"]
+    assert [settings.login_name(it) for it in ("ada", "bob")] == ["alovelace", "bob"]
     assert settings.site.own_names
 
 

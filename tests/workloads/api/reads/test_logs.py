@@ -49,7 +49,7 @@ def three(running: Workload) -> Workload:
 
 
 async def ask(user: User, workload: Workload, query: str) -> Any:
-    token = await sync_to_async(tokens.issue)(user)
+    token = await sync_to_async(tokens.access_token_for)(user)
     headers = {"Authorization": f"Bearer {token}"}
     return await AsyncClient().get(f"/api/v1/workloads/{workload.pk}/logs?{query}", headers=headers)
 

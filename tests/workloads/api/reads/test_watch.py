@@ -33,7 +33,7 @@ def running(project: Project) -> Workload:
 
 
 async def opened(user: User, query: str = "", last: str = "", token: str = "") -> Messages:
-    token = token or await sync_to_async(tokens.issue)(user)
+    token = token or await sync_to_async(tokens.access_token_for)(user)
     headers = {"Authorization": f"Bearer {token}"} | ({"Last-Event-ID": last} if last else {})
     response = await AsyncClient().get(f"/api/v1/workloads/watch?{query}", headers=headers)
     assert isinstance(response, StreamingHttpResponse), response.content
@@ -209,7 +209,7 @@ def test_a_watch_ends_with_its_token(
 
     async def scenario() -> list[bytes]:
         key, _ = await sync_to_async(tokens.make_key)(researcher, "watcher")
-        token = await sync_to_async(tokens.issue)(researcher, key=key)
+        token = await sync_to_async(tokens.access_token_for)(researcher, key=key)
         messages = await opened(researcher, token=token)
         await heard(messages, "ready")
         await sync_to_async(tokens.delete_key)(key, by=researcher)

@@ -65,7 +65,7 @@ def test_a_manifest_becomes_a_workload_with_all_that_it_says(
 def test_the_address_of_the_second_version_is_the_same(
     call: Caller, metadata: dict[str, str]
 ) -> None:
-    headers = {"Authorization": f"Bearer {tokens.issue(call.user)}"}
+    headers = {"Authorization": f"Bearer {tokens.access_token_for(call.user)}"}
     kind = "application/json"
     body = json.dumps({"metadata": metadata, "manifest": MANIFEST})
     made = Client().post("/api/v2/workloads", body, content_type=kind, headers=headers)
