@@ -13,7 +13,7 @@ from tests.__main__ import marked
 from tests.repository import tracked
 
 #: Folders of tests that are about more than one place of the source, or run in one way only.
-OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy"}
+OF_THEIR_OWN = {"access", "clients", "deploy", "e2e", "faults", "fuzz", "runapy", "upgrades"}
 #: Verbs and subjects of one module that have a folder, because they have many tests.
 OF_ONE_MODULE = {"accounts/api", "workloads/reconcile", "workloads/services"}
 #: Files that pages of tests read, programs that they run, and real clusters that rooms share.
