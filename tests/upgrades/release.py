@@ -1,4 +1,4 @@
-"""``python -m tests.upgrades.release``: write the database of this version, for the tests of upgrades.
+"""``python -m tests.upgrades.release``: write the database of this version, for tests of upgrades.
 
 Run it once for each release, on the commit that is released. It starts the product with a new data
 folder, submits a training, waits for its end, and writes the rows as SQL to ``<version>.sql``.
