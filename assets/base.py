@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from accounts.models import User
 from assets.asset import Asset
 from assets.forms.base import AssetForm
-from assets.links import AssetLink, Reference, with_counts
+from assets.links import AssetLink, Reference, with_usage_counts
 from assets.wire import AssetWire
 from clusters.models import Cluster
 from core.forms.field import Option
@@ -70,7 +70,7 @@ class AssetKind(ABC, Generic[A]):
     #: The types it may have, if its document has one: value and label.
     types: tuple[Option, ...] = ()
     #: Whether people can have their own, which nobody else sees.
-    personal: bool = False
+    may_be_personal: bool = False
     #: Whether it cannot be deleted while something uses it.
     stays_while_used: bool = False
     #: Its form in REST; without one there are no calls for it.
@@ -84,7 +84,7 @@ class AssetKind(ABC, Generic[A]):
     edit_verb: str = "Edit"
     copy_verb: str = "Make a copy"
     #: The text of its first chip.
-    chip: str = "For"
+    type_label: str = "For"
     #: Facts of its card that the table shows in columns of their own.
     columns: Columns = ()
     #: What a change means for existing workloads.
@@ -98,8 +98,8 @@ class AssetKind(ABC, Generic[A]):
     #: Whether there is a form to create one; otherwise ``hint`` names where it is created.
     has_form: bool = True
     hint: str = ""
-    begins_at: str = ""  # the route of that page
-    begins_with: str = ""  # the query of that page that creates one
+    start_route: str = ""  # the route of that page
+    start_query: str = ""  # the query of that page that creates one
 
     panel: Panel | None = None
     #: The list of a pod's values that names its assets of this kind, if a pod may have several: a
@@ -108,9 +108,9 @@ class AssetKind(ABC, Generic[A]):
     #: The text above the gallery in the wizard.
     choice_lead: str = ""
     #: Keys that a copied workload's own values lose when an asset is chosen instead.
-    replaces: frozenset[str] = frozenset()
+    replaced_keys: frozenset[str] = frozenset()
     #: The key that a pod must have, from an asset of this kind or as its own value.
-    required: str = ""
+    required_key: str = ""
 
     @abstractmethod
     def draw_card(self, asset: A, cluster: Cluster | None) -> AssetCard:
@@ -186,15 +186,15 @@ class AssetKind(ABC, Generic[A]):
         return f"{self.noun[:1].upper()}{self.noun[1:]}"
 
     @property
-    def none_yet(self) -> str:
+    def empty_title(self) -> str:
         return f"No {self.title.lower()} yet"
 
     @property
-    def one(self) -> str:
+    def noun_with_article(self) -> str:
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
     @property
-    def for_each_pod(self) -> bool:
+    def is_chosen_per_pod(self) -> bool:
         """Whether the wizard asks for one per kind of pod."""
         return self.panel not in {None, Panel.SETUP}
 
@@ -203,7 +203,7 @@ class AssetKind(ABC, Generic[A]):
         rows = self.rows.visible_to(user).select_related(
             "cluster", "department", "project", "created_by"
         )
-        return cast(ScopedQuerySet[A], with_counts(rows, self.slug))
+        return cast(ScopedQuerySet[A], with_usage_counts(rows, self.slug))
 
     def fault_of(self, asset: A) -> str:
         """Why current rules no longer accept an asset; empty if they do."""

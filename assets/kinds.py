@@ -15,9 +15,9 @@ KINDS: dict[str, AssetKind[Any]] = {
 }
 
 
-def for_each_pod() -> list[AssetKind[Any]]:
+def pod_kinds() -> list[AssetKind[Any]]:
     """The kinds that the wizard asks for per kind of pod."""
-    return [kind for kind in KINDS.values() if kind.for_each_pod]
+    return [kind for kind in KINDS.values() if kind.is_chosen_per_pod]
 
 
 def listed_kinds() -> list[AssetKind[Any]]:

@@ -41,7 +41,7 @@ class AssetLink(models.Model):
         return cls.HOLDER.replace("_", " ")
 
     @classmethod
-    def of(cls, holder: models.Model, references: Iterable[Reference]) -> list[Self]:
+    def build_links(cls, holder: models.Model, references: Iterable[Reference]) -> list[Self]:
         """Links to create, without duplicates."""
         each = dict.fromkeys(references)
         return [
@@ -57,17 +57,17 @@ class AssetLink(models.Model):
         return holder._default_manager.all()
 
     @classmethod
-    def made_with(cls, kind: str, asset: UUID) -> Any:
+    def holders_of_asset(cls, kind: str, asset: UUID) -> Any:
         links = cls._default_manager.filter(kind=kind, asset_id=asset)
         return cls.holders().filter(pk__in=links.values(f"{cls.HOLDER}_id"))
 
     @classmethod
-    def entry(cls, holder: Any) -> tuple[str, dict[str, Any]]:
+    def rest_entry(cls, holder: Any) -> tuple[str, dict[str, Any]]:
         """The group in which REST lists a holder, and its entry there."""
         return cls.GROUPS[0], {"id": str(holder.pk), "name": str(holder)}
 
     @classmethod
-    def counted(cls, kind: str) -> Coalesce:
+    def holder_count(cls, kind: str) -> Coalesce:
         """An expression that counts the holders of each asset of a kind."""
         there = {f"{cls.HOLDER}__in": cls.holders()}
         links = cls._default_manager.filter(kind=kind, asset_id=OuterRef("pk"), **there)
@@ -75,35 +75,37 @@ class AssetLink(models.Model):
         return Coalesce(Subquery(each.annotate(n=Count(cls.HOLDER, distinct=True)).values("n")), 0)
 
 
-def users_of(kind: str, assets: Iterable[UUID], user: Any) -> dict[UUID, dict[str, list[Any]]]:
+def holder_entries(
+    kind: str, assets: Iterable[UUID], user: Any
+) -> dict[UUID, dict[str, list[Any]]]:
     """Entries of holders that ``user`` may see, by asset and group."""
     users: dict[UUID, dict[str, list[Any]]] = {
-        pk: {group: [] for table in tables() for group in table.GROUPS} for pk in assets
+        pk: {group: [] for table in link_tables() for group in table.GROUPS} for pk in assets
     }
-    for table in tables():
+    for table in link_tables():
         links = table._default_manager.filter(kind=kind, asset_id__in=users)
         pairs = list(links.order_by("pk").values_list("asset_id", f"{table.HOLDER}_id"))
         visible = table.holders().visible_to(user).in_bulk({pk for _, pk in pairs})
         for asset, pk in dict.fromkeys(pairs):
             if pk in visible:
-                group, entry = table.entry(visible[pk])
+                group, entry = table.rest_entry(visible[pk])
                 users[asset][group].append(entry)
     return users
 
 
-def used_by(asset: Any) -> str:
+def usage_text(asset: Any) -> str:
     """Usage in words, such as ``3 workloads and 1 template``, of an asset from
     :func:`with_counts`."""
-    return count_nouns((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in tables())
+    return count_nouns((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in link_tables())
 
 
-def with_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:
+def with_usage_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:
     """Annotate assets with the numbers of workloads, templates and so on that use them."""
-    counts: dict[str, Any] = {f"used_by_{it.HOLDER}": it.counted(kind) for it in tables()}
+    counts: dict[str, Any] = {f"used_by_{it.HOLDER}": it.holder_count(kind) for it in link_tables()}
     counted: QuerySet[Any] = rows.annotate(**counts)
     return counted
 
 
-def tables() -> list[type[AssetLink]]:
+def link_tables() -> list[type[AssetLink]]:
     """All tables of links, that of the uppermost package first."""
     return [model for model in apps.get_models() if issubclass(model, AssetLink)][::-1]

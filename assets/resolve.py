@@ -9,7 +9,7 @@ from accounts import access
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
-from assets.kinds import KINDS, for_each_pod, listed_kinds
+from assets.kinds import KINDS, listed_kinds, pod_kinds
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.formats.merge import USER, Merged
@@ -18,17 +18,17 @@ from spec.workload import NO_PROGRAM
 
 
 @dataclass
-class Resolved:
+class ResolvedReplica:
     """A replica merged from its layers, and problems with the chosen assets."""
 
     merged: Merged = field(default_factory=Merged)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, Asset] = field(default_factory=dict)
     #: Kind and id of assets of which a pod may have several.
-    linked: list[tuple[str, UUID]] = field(default_factory=list)
+    list_links: list[tuple[str, UUID]] = field(default_factory=list)
 
 
-def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
+def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> Merged:
     """The workload-wide values: the user's over the project's."""
     merged = Merged()
     theirs = {"nodePools": project.default_node_pools} if project else {}
@@ -38,34 +38,34 @@ def whole(draft: WorkloadDraft, project: Project | None) -> Merged:
     return merged
 
 
-def replica(
+def resolve_replica(
     draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, at: Path
-) -> Resolved:
+) -> ResolvedReplica:
     """Merge the assets in the order of their kinds, then the user's own values; the later wins.
 
     ``at`` is the path of the replica in the draft (``("worker",)``), for problems. Without a
     project every asset that the user may see counts as usable.
     """
-    resolved = Resolved()
-    for kind, chosen in _chosen(draft):
-        asset = _usable(kind, chosen, project, user)
+    resolved = ResolvedReplica()
+    for kind, chosen in _chosen_assets(draft):
+        asset = _find_usable(kind, chosen, project, user)
         if asset is None:
-            resolved.problems.append(_gone((*at, kind.slug), kind.noun))
+            resolved.problems.append(_gone_problem((*at, kind.slug), kind.noun))
         elif fault := kind.fault_of(asset):
-            resolved.problems.append(_faulty((*at, kind.slug), asset, fault))
+            resolved.problems.append(_fault_problem((*at, kind.slug), asset, fault))
         else:
             resolved.assets[kind.slug] = asset
             resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
     for kind in listed_kinds():
         _add_listed(resolved, kind, draft, project, user, at)
     resolved.merged.lay(draft.of_the_pod, USER)
-    resolved.problems += _against(resolved, draft, framework, at)
-    resolved.problems += _missing(resolved, draft, at)
+    resolved.problems += _conflicts(resolved, draft, framework, at)
+    resolved.problems += _missing_parts(resolved, draft, at)
     return resolved
 
 
 def _add_listed(
-    resolved: Resolved,
+    resolved: ResolvedReplica,
     kind: AssetKind[Any],
     draft: ReplicaDraft,
     project: Project | None,
@@ -76,13 +76,13 @@ def _add_listed(
     chosen: list[tuple[Asset, Values]] = []
     for number, item in enumerate(draft.listed_assets(kind.list_key)):
         path = (*at, kind.list_key, number)
-        asset = _usable(kind, _id(item.get("id")), project, user)
+        asset = _find_usable(kind, _parse_id(item.get("id")), project, user)
         if not item.get("id"):
-            resolved.problems.append(Problem((*path, "id"), f"select {kind.one}"))
+            resolved.problems.append(Problem((*path, "id"), f"select {kind.noun_with_article}"))
         elif asset is None:
-            resolved.problems.append(_gone((*path, "id"), kind.noun))
+            resolved.problems.append(_gone_problem((*path, "id"), kind.noun))
         elif fault := kind.fault_of(asset):
-            resolved.problems.append(_faulty((*path, "id"), asset, fault))
+            resolved.problems.append(_fault_problem((*path, "id"), asset, fault))
         elif wrong := list(kind.item_problems(asset, item)):
             resolved.problems += [Problem((*path, *it.path), it.message) for it in wrong]
         else:
@@ -90,10 +90,10 @@ def _add_listed(
     if chosen:
         names = ", ".join(dict.fromkeys(asset.name for asset, _ in chosen))
         resolved.merged.lay(kind.list_layer(chosen), f"{kind.noun} {names}")
-        resolved.linked += [(kind.slug, asset.pk) for asset, _ in chosen]
+        resolved.list_links += [(kind.slug, asset.pk) for asset, _ in chosen]
 
 
-def _id(text: Any) -> UUID | None:
+def _parse_id(text: Any) -> UUID | None:
     """Parse an id; ``None`` if it is not one."""
     try:
         return UUID(str(text))
@@ -101,7 +101,9 @@ def _id(text: Any) -> UUID | None:
         return None
 
 
-def _usable(kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User) -> A | None:
+def _find_usable(
+    kind: AssetKind[A], pk: UUID | None, project: Project | None, user: User
+) -> A | None:
     if project and access.may(user, "assets.read", *project.scope_keys):
         # People who see the project's assets see all that the project may use.
         usable = kind.rows.usable_in(project)
@@ -112,18 +114,18 @@ def _usable(kind: AssetKind[A], pk: UUID | None, project: Project | None, user: 
     return usable.filter(pk=pk).first()
 
 
-def _faulty(path: Path, asset: Asset, fault: str) -> Problem:
+def _fault_problem(path: Path, asset: Asset, fault: str) -> Problem:
     return Problem(path, f"{asset.name} is no longer valid: {fault}; change it or choose another")
 
 
-def _chosen(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:
-    for kind in for_each_pod():
+def _chosen_assets(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:
+    for kind in pod_kinds():
         if chosen := draft.assets.get(kind.slug):
             yield kind, chosen
 
 
-def _against(
-    resolved: Resolved, draft: ReplicaDraft, framework: str, at: Path
+def _conflicts(
+    resolved: ResolvedReplica, draft: ReplicaDraft, framework: str, at: Path
 ) -> Iterator[Problem]:
     """Conflicts between the chosen assets, the pod's own values and the framework."""
     for slug, asset in resolved.assets.items():
@@ -134,22 +136,22 @@ def _against(
             yield Problem((*at, slug), f"is {why}; choose another")
 
 
-def _missing(resolved: Resolved, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
+def _missing_parts(resolved: ResolvedReplica, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
     """Required assets that are missing. A replica with its own image or command has defaults; one
     that is put together from assets must be complete."""
-    chosen = {kind.slug for kind, _ in _chosen(draft)}
+    chosen = {kind.slug for kind, _ in _chosen_assets(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
     if not {"image", "command"} & resolved.merged.document.keys():
         yield Problem((*at, "image"), NO_PROGRAM, "required")
     own = {"image", "command"} & draft.values.keys()
     is_whole = bool(own) and not any("image" in layer for layer in layers)
-    for kind in for_each_pod():
-        given = kind.slug in chosen or kind.required in resolved.merged.document
-        if kind.required and not given and not is_whole:
-            yield Problem((*at, kind.slug), f"select {kind.one}")
+    for kind in pod_kinds():
+        given = kind.slug in chosen or kind.required_key in resolved.merged.document
+        if kind.required_key and not given and not is_whole:
+            yield Problem((*at, kind.slug), f"select {kind.noun_with_article}")
 
 
-def _gone(path: Path, kind: str) -> Problem:
+def _gone_problem(path: Path, kind: str) -> Problem:
     return Problem(
         path, f"this {kind} no longer exists, or is not available in this project; choose another"
     )

@@ -12,17 +12,17 @@ from accounts.models import User
 from assets.asset import Asset
 from assets.base import A, AssetKind
 from assets.kinds import kind_named
-from assets.links import Reference, tables
+from assets.links import Reference, link_tables
 from assets.versions import history
 from assets.versions.model import AssetVersion
 from audit import services as audit
 from core.deletion import Dependents, count_hidden, guard_deletion
 from core.words import count_nouns, first_names
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.formats.documents import Document
 from spec.problems.errors import TAKEN, Problem, SpecError, problems_in
 
-LONGEST_NAME = 63
+MAX_NAME_LENGTH = 63
 
 
 def create(
@@ -30,22 +30,22 @@ def create(
     *,
     by: User,
     name: str,
-    place: Place,
+    scope: OwningScope,
     document: Document,
     description: str = "",
-    **own: Any,
+    **columns: Any,
 ) -> A:
     """Create an asset with ``document``, which has the wire names of the kind's part.
     ``SpecError``.
 
     ``own`` are columns of the kind, such as an environment's ``framework``.
     """
-    asset = kind.model(**own)
+    asset = kind.model(**columns)
     with transaction.atomic():
-        _put(kind, asset, by, name, place, description, document)
-        _link(kind, asset, by)
-        history.keep(kind, asset)
-        audit.record(by, "create", asset, after=_facts(kind, asset))
+        _save_new(kind, asset, by, name, scope, description, document)
+        _update_links(kind, asset, by)
+        history.store_version(kind, asset)
+        audit.record(by, "create", asset, after=_audit_facts(kind, asset))
     return asset
 
 
@@ -57,46 +57,46 @@ def update(
     name: str | None = None,
     description: str | None = None,
     document: Document | None = None,
-    **own: Any,
+    **columns: Any,
 ) -> A:
     """Change the given values. Existing workloads keep theirs. ``SpecError``."""
     check_editable(kind, asset, by)
     asset.name = asset.name if name is None else name.strip()
     asset.description = asset.description if description is None else description.strip()
-    for column, value in own.items():
+    for column, value in columns.items():
         setattr(asset, column, value)
     asset.updated_by = by
     with transaction.atomic():
         before = kind.rows.select_for_update().get(pk=asset.pk)
-        facts = _facts(kind, before)
+        facts = _audit_facts(kind, before)
         _save(kind, asset, document)
         if document is not None:
-            _link(kind, asset, by)
-        history.keep(kind, asset, before=before)
-        audit.record(by, "update", asset, before=facts, after=_facts(kind, asset))
+            _update_links(kind, asset, by)
+        history.store_version(kind, asset, before=before)
+        audit.record(by, "update", asset, before=facts, after=_audit_facts(kind, asset))
     return asset
 
 
 def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) -> A:
     """Restore an earlier version, as a new version. ``SpecError``."""
-    columns = history.columns_of(kind, history.as_it_was(kind, version))
+    columns = history.columns_of(kind, history.restored_asset(kind, version))
     document = columns.pop(kind.column)
     return update(kind, asset, by=by, document=document, **columns)
 
 
 def duplicate(
-    kind: AssetKind[A], asset: A, *, by: User, name: str, place: Place, description: str = ""
+    kind: AssetKind[A], asset: A, *, by: User, name: str, scope: OwningScope, description: str = ""
 ) -> A:
-    """Create a copy under another name or in another place. ``SpecError``."""
-    twin = kind.rows.get(pk=asset.pk)
-    twin.pk = uuid.uuid4()
-    twin._state.adding = True
+    """Create a copy under another name or in another scope. ``SpecError``."""
+    copy = kind.rows.get(pk=asset.pk)
+    copy.pk = uuid.uuid4()
+    copy._state.adding = True
     with transaction.atomic():
-        _put(kind, twin, by, name, place, description, None)
-        _link(kind, twin, by)
-        history.keep(kind, twin)
-        audit.record(by, "create", twin, after=_facts(kind, twin))
-    return twin
+        _save_new(kind, copy, by, name, scope, description, None)
+        _update_links(kind, copy, by)
+        history.store_version(kind, copy)
+        audit.record(by, "create", copy, after=_audit_facts(kind, copy))
+    return copy
 
 
 def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
@@ -104,8 +104,8 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
     use."""
     check_editable(kind, asset, by, "assets.delete")
     with guard_deletion(asset, lambda: obstacle_to_delete(kind, asset, by)):
-        audit.record(by, "delete", asset, before=_facts(kind, asset))
-        history.forget(kind, asset)
+        audit.record(by, "delete", asset, before=_audit_facts(kind, asset))
+        history.delete_versions(kind, asset)
         asset.delete()
 
 
@@ -117,14 +117,14 @@ def obstacle_to_delete(kind: AssetKind[A], asset: A, by: User) -> str:
 
 def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
     """The first of each kind: ``workload train``, ``template base``."""
-    uses = [(table.noun(), table.made_with(kind.slug, asset.pk)) for table in tables()]
+    uses = [(table.noun(), table.holders_of_asset(kind.slug, asset.pk)) for table in link_tables()]
     names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
     return Dependents(names, count_nouns((count_hidden(rows, by), noun) for noun, rows in uses))
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:
     """A name for a copy: ``pytorch-copy``, ``pytorch-copy-2``."""
-    base = f"{asset.name[: LONGEST_NAME - 8]}-copy"
+    base = f"{asset.name[: MAX_NAME_LENGTH - 8]}-copy"
     taken = set(kind.rows.filter(name__startswith=base).values_list("name", flat=True))
     return next(n for n in (base, *(f"{base}-{i}" for i in range(2, 1000))) if n not in taken)
 
@@ -136,32 +136,32 @@ def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets
         raise PermissionDenied(access.missing_permission_text(action, by))
 
 
-def _facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
+def _audit_facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
     """The asset's columns for the audit log. The scope of a personal one names its owner."""
     facts = audit.facts(asset, kind.column)
-    if owner := Place.of(asset).owner:
+    if owner := OwningScope.from_asset(asset).owner:
         facts["scope"] = f"Only {owner}"
     return {name: value for name, value in facts.items() if name != "updated_by"}
 
 
-def _put(
+def _save_new(
     kind: AssetKind[A],
     asset: A,
     by: User,
     name: str,
-    place: Place,
+    scope: OwningScope,
     description: str,
     document: Document | None,
 ) -> None:
-    if not place.is_open_to(by, "assets.create"):
+    if not scope.is_open_to(by, "assets.create"):
         raise PermissionDenied(access.missing_permission_text("assets.create", by))
-    asset.put(place)
+    asset.set_scope(scope)
     asset.name, asset.description = name.strip(), description.strip()
     asset.created_by = asset.updated_by = by
     _save(kind, asset, document)
 
 
-def _link(kind: AssetKind[A], asset: A, by: User) -> None:
+def _update_links(kind: AssetKind[A], asset: A, by: User) -> None:
     """Update the asset's links. Ids in a draft come from its author, so only visible assets are
     linked; existing links stay while they are named."""
     if kind.links is None:
@@ -176,12 +176,12 @@ def _link(kind: AssetKind[A], asset: A, by: User) -> None:
         if (target.slug, pk) in linked or target.rows.visible_to(by).filter(pk=pk).exists():
             references.append((role, target.slug, pk))
     old.delete()
-    kind.links._default_manager.bulk_create(kind.links.of(asset, references))
+    kind.links._default_manager.bulk_create(kind.links.build_links(asset, references))
 
 
 def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
     """Save the asset if its document and name are valid; otherwise raise every problem at once."""
-    wrong = _name_problems(kind, asset)
+    problems = _name_problems(kind, asset)
     if document is not None:
         try:
             setattr(
@@ -190,37 +190,39 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
                 kind.dump_part(kind.part.model_validate(document, by_alias=True, by_name=False)),
             )
         except ValidationError as error:
-            wrong += problems_in(error)
+            problems += problems_in(error)
         else:
-            wrong += kind.problems_when_saved(asset)
-    if wrong:
-        raise SpecError(wrong)
+            problems += kind.problems_when_saved(asset)
+    if problems:
+        raise SpecError(problems)
     try:
         with transaction.atomic():
             asset.save()
     except IntegrityError as error:
-        raise SpecError([_taken(asset)]) from error
+        raise SpecError([_name_taken_problem(asset)]) from error
 
 
 def _name_problems(kind: AssetKind[A], asset: A) -> list[Problem]:
-    wrong = []
+    problems = []
     if not asset.name:
-        wrong.append(Problem(("name",), "is required", "required"))
-    elif len(asset.name) > LONGEST_NAME:
-        wrong.append(Problem(("name",), f"must be at most {LONGEST_NAME} characters long", "max"))
-    elif _same_name(kind, asset):
-        wrong.append(_taken(asset))
+        problems.append(Problem(("name",), "is required", "required"))
+    elif len(asset.name) > MAX_NAME_LENGTH:
+        problems.append(
+            Problem(("name",), f"must be at most {MAX_NAME_LENGTH} characters long", "max")
+        )
+    elif _is_name_taken(kind, asset):
+        problems.append(_name_taken_problem(asset))
     if len(asset.description) > 250:
-        wrong.append(Problem(("description",), "must be at most 250 characters long", "max"))
-    return wrong
+        problems.append(Problem(("description",), "must be at most 250 characters long", "max"))
+    return problems
 
 
-def _same_name(kind: AssetKind[A], asset: A) -> bool:
-    return kind.rows.named(asset.name, Place.of(asset)).exclude(pk=asset.pk).exists()
+def _is_name_taken(kind: AssetKind[A], asset: A) -> bool:
+    return kind.rows.named(asset.name, OwningScope.from_asset(asset)).exclude(pk=asset.pk).exists()
 
 
-def _taken(asset: Asset) -> Problem:
-    place = Place.of(asset)
-    where = "among your own" if place.owner else f"in {place}"
+def _name_taken_problem(asset: Asset) -> Problem:
+    scope = OwningScope.from_asset(asset)
+    where = "among your own" if scope.owner else f"in {scope}"
     message = f"{asset.name!r} already exists {where}; enter a different name"
     return Problem(("name",), message, TAKEN)

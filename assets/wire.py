@@ -8,21 +8,21 @@ from spec.formats.documents import Document
 from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
 
-NOT_HERE = "is not supported; leave it out"
+NOT_SUPPORTED = "is not supported; leave it out"
 #: What Run:ai's clients send with existing items.
-EXCLUDE: Mapping[str, str] = {"exclude": NOT_HERE}
+UNSUPPORTED_IN_ITEMS: Mapping[str, str] = {"exclude": NOT_SUPPORTED}
 
 
-def unchanged(path: Path) -> Path:
+def same_path(path: Path) -> Path:
     return path
 
 
-def anything() -> Document:
+def any_object() -> Document:
     return {"type": "object"}
 
 
 @dataclass(frozen=True)
-class Given:
+class AssetInput:
     """An asset as a request describes it: its document, its other columns, and problems that the
     document cannot express, with paths in the request's ``spec``."""
 
@@ -30,7 +30,7 @@ class Given:
     columns: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     #: The path in the request's ``spec`` of what is at this path of the document.
-    place: Callable[[Path], Path] = unchanged
+    request_path: Callable[[Path], Path] = same_path
 
 
 @dataclass(frozen=True)
@@ -42,24 +42,24 @@ class WireType:
     """
 
     kind: str
-    read: Callable[[Document, Any], Given]
+    read: Callable[[Document, Any], AssetInput]
     write: Callable[[Any], Document]
     #: The subpath below the kind's, and the values of ``kind`` that its documents have.
     path: str = ""
-    of: tuple[str, ...] = ()
+    document_kinds: tuple[str, ...] = ()
     #: The key of its spec in the list of all types.
-    below: str = ""
+    list_key: str = ""
     #: Its name in the API's description, such as ``an NFS data source``.
-    one: str = ""
+    noun_with_article: str = ""
     #: The JSON Schema of its ``spec``.
-    schema: Callable[[], Document] = anything
+    schema: Callable[[], Document] = any_object
 
 
 @dataclass(frozen=True)
-class Supported:
+class SupportedTypesWire:
     """``meta.workloadSupportedTypes`` of a kind that only some workloads can use."""
 
-    read: Callable[[Mapping[str, Any]], Given]
+    read: Callable[[Mapping[str, Any]], AssetInput]
     write: Callable[[Any], Document]
 
 
@@ -70,7 +70,7 @@ class AssetWire:
 
     path: str
     types: tuple[WireType, ...]
-    supported: Supported | None = None
+    supported: SupportedTypesWire | None = None
     read_only: bool = False
 
 
@@ -87,8 +87,8 @@ def without_unsupported_fields(
     return {key: value for key, value in document.items() if key not in lacks}, wrong
 
 
-def without_in_items(
-    document: Document, names: Iterable[str], lacks: Mapping[str, str] = EXCLUDE
+def without_unsupported_in_items(
+    document: Document, names: Iterable[str], lacks: Mapping[str, str] = UNSUPPORTED_IN_ITEMS
 ) -> tuple[Document, list[Problem]]:
     """Apply :func:`without` to the items of these lists. Anything but a list is left for the spec
     to refuse."""

@@ -24,7 +24,7 @@ class DepartmentShare:
 
     department: Department
     projects: list[Project]
-    held: Demand
+    usage: Demand
 
     @cached_property
     def quota(self) -> Quota:
@@ -49,7 +49,7 @@ def shares_of(departments: Collection[Department]) -> list[DepartmentShare]:
     def share(department: Department) -> DepartmentShare:
         theirs = projects[department.pk]
         return DepartmentShare(
-            department, theirs, sum((usage[it.pk].held for it in theirs), Demand())
+            department, theirs, sum((usage[it.pk].demand for it in theirs), Demand())
         )
 
     return [share(department) for department in departments]
@@ -127,4 +127,4 @@ def _save(department: Department) -> None:
     department.full_clean()
     with refuse_taken_name(department):
         department.save()
-    queues.ask(department.cluster)
+    queues.request_update(department.cluster)

@@ -18,10 +18,10 @@ from spec.part import Flag, Number
 from spec.parts.scheduling import PriorityClass
 from spec.problems.errors import problems_in
 
-GB = 1_000_000_000
-LARGEST_QUOTA = 1e9  # in GB; more bytes would not fit into a column
-Quota = Annotated[Number, Limits(le=LARGEST_QUOTA)]
-SUM = "Sum of its projects"
+BYTES_PER_GB = 1_000_000_000
+MAX_QUOTA = 1e9  # in GB; more bytes would not fit into a column
+QuotaAmount = Annotated[Number, Limits(le=MAX_QUOTA)]
+SUM_OF_PROJECTS = "Sum of its projects"
 POOL = Cell(
     "",
     "Node pool",
@@ -39,14 +39,14 @@ class DepartmentValues(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     name: str = ""
-    gpu_quota: Quota | None = None
-    cpu_quota: Quota | None = None
-    memory_quota: Quota | None = None
+    gpu_quota: QuotaAmount | None = None
+    cpu_quota: QuotaAmount | None = None
+    memory_quota: QuotaAmount | None = None
     over_quota: Flag = False
 
-    def given(self) -> dict[str, Any]:
+    def service_values(self) -> dict[str, Any]:
         """The values as the verbs take them, with memory in bytes."""
-        memory = None if self.memory_quota is None else round(self.memory_quota * GB)
+        memory = None if self.memory_quota is None else round(self.memory_quota * BYTES_PER_GB)
         return self.model_dump() | {"memory_quota": memory}
 
 
@@ -56,8 +56,8 @@ class ProjectValues(DepartmentValues):
     rank: PriorityClass = PriorityClass.MEDIUM_LOW
     default_node_pools: tuple[str, ...] = ()
 
-    def given(self) -> dict[str, Any]:
-        return super().given() | {"gpu_quota": self.gpu_quota or 0.0}
+    def service_values(self) -> dict[str, Any]:
+        return super().service_values() | {"gpu_quota": self.gpu_quota or 0.0}
 
 
 def _quota(key: str, label: str, hint: str, empty: str) -> Field:
@@ -72,9 +72,9 @@ class DepartmentForm(Form):
     FIELDS: tuple[Field, ...] = (
         CLUSTER,
         Field("name", "Department name", required=True),
-        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", SUM),
-        _quota("cpu_quota", "CPU quota", "In cores.", SUM),
-        _quota("memory_quota", "CPU memory quota", "In GB.", SUM),
+        _quota("gpu_quota", "GPU quota", "In GPUs; 0.5 is half of one.", SUM_OF_PROJECTS),
+        _quota("cpu_quota", "CPU quota", "In cores.", SUM_OF_PROJECTS),
+        _quota("memory_quota", "CPU memory quota", "In GB.", SUM_OF_PROJECTS),
         _over_quota(
             "Its projects may use what other departments leave idle. Otherwise they never "
             "hold more than the department's quota together."
@@ -88,24 +88,24 @@ class DepartmentForm(Form):
         self.clusters = {str(cluster.pk): cluster for cluster in Cluster.objects.all()}
         offered = {
             "clusters": [(pk, cluster.name) for pk, cluster in self.clusters.items()],
-            **self.offers(),
+            **self.field_options(),
         }
         super().__init__(self.FIELDS, initial, posted, offered=offered, fixed=fixed)
         if posted is not None:
-            self._type()
+            self._parse_values()
 
-    def offers(self) -> dict[str, list[tuple[str, str]]]:
+    def field_options(self) -> dict[str, list[tuple[str, str]]]:
         return {}
 
-    def _type(self) -> None:
+    def _parse_values(self) -> None:
         try:
-            self.typed = self.VALUES.model_validate(self.document(without=("cluster",)))
+            self.parsed_values = self.VALUES.model_validate(self.document(without=("cluster",)))
         except ValidationError as error:
             self.add_problems((problem.path, problem.message) for problem in problems_in(error))
 
-    def given(self) -> dict[str, Any]:
+    def service_values(self) -> dict[str, Any]:
         """The values for the verbs that create and change it, without the cluster."""
-        return self.typed.given()
+        return self.parsed_values.service_values()
 
     @property
     def cluster(self) -> Cluster:
@@ -166,12 +166,12 @@ class ProjectForm(DepartmentForm):
     ) -> None:
         people = User.objects.filter(is_active=True).order_by("username")
         self.people = {str(user.pk): user for user in people}
-        self.home = initial["cluster"] if "cluster" in fixed else ""
+        self.fixed_cluster = initial["cluster"] if "cluster" in fixed else ""
         super().__init__(posted, initial=initial, fixed=fixed)
         self.departments = Department.objects.values_list("name", flat=True).distinct()
         self["department"].attributes = {"list": "departments", "autocomplete": "off"}
 
-    def offers(self) -> dict[str, list[tuple[str, str]]]:
+    def field_options(self) -> dict[str, list[tuple[str, str]]]:
         pools = NodePool.objects.filter(cluster__in=self._clusters_to_choose())
         names = [*dict.fromkeys(pools.order_by("name").values_list("name", flat=True))]
         return {
@@ -182,15 +182,15 @@ class ProjectForm(DepartmentForm):
     def _clusters_to_choose(self) -> list[Cluster]:
         """Return the clusters to choose from: all for a new project. The service checks which one
         has which node pools."""
-        return [it for pk, it in self.clusters.items() if self.home in {"", pk}]
+        return [it for pk, it in self.clusters.items() if self.fixed_cluster in {"", pk}]
 
-    def given(self) -> dict[str, Any]:
+    def service_values(self) -> dict[str, Any]:
         members = [self.people[pk] for pk in self.values.get("members", ())]
-        return super().given() | {"members": members}
+        return super().service_values() | {"members": members}
 
 
-def initial_of_project(project: Project) -> Values:
-    return initial_of(project) | {
+def initial_project_values(project: Project) -> Values:
+    return initial_shared_values(project) | {
         "department": project.department.name,
         "description": project.description,
         "rank": project.rank,
@@ -199,7 +199,7 @@ def initial_of_project(project: Project) -> Values:
     }
 
 
-def blank() -> Values:
+def blank_project_values() -> Values:
     return {
         "department": "default",
         "gpu_quota": 1,
@@ -208,19 +208,21 @@ def blank() -> Values:
     }
 
 
-def initial_of(of: Project | Department) -> Values:
+def initial_shared_values(of: Project | Department) -> Values:
     """Return the initial values that both forms have."""
     return {
         "cluster": str(of.cluster_id),
         "name": of.name,
-        "gpu_quota": _plain(of.gpu_quota),
-        "cpu_quota": _plain(of.cpu_quota),
-        "memory_quota": None if of.memory_quota is None else _plain(of.memory_quota / GB),
+        "gpu_quota": _without_decimals(of.gpu_quota),
+        "cpu_quota": _without_decimals(of.cpu_quota),
+        "memory_quota": None
+        if of.memory_quota is None
+        else _without_decimals(of.memory_quota / BYTES_PER_GB),
         "over_quota": of.over_quota,
     }
 
 
-def _plain(quota: float | None) -> float | int | None:
+def _without_decimals(quota: float | None) -> float | int | None:
     """Return a whole number as an int, so that its field shows ``8`` and not ``8.0``."""
     return int(quota) if quota is not None and quota == int(quota) else quota
 
@@ -230,16 +232,18 @@ class MemberForm(Form):
 
     def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
         self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
-        self.asked = (*SIGN_IN_FIELDS, *USER_FIELDS) if new else USER_FIELDS
+        self.user_fields = (*SIGN_IN_FIELDS, *USER_FIELDS) if new else USER_FIELDS
         projects = [(pk, project.name) for pk, project in self.projects.items()]
         member = Field("projects", "Projects", Input.BOXES, choices="projects")
-        super().__init__((*self.asked, member), initial, posted, offered={"projects": projects})
+        super().__init__(
+            (*self.user_fields, member), initial, posted, offered={"projects": projects}
+        )
         if new:
             self["username"].attributes = {"autocomplete": "off"}
 
-    def given(self) -> dict[str, str]:
+    def service_values(self) -> dict[str, str]:
         """The values for the verbs about users."""
-        return text_values(self, *self.asked)
+        return text_values(self, *self.user_fields)
 
-    def chosen(self) -> list[Project]:
+    def selected_projects(self) -> list[Project]:
         return [self.projects[pk] for pk in self.values.get("projects", ())]

@@ -20,13 +20,13 @@ class Meter:
 
 def meters(quota: Quota, held: Demand) -> list[Meter]:
     return [
-        _meter("GPUs", held.gpus, quota.gpus, _number),
-        _meter("CPU cores", held.cpu, quota.cpu, _number),
+        _meter("GPUs", held.gpus, quota.gpus, _format_number),
+        _meter("CPU cores", held.cpu, quota.cpu, _format_number),
         _meter("CPU memory", held.memory, quota.memory, format_bytes),
     ]
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:g}"
 
 

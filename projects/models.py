@@ -17,7 +17,7 @@ from spec.parts.scheduling import MAX_POOLS, PriorityClass
 if TYPE_CHECKING:
     from django_stubs_ext.db.models.manager import RelatedManager
 
-name_rule = RegexValidator(
+name_validator = RegexValidator(
     r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
     "Start with a letter; use lower-case letters, digits and hyphens.",
 )
@@ -30,7 +30,7 @@ class Department(models.Model):
     never exceed the quota, whatever each of them may do.
     """
 
-    name = models.CharField(max_length=63, validators=[name_rule])
+    name = models.CharField(max_length=63, validators=[name_validator])
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="departments")
     gpu_quota = models.FloatField(
         "GPU quota", null=True, blank=True, validators=[MinValueValidator(0)]
@@ -68,7 +68,7 @@ class Department(models.Model):
 
 
 #: Columns of project, department and cluster that each plan of a workload needs.
-OF_A_PLAN = (
+PLAN_COLUMNS = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
     *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
     *("cluster__state", "cluster__gpu_memory", "cluster__has_virtual_gpus"),
@@ -86,7 +86,7 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")
 
-    def named(self, part: str) -> Self:
+    def search(self, part: str) -> Self:
         """Projects whose name contains ``part``, sorted by name."""
         return self.filter(name__icontains=part).order_by("name", "pk")
 
@@ -108,7 +108,7 @@ class Project(models.Model):
     ``default_node_pools`` are for workloads that name none, the preferred one first.
     """
 
-    name = models.CharField(max_length=40, validators=[name_rule])
+    name = models.CharField(max_length=40, validators=[name_validator])
     description = models.CharField(max_length=250, blank=True)
     cluster = models.ForeignKey(Cluster, on_delete=models.PROTECT, related_name="projects")
     department = models.ForeignKey(Department, on_delete=models.PROTECT, related_name="projects")
@@ -141,10 +141,10 @@ class Project(models.Model):
         return reverse("project-detail", args=[self.pk])
 
     def clean(self) -> None:
-        if problem := self._wrong_with_pools():
+        if problem := self._node_pool_problem():
             raise ValidationError({"default_node_pools": problem})
 
-    def _wrong_with_pools(self) -> str:
+    def _node_pool_problem(self) -> str:
         names, home = self.default_node_pools, self.cluster
         if len(set(names)) < len(names):
             return "Each node pool can be in the list once."
@@ -163,10 +163,10 @@ class Project(models.Model):
         )
 
 
-def project_to_submit_to(pk: int, by: User) -> Project | None:
+def find_submittable_project(pk: int, by: User) -> Project | None:
     """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it.
     ``PermissionDenied`` if they see it, as with an access key without that permission."""
-    projects = Project.objects.select_related("cluster", "department").only(*OF_A_PLAN)
+    projects = Project.objects.select_related("cluster", "department").only(*PLAN_COLUMNS)
     try:
         project = projects.get(pk=pk)
     except Project.DoesNotExist:

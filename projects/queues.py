@@ -15,38 +15,38 @@ from projects.quotas import Quota, quota_of, quota_of_department
 log = logging.getLogger(__name__)
 
 
-def ask(cluster: Cluster) -> None:
+def request_update(cluster: Cluster) -> None:
     """Request an update after the commit. The monitor checks every minute, so a lost request is
     harmless."""
     if cluster.capabilities.quotas:
         send("projects.keep_queues", cluster.pk, SUBMIT)
 
 
-def keep(cluster: Cluster) -> None:
+def update_queues(cluster: Cluster) -> None:
     try:
-        engine_for(cluster).keep_queues(partial(wanted, cluster))
+        engine_for(cluster).keep_queues(partial(wanted_queues, cluster))
     except EngineError as error:
         log.warning("The queues of %s: %s", cluster, error)
 
 
-def wanted(cluster: Cluster) -> list[Queue]:
+def wanted_queues(cluster: Cluster) -> list[Queue]:
     """The queues of a cluster: one for each project, and one for each department with projects."""
     departments: dict[Department, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(cluster=cluster).select_related("department"):
         departments[project.department].append(project)
     return [
-        *(_of_department(department, projects) for department, projects in departments.items()),
-        *(_of_project(project) for projects in departments.values() for project in projects),
+        *(_department_queue(department, projects) for department, projects in departments.items()),
+        *(_project_queue(project) for projects in departments.values() for project in projects),
     ]
 
 
-def _of_project(project: Project) -> Queue:
+def _project_queue(project: Project) -> Queue:
     quota = quota_of(project)
     department = project.department.name
-    return _queue(project.name, department, quota, weight=int(project.over_quota))
+    return _build_queue(project.name, department, quota, weight=int(project.over_quota))
 
 
-def _of_department(department: Department, projects: list[Project]) -> Queue:
+def _department_queue(department: Department, projects: list[Project]) -> Queue:
     """The queue of a department. Its weight is the number of projects that may exceed their quota,
     so that a project's share of idle resources does not depend on its department's size."""
     weight = 0
@@ -54,10 +54,10 @@ def _of_department(department: Department, projects: list[Project]) -> Queue:
         # The department's own quota may be less than its projects' together.
         least = int(department.has_quota)
         weight = max(sum(project.over_quota for project in projects), least)
-    return _queue(department.name, "", quota_of_department(department, projects), weight)
+    return _build_queue(department.name, "", quota_of_department(department, projects), weight)
 
 
-def _queue(name: str, department: str, quota: Quota, weight: int) -> Queue:
+def _build_queue(name: str, department: str, quota: Quota, weight: int) -> Queue:
     return Queue(
         name=name,
         department=department,

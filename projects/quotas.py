@@ -24,7 +24,7 @@ class Demand:
     memory: int = 0
 
     @classmethod
-    def of(cls, spec: WorkloadSpec, *, gpu_memory: int) -> "Demand":
+    def from_spec(cls, spec: WorkloadSpec, *, gpu_memory: int) -> "Demand":
         return cls(spec.gpus(gpu_memory), spec.cpu_cores, spec.memory_bytes)
 
     def __add__(self, other: "Demand") -> "Demand":
@@ -51,7 +51,7 @@ class Quota:
 class Usage:
     """What a project uses now, and the number of workloads that use it."""
 
-    held: Demand
+    demand: Demand
     workloads: int
 
 
@@ -93,8 +93,11 @@ def quota_of_department(department: Department, projects: Collection[Project]) -
     if gpus is None:
         gpus = round(sum(project.gpu_quota for project in projects), 4)
     if cpu is None:
-        cpu = _sum(project.cpu_quota for project in projects)
-    if memory is None and (total := _sum(project.memory_quota for project in projects)) is not None:
+        cpu = _sum_if_limited(project.cpu_quota for project in projects)
+    if (
+        memory is None
+        and (total := _sum_if_limited(project.memory_quota for project in projects)) is not None
+    ):
         memory = int(total)
     return Quota(gpus, cpu, memory)
 
@@ -103,15 +106,17 @@ def overbooked_warning(department: Department, projects: Collection[Project]) ->
     """A warning if the quotas of its projects together exceed its own; else empty. Projects without
     a limit are limited by the department."""
     rows = (
-        ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _number),
-        ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _number),
+        ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _format_number),
+        ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _format_number),
         ("of memory", department.memory_quota, [it.memory_quota for it in projects], format_bytes),
     )
     lines = []
     for unit, quota, quotas, write in rows:
         total = round(sum(filter(None, quotas)), 4)
-        if quota is not None and _passes(total, quota):
-            lines.append(f"{_counted(write(total), unit)} where the department has {write(quota)}")
+        if quota is not None and _exceeds(total, quota):
+            lines.append(
+                f"{_with_unit(write(total), unit)} where the department has {write(quota)}"
+            )
     if not lines:
         return ""
     beyond = (
@@ -122,38 +127,38 @@ def overbooked_warning(department: Department, projects: Collection[Project]) ->
     return f"The quotas of {department}'s projects sum to {'; '.join(lines)}. {beyond}"
 
 
-def _sum(quotas: Iterable[float | None]) -> float | None:
+def _sum_if_limited(quotas: Iterable[float | None]) -> float | None:
     values = list(quotas)
     bounds = [quota for quota in values if quota is not None]
     return round(sum(bounds), 4) if values and len(bounds) == len(values) else None
 
 
 @dataclass
-class Account:
+class StrictQuota:
     """A quota that must not be exceeded, with its current usage. ``whose`` says in words whose it
     is."""
 
     kind: str
-    whose: str
+    owner_text: str
     quota: Quota
-    held: Demand
+    usage: Demand
 
     def excess(self, demand: Demand) -> str:
         """How ``demand`` would exceed the quota, in words; empty if it fits."""
         quota = self.quota
-        held = self.held
-        total = self.held + demand
+        held = self.usage
+        total = self.usage + demand
         rows = (
-            ("GPUs", total.gpus, quota.gpus, held.gpus, _number),
-            ("CPU cores", total.cpu, quota.cpu, held.cpu, _number),
+            ("GPUs", total.gpus, quota.gpus, held.gpus, _format_number),
+            ("CPU cores", total.cpu, quota.cpu, held.cpu, _format_number),
             ("of memory", total.memory, quota.memory, held.memory, format_bytes),
         )
-        return "; ".join(_beyond(*row) for row in rows if _passes(row[1], row[2]))
+        return "; ".join(_excess_text(*row) for row in rows if _exceeds(row[1], row[2]))
 
 
-def accounts_of(
+def strict_quotas_of(
     projects: Iterable[Project], phases: Collection[Phase] = HOLDING
-) -> dict[int, list[Account]]:
+) -> dict[int, list[StrictQuota]]:
     """The accounts that limit each project, by its id: its own, then its department's, which all
     its projects' workloads in these phases use."""
     asked = {project.pk: project for project in projects}
@@ -164,16 +169,16 @@ def accounts_of(
         members[project.department_id].append(project)
     alone = [project for project in asked.values() if not project.over_quota]
     usage = usage_of({*alone, *chain.from_iterable(members.values())}, phases)
-    accounts: dict[int, list[Account]] = {pk: [] for pk in asked}
+    accounts: dict[int, list[StrictQuota]] = {pk: [] for pk in asked}
     for project in alone:
-        own = Account("project", project.name, quota_of(project), usage[project.pk].held)
+        own = StrictQuota("project", project.name, quota_of(project), usage[project.pk].demand)
         accounts[project.pk].append(own)
     shared = {
-        pk: Account(
+        pk: StrictQuota(
             "department",
             f"the department {strict[pk]}",
             quota_of_department(strict[pk], theirs),
-            sum((usage[it.pk].held for it in theirs), Demand()),
+            sum((usage[it.pk].demand for it in theirs), Demand()),
         )
         for pk, theirs in members.items()
     }
@@ -183,21 +188,21 @@ def accounts_of(
     return accounts
 
 
-def _passes(total: float, quota: float | None) -> bool:
+def _exceeds(total: float, quota: float | None) -> bool:
     return quota is not None and total > quota + SLACK
 
 
-def _beyond(
+def _excess_text(
     unit: str, total: float, quota: float | None, held: float, write: Callable[[Any], str]
 ) -> str:
     already = f" ({write(held)} held)" if held else ""
-    return f"{_counted(write(total), unit)}, the quota is {write(quota)}{already}"
+    return f"{_with_unit(write(total), unit)}, the quota is {write(quota)}{already}"
 
 
-def _counted(total: str, unit: str) -> str:
+def _with_unit(total: str, unit: str) -> str:
     """``1 GPU``, ``2 GPUs``."""
     return f"{total} {unit.removesuffix('s') if total == '1' else unit}"
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{value:g}"

@@ -35,7 +35,7 @@ Holder = Cluster | Department | Project
 
 
 @dataclass(frozen=True)
-class Place:
+class OwningScope:
     """Where an asset belongs: to a ``holder``, which is a cluster, department or project. Without
     one it belongs to the whole account, or only to its ``owner``, who can use it everywhere."""
 
@@ -43,14 +43,14 @@ class Place:
     owner: User | None = None
 
     @classmethod
-    def of(cls, asset: "Scoped") -> Self:
-        """The place of an existing asset."""
+    def from_asset(cls, asset: "Scoped") -> Self:
+        """The scope of an existing asset."""
         if asset.scope == Scope.ACCOUNT:
             return cls(owner=getattr(asset, "owner", None))
         return cls(getattr(asset, asset.scope))
 
     @property
-    def scope(self) -> Scope:
+    def kind(self) -> Scope:
         return Scope(type(self.holder).__name__.lower()) if self.holder else Scope.ACCOUNT
 
     @property
@@ -68,12 +68,12 @@ class Place:
         """The value of the scope field: ``account``, ``project:7``, or that of one's own."""
         if self.owner:
             return ME
-        return f"{self.scope}:{self.holder.pk}" if self.holder else self.scope.value
+        return f"{self.kind}:{self.holder.pk}" if self.holder else self.kind.value
 
     @property
     def cluster_key(self) -> str:
         """The value of the cluster field."""
-        return str(self.cluster.pk) if self.cluster else self.scope.value
+        return str(self.cluster.pk) if self.cluster else self.kind.value
 
     def is_open_to(self, user: User, action: str) -> bool:
         """Whether ``user`` may perform ``action`` on assets there."""
@@ -84,10 +84,10 @@ class Place:
     def __str__(self) -> str:
         if self.owner:
             return ONLY_YOU
-        return f"{self.scope.label} {self.holder}" if self.holder else self.scope.label
+        return f"{self.kind.label} {self.holder}" if self.holder else self.kind.label
 
 
-def scopes_open_to(user: User, action: str) -> dict[str, Place]:
+def scopes_open_to(user: User, action: str) -> dict[str, OwningScope]:
     """Where this user may perform ``action``, by the value of the scope field."""
     projects = Project.objects.open_to(user, action).for_list()
     everywhere = access.may(user, action)
@@ -96,20 +96,20 @@ def scopes_open_to(user: User, action: str) -> dict[str, Place]:
         holders += Cluster.objects.all()
         holders += Department.objects.select_related("cluster")
     holders += [*projects, *([None] if everywhere else [])]
-    return {place.key: place for place in map(Place, holders)}
+    return {scope.key: scope for scope in map(OwningScope, holders)}
 
 
-def scope_options(places: dict[str, Place], cluster: str) -> list[tuple[str, list[Option]]]:
+def scope_options(scopes: dict[str, OwningScope], cluster: str) -> list[tuple[str, list[Option]]]:
     """Options of the scope field by kind of scope, limited to a cluster if it is known."""
     groups: dict[str, list[Option]] = {}
-    clusters = {place.cluster.pk for place in places.values() if place.cluster}
+    clusters = {scope.cluster.pk for scope in scopes.values() if scope.cluster}
     several = len(clusters) > 1 and not cluster
-    for value, place in places.items():
-        if cluster and not place.owner and place.cluster_key != cluster:
+    for value, scope in scopes.items():
+        if cluster and not scope.owner and scope.cluster_key != cluster:
             continue
-        label = str(place) if place.owner else Scope(place.scope).label
-        heading = f"{place.cluster} · {label}" if several and place.cluster else label
-        groups.setdefault(heading, []).append((value, str(place)))
+        label = str(scope) if scope.owner else Scope(scope.kind).label
+        heading = f"{scope.cluster} · {label}" if several and scope.cluster else label
+        groups.setdefault(heading, []).append((value, str(scope)))
     return list(groups.items())
 
 
@@ -154,28 +154,28 @@ class ScopedQuerySet(models.QuerySet[M]):
         """Assets whose scope includes this project."""
         return self.filter(scopes_including(project.pk, project.department_id, project.cluster_id))
 
-    def usable_at(self, place: Place) -> Self:
-        """Assets whose scope includes this place, for use by another asset there."""
-        holder = place.holder
+    def usable_at(self, scope: OwningScope) -> Self:
+        """Assets whose scope includes this scope, for use by another asset there."""
+        holder = scope.holder
         if isinstance(holder, Project):
             return self.usable_in(holder)
         reach = Q(scope=Scope.ACCOUNT)
         if isinstance(holder, Department):
             reach |= Q(scope=Scope.DEPARTMENT, department=holder)
-        if place.cluster:
-            reach |= Q(scope=Scope.CLUSTER, cluster=place.cluster)
+        if scope.cluster:
+            reach |= Q(scope=Scope.CLUSTER, cluster=scope.cluster)
         return self.filter(reach)
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        """Assets in places where the user may perform ``action``; not those that are only shared
+        """Assets in scopes where the user may perform ``action``; not those that are only shared
         there."""
         return self.filter(editable_scopes(user, action))
 
-    def named(self, name: str, place: Place) -> Self:
-        """The asset with this name in a place, at most one. Kinds whose assets may belong to a
+    def named(self, name: str, scope: OwningScope) -> Self:
+        """The asset with this name in a scope, at most one. Kinds whose assets may belong to a
         person distinguish these."""
-        rows = self.filter(name=name, scope=place.scope)
-        return rows.filter(**{place.scope: place.holder}) if place.holder else rows
+        rows = self.filter(name=name, scope=scope.kind)
+        return rows.filter(**{scope.kind: scope.holder}) if scope.holder else rows
 
     def search(self, text: str) -> Self:
         return self.filter(Q(name__icontains=text) | Q(description__icontains=text))
@@ -218,12 +218,12 @@ class Scoped(models.Model):
     @property
     def scope_name(self) -> str:
         """The scope's name: ``Project team-a``, ``Account``."""
-        return str(Place.of(self))
+        return str(OwningScope.from_asset(self))
 
-    def put(self, place: Place) -> None:
-        """Move the asset to a place."""
-        self.scope = place.scope
-        self.cluster = place.cluster
-        holder = place.holder
+    def set_scope(self, scope: OwningScope) -> None:
+        """Move the asset to a scope."""
+        self.scope = scope.kind
+        self.cluster = scope.cluster
+        holder = scope.holder
         self.department = holder if isinstance(holder, Department) else None
         self.project = holder if isinstance(holder, Project) else None

@@ -51,7 +51,7 @@ def create_project(
     )
     with transaction.atomic():
         _save(project, department, members, by)
-        audit.record(by, "create", project, after=_facts(project))
+        audit.record(by, "create", project, after=_audit_facts(project))
     return project
 
 
@@ -74,7 +74,7 @@ def update_project(
     but workloads that are over quota then may be preempted."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
-        before = _facts(project)
+        before = _audit_facts(project)
         project.name = name.strip()
         project.description = description
         project.gpu_quota = gpu_quota
@@ -85,7 +85,7 @@ def update_project(
         if default_node_pools is not None:
             project.default_node_pools = list(default_node_pools)
         _save(project, department, members, by, lambda: _check_rename(project, by))
-        audit.record(by, "update", project, before=before, after=_facts(project))
+        audit.record(by, "update", project, before=before, after=_audit_facts(project))
     return project
 
 
@@ -94,9 +94,9 @@ def delete_project(project: Project, *, by: User) -> None:
     any others."""
     access.require(by, "projects.delete", *project.scope_keys)
     with guard_deletion(project, lambda: obstacle_to_delete(project, by)):
-        audit.record(by, "delete", project, before=_facts(project))
+        audit.record(by, "delete", project, before=_audit_facts(project))
         project.delete()
-        queues.ask(project.cluster)
+        queues.request_update(project.cluster)
 
 
 def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
@@ -131,7 +131,9 @@ def remove_member(project: Project, user: User, *, by: User) -> None:
 
 def obstacle_to_delete(project: Project, by: User) -> str:
     """Why ``by`` cannot delete it now, in words; empty if they can."""
-    return _workloads(project, by).refusal(f"{project} has workloads:", "Delete them first.")
+    return _dependent_workloads(project, by).refusal(
+        f"{project} has workloads:", "Delete them first."
+    )
 
 
 def _check_rename(project: Project, by: User) -> None:
@@ -146,11 +148,13 @@ def _check_rename(project: Project, by: User) -> None:
         f"{kept} keeps its name while it has workloads, because what they have on "
         f"{project.cluster} is named after it:"
     )
-    if text := _workloads(project, by).refusal(lead, "Delete them first, or make a new project."):
+    if text := _dependent_workloads(project, by).refusal(
+        lead, "Delete them first, or make a new project."
+    ):
         raise ValidationError({"name": text})
 
 
-def _workloads(project: Project, by: User) -> Dependents:
+def _dependent_workloads(project: Project, by: User) -> Dependents:
     """Its workloads that are not deleted."""
     return Dependents.visible_among(project.workloads.filter(deleted_at=None), by)
 
@@ -164,25 +168,25 @@ def _save(
 ) -> None:
     run_rules(
         *rules,
-        lambda: _put_in_department(project, department.strip(), by),
+        lambda: _set_department(project, department.strip(), by),
         lambda: project.full_clean(exclude=["department"]),
     )
     with refuse_taken_name(project):
         project.save()
     project.members.set(members)
-    queues.ask(project.cluster)
+    queues.request_update(project.cluster)
 
 
-def _facts(project: Project) -> dict[str, Any]:
+def _audit_facts(project: Project) -> dict[str, Any]:
     members = sorted(project.members.values_list("username", flat=True))
     return audit.facts(project, "default_node_pools") | {"members": members}
 
 
-def _put_in_department(project: Project, name: str, by: User) -> None:
-    project.department = _department(project.cluster, name, by)
+def _set_department(project: Project, name: str, by: User) -> None:
+    project.department = _get_or_create_department(project.cluster, name, by)
 
 
-def _department(cluster: Cluster, name: str, by: User) -> Department:
+def _get_or_create_department(cluster: Cluster, name: str, by: User) -> Department:
     department = Department.objects.filter(cluster=cluster, name=name).first()
     if department:
         return department

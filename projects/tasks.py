@@ -9,4 +9,4 @@ from projects import queues
 @shared_task(name="projects.keep_queues")
 def keep_queues(cluster_id: str) -> None:
     if cluster := Cluster.objects.filter(pk=cluster_id).first():
-        queues.keep(cluster)
+        queues.update_queues(cluster)

@@ -10,7 +10,7 @@ from assets.environment.kind import ENVIRONMENT
 from assets.template.kind import TEMPLATE
 from clusters.models import Cluster
 from projects.models import Department, Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, WorkloadDraft
 
 TEAM = "team-a"
@@ -126,13 +126,13 @@ def make(cluster: Cluster, department: Department) -> None:
 
 def _assets(author: User) -> None:
     """Assets of the whole account, so that they are also available on clusters added later."""
-    place = Place()
+    scope = OwningScope()
     images = {
         name: assets.create(
             ENVIRONMENT,
             by=author,
             name=name,
-            place=place,
+            scope=scope,
             description=description,
             framework=framework,
             document=document,
@@ -141,7 +141,7 @@ def _assets(author: User) -> None:
     }
     sizes = {
         name: assets.create(
-            COMPUTE, by=author, name=name, place=place, description=description, document=document
+            COMPUTE, by=author, name=name, scope=scope, description=description, document=document
         )
         for name, (description, document) in SIZES.items()
     }
@@ -155,7 +155,7 @@ def _assets(author: User) -> None:
         TEMPLATE,
         by=author,
         name="mnist-two-workers",
-        place=place,
+        scope=scope,
         description="One master and two workers learn to read digits.",
         document=draft.model_dump(mode="json", by_alias=True),
     )

@@ -12,7 +12,7 @@ from engines.base import Engine, EngineRefused
 def engine_for_person(cluster: Cluster, person: Person) -> Engine:
     """Return the engine with which someone submits and enters workloads. Raises ``EngineRefused``,
     which says which key is missing."""
-    if lack := own_keys.missing(cluster, person):
+    if lack := own_keys.missing_key_text(cluster, person):
         raise EngineRefused(f"{lack[0].upper()}{lack[1:]}.")
     return _engine_as_person(cluster, person)
 
@@ -20,7 +20,7 @@ def engine_for_person(cluster: Cluster, person: Person) -> Engine:
 def engine_to_end(cluster: Cluster, person: Person) -> Engine:
     """Return the engine that ends someone's workload. Without a key it can only observe, and says
     what keeps running."""
-    if own_keys.missing(cluster, person):
+    if own_keys.missing_key_text(cluster, person):
         return engine_for(cluster)
     return _engine_as_person(cluster, person)
 
@@ -31,7 +31,7 @@ def _engine_as_person(cluster: Cluster, person: Person) -> Engine:
     if not login:
         return engine
     try:
-        key = own_keys.key_of(cluster, person)
+        key = own_keys.private_key(cluster, person)
         return cluster.definition.act_as(cluster, engine, login, key)
     except Unreadable as error:
         raise EngineRefused(str(error)) from error

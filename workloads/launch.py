@@ -8,7 +8,7 @@ import yaml
 
 from accounts.models import User
 from assets.credential.injection import registries
-from assets.credential.injection.values import MissingValue, values_for
+from assets.credential.injection.values import MissingValue, credential_values
 from assets.credential.model import Credential
 from clusters.connections import engine_for, site_of
 from clusters.models import Cluster
@@ -27,8 +27,10 @@ def launch_with_secrets(workload: Workload) -> Launch:
     value is not available, or current rules no longer accept the spec."""
     launch, pulls = _launch_and_registries(workload)
     try:
-        secrets = values_for(launch.spec, workload.created_by)
-        return replace(launch, secrets=secrets, registries=registries.opened(pulls))
+        secrets = credential_values(launch.spec, workload.created_by)
+        return replace(
+            launch, secrets=secrets, registries=registries.registries_with_passwords(pulls)
+        )
     except (MissingValue, Unreadable) as error:
         raise EngineRefused(f"{error} {COPY_AND_EDIT}") from error
 
@@ -55,7 +57,7 @@ def _launch_and_registries(workload: Workload) -> tuple[Launch, list[Credential]
         gpus=_assigned_gpus(workload),
         site=site_of(workload.cluster, spec),
         ran=workload.running_seconds,
-        registries=registries.shown(pulls),
+        registries=registries.registries_without_passwords(pulls),
     )
     return launch, pulls
 
@@ -64,7 +66,7 @@ def registry_credentials(
     spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
 ) -> list[Credential]:
     """The registry credentials for its images; none if the cluster pulls no images."""
-    return registries.applied(spec, project, by) if on.definition.pulls_images else []
+    return registries.registry_credentials(spec, project, by) if on.definition.pulls_images else []
 
 
 def render_manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:

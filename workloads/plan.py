@@ -21,7 +21,7 @@ from assets.template import rulings
 from clusters.connections import complaints, warnings
 from clusters.models import Cluster
 from engines.base import Handle
-from projects.models import Project, project_to_submit_to
+from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
@@ -120,7 +120,7 @@ def plan(
     has room: the submission settles both. ``find`` looks up a project; pass a caching one for many.
     """
     result = Plan(draft, by)
-    project = _find_project(result, find or partial(project_to_submit_to, by=by))
+    project = _find_project(result, find or partial(find_submittable_project, by=by))
     cluster = result.cluster or _find_cluster(result, project, by)
     _resolve(result, project, by)
     if not draft.is_template:
@@ -184,19 +184,19 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
         visible = Template.objects.visible_to(by)
         usable = visible.usable_in(project) if project else visible
         plan.template = usable.filter(pk=draft.template).first()
-    whole = resolve.whole(draft, project)
+    whole = resolve.merge_workload_values(draft, project)
     layers = {"": whole}
     gang = {"distributedFramework": draft.framework, "architecture": draft.architecture}
     own = gang if draft.is_gang else {}
     plan.document = {"kind": draft.kind, **own, **whole.document}
     for role, replica in _replicas(draft):
-        resolved = resolve.replica(
+        resolved = resolve.resolve_replica(
             replica, project=project, user=by, framework=draft.met_by, at=(role,)
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
         plan.problems += resolved.problems
-        plan.linked += [(role, *each) for each in resolved.linked]
+        plan.linked += [(role, *each) for each in resolved.list_links]
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
     plan.origins = _value_origins(layers, plan.template)
     try:
@@ -204,8 +204,10 @@ def _resolve(plan: Plan, project: Project | None, by: User) -> None:
     except SpecError as error:
         plan.problems += [it for it in error.problems if it not in plan.problems]
     if plan.template and not draft.is_template:
-        plan.fields = rulings.rulings(plan.template)
-        plan.problems += rulings.judge(plan.template, draft, plan.document, others=plan.problems)
+        plan.fields = rulings.rulings_of(plan.template)
+        plan.problems += rulings.find_violations(
+            plan.template, draft, plan.document, others=plan.problems
+        )
 
 
 def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
@@ -285,11 +287,11 @@ def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
     """Judge the demand: what can never start is a problem; having to wait is not."""
     plan.problems += _engine_problems(plan, spec, cluster)
     plan.warnings += warnings(cluster, _handle(plan), spec)
-    plan.warnings += own_values.warnings(spec, plan.linked)
-    plan.problems += own_keys.complaints(cluster, plan.by)
+    plan.warnings += own_values.tool_warnings(spec, plan.linked)
+    plan.problems += own_keys.missing_key_problems(cluster, plan.by)
     plan.problems += ports.complaints(cluster, spec)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    plan.demand = Demand.of(spec, gpu_memory=device_memory)
+    plan.demand = Demand.from_spec(spec, gpu_memory=device_memory)
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.at_rest(cluster), device_memory=device_memory)
         if never:

@@ -21,7 +21,7 @@ from assets.template.kind import TEMPLATE
 from audit import services as audit
 from audit.words import Verb
 from projects.quotas import Demand
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats.stored import as_mapping
 from spec.phases import Phase, Reason
@@ -310,7 +310,7 @@ def free_copy_name(workload: Workload) -> str:
 
 
 def save_template(
-    draft: WorkloadDraft, *, name: str, description: str, place: Place, by: User
+    draft: WorkloadDraft, *, name: str, description: str, place: OwningScope, by: User
 ) -> Template:
     """Save a draft as a template, without its name and project. ``SpecError`` if the name
     is taken."""
@@ -318,7 +318,7 @@ def save_template(
         TEMPLATE,
         by=by,
         name=name,
-        place=place,
+        scope=place,
         document=draft.model_dump(mode="json", by_alias=True),
         description=description,
     )

@@ -17,7 +17,7 @@ from audit import services as audit
 from clusters.connections import site_of
 from core.storage import require_space
 from engines.base import Handle, Launch
-from projects.models import project_to_submit_to
+from projects.models import find_submittable_project
 from projects.quotas import Demand
 from spec.draft import WorkloadDraft
 from spec.formats import documents
@@ -59,7 +59,7 @@ def create(
     WorkloadAsset.objects.bulk_create(
         link
         for workload, planned in zip(workloads, plans, strict=True)
-        for link in WorkloadAsset.of(workload, _references(planned))
+        for link in WorkloadAsset.build_links(workload, _references(planned))
     )
     Rank.objects.bulk_create(
         Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
@@ -127,7 +127,9 @@ def launch_of_plan(planned: Plan, by: User) -> Launch | None:
         spec=spec,
         submitted_by=by.username,
         site=site_of(cluster, spec),
-        registries=registries.shown(registry_credentials(spec, project, on=cluster, by=by)),
+        registries=registries.registries_without_passwords(
+            registry_credentials(spec, project, on=cluster, by=by)
+        ),
     )
 
 
@@ -171,7 +173,7 @@ def check_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
 
 
 def _plan_all(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
-    find = cache(partial(project_to_submit_to, by=by))  # one query for all drafts
+    find = cache(partial(find_submittable_project, by=by))  # one query for all drafts
     return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
 
 

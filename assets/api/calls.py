@@ -10,8 +10,8 @@ from django.db import transaction
 
 from accounts.models import User
 from assets import services
-from assets.api.info import info_of
-from assets.api.places import place_of
+from assets.api.info import additional_info
+from assets.api.places import scope_from_meta
 from assets.api.schemas import (
     FIELDS,
     AssetChange,
@@ -23,89 +23,99 @@ from assets.api.schemas import (
     WithInfo,
 )
 from assets.base import AssetKind
-from assets.wire import NOT_HERE, AssetWire, Given, WireType, unchanged
+from assets.wire import NOT_SUPPORTED, AssetInput, AssetWire, WireType, same_path
 from core.rest.api import ApiError, Issue, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
-from projects.scopes import Place, ScopedQuerySet
+from projects.scopes import OwningScope, ScopedQuerySet
 from spec.formats.merge import without_nothing
 from spec.formats.stored import as_mapping
 from spec.problems.errors import Path, Problem, SpecError
 
-NAMED = ("created_by", "updated_by", "cluster")
-BOTH = "includeDescendants: cannot be used with scope; leave one of both out"
-META = ("name", "description")
+RELATED = ("created_by", "updated_by", "cluster")
+SCOPE_AND_DESCENDANTS = "includeDescendants: cannot be used with scope; leave one of both out"
+META_FIELDS = ("name", "description")
 
 
 @dataclass(frozen=True)
-class Calls:
-    """The calls of one path: for ``its`` type, or without one for all types of the kind."""
+class AssetCalls:
+    """The calls of one path. They concern assets of ``single_type``, or of all types of the kind if
+    it is ``None``."""
 
     kind: AssetKind[Any]
     wire: AssetWire
-    its: WireType | None = None
+    single_type: WireType | None = None
 
     @property
-    def type(self) -> WireType:
-        return self.its or self.wire.types[0]
+    def wire_type(self) -> WireType:
+        return self.single_type or self.wire.types[0]
 
     def rows(self, user: User) -> ScopedQuerySet[Any]:
-        rows = self.kind.rows.visible_to(user).select_related(*NAMED)
-        if self.its and self.its.of:
-            rows = rows.filter(**{f"{self.kind.column}__kind__in": self.its.of})
+        rows = self.kind.rows.visible_to(user).select_related(*RELATED)
+        if self.single_type and self.single_type.document_kinds:
+            condition = {f"{self.kind.column}__kind__in": self.single_type.document_kinds}
+            rows = rows.filter(**condition)
         return rows
 
-    def listed(self, listing: AssetListing, user: User) -> AssetList:
+    def list_assets(self, listing: AssetListing, user: User) -> AssetList:
         if listing.include_descendants and listing.scope is not None:
-            raise ApiError(400, BOTH)
+            raise ApiError(400, SCOPE_AND_DESCENDANTS)
         rows = self.rows(user).filter(listing.condition)
         rows = filter_queryset(rows, listing.filter_by, FIELDS)
         rows = rows.search(listing.search) if listing.search else rows
-        page, following = listing.cut(sort_queryset(rows, listing, FIELDS))
-        entries = self.shown(page, user, listing)
-        for asset, entry in zip(page if self.its is None else (), entries, strict=False):
-            if below := type_of(self.kind, self.wire, asset).below:
-                entry.spec = entry.spec | {below: entry.spec}
-        return AssetList(entries=entries, next=following)
+        page, next_offset = listing.cut(sort_queryset(rows, listing, FIELDS))
+        entries = self.assets_out(page, user, listing)
+        if self.single_type is None:
+            for asset, entry in zip(page, entries, strict=True):
+                # In the list of all types, clients also look for the spec under its type's key.
+                if list_key := type_of(self.kind, self.wire, asset).list_key:
+                    entry.spec = entry.spec | {list_key: entry.spec}
+        return AssetList(entries=entries, next=next_offset)
 
-    def read(self, pk: UUID, user: User, asked: WithInfo | None = None) -> AssetOut:
-        (shown,) = self.shown([self.find(pk, user)], user, asked or WithInfo())
-        return shown
+    def read(self, pk: UUID, user: User, info_query: WithInfo | None = None) -> AssetOut:
+        asset = self.find(pk, user)
+        (asset_out,) = self.assets_out([asset], user, info_query or WithInfo())
+        return asset_out
 
     def create(self, body: AssetIn, user: User) -> AssetOut:
-        given = self._given(body.spec, None)
-        place, wrong = place_of(body.meta, user, personal=self.kind.personal)
-        wrong += [*self._unsaid(body.meta), *_issues(given.problems)]
-        if place is None:
-            raise self._refused(wrong)
-        columns = given.columns | self._supported(body.meta, wrong)
-        with self._judged(wrong, given.place):
+        asset_input = self._read_spec(body.spec, None)
+        scope, issues = scope_from_meta(body.meta, user, personal=self.kind.may_be_personal)
+        issues += self._unsupported_issues(body.meta)
+        issues += _request_issues(asset_input.problems)
+        if scope is None:
+            raise self._refusal(issues)
+        columns = asset_input.columns | self._supported_columns(body.meta, issues)
+        with self._reporting_issues(issues, asset_input.request_path):
             asset = services.create(
                 self.kind,
                 by=user,
                 name=body.meta.name,
                 description=body.meta.description or "",
-                place=place,
-                document=given.document,
+                scope=scope,
+                document=asset_input.document,
                 **columns,
             )
         return self.read(asset.pk, user)
 
     def update(self, pk: UUID, body: AssetChange, user: User) -> AssetOut:
         asset = self.find(pk, user)
-        wrong = [*self._unsaid(body.meta), *_kept_private(asset, body.meta)]
+        issues = self._unsupported_issues(body.meta)
+        issues += _private_change_issues(asset, body.meta)
         changes: dict[str, Any] = {}
-        place: Callable[[Path], Path] = unchanged
+        request_path: Callable[[Path], Path] = same_path
         if body.spec is not None:
-            given = self._given(body.spec, asset)
-            wrong += _issues(given.problems)
-            changes = {"document": given.document, **given.columns}
-            place = given.place
-        changes |= self._supported(body.meta, wrong)
-        with self._judged(wrong, place):
-            name = body.meta.name
-            description = body.meta.description
+            asset_input = self._read_spec(body.spec, asset)
+            issues += _request_issues(asset_input.problems)
+            changes = {"document": asset_input.document, **asset_input.columns}
+            request_path = asset_input.request_path
+        changes |= self._supported_columns(body.meta, issues)
+        with self._reporting_issues(issues, request_path):
             services.update(
-                self.kind, asset, by=user, name=name, description=description, **changes
+                self.kind,
+                asset,
+                by=user,
+                name=body.meta.name,
+                description=body.meta.description,
+                **changes,
             )
         return self.read(pk, user)
 
@@ -120,83 +130,92 @@ class Calls:
             raise not_found(f"The {self.kind.noun}")
         return asset
 
-    def shown(
-        self, assets: list[Any], user: User, asked: WithInfo | AssetListing
+    def assets_out(
+        self, assets: list[Any], user: User, info_query: WithInfo | AssetListing
     ) -> list[AssetOut]:
-        info = info_of(self.kind, assets, user, asked)
+        info = additional_info(self.kind, assets, user, info_query)
         return [
-            AssetOut.of(asset, self.wire, type_of(self.kind, self.wire, asset), **info[asset.pk])
+            AssetOut.from_asset(
+                asset, self.wire, type_of(self.kind, self.wire, asset), **info[asset.pk]
+            )
             for asset in assets
         ]
 
-    def _given(self, spec: dict[str, Any], asset: Any) -> Given:
-        return self.type.read(without_nothing(spec), asset)
+    def _read_spec(self, spec: dict[str, Any], asset: Any) -> AssetInput:
+        return self.wire_type.read(without_nothing(spec), asset)
 
-    def _supported(self, meta: AssetMetaChange, wrong: list[Issue]) -> dict[str, Any]:
-        """The columns for ``meta.workloadSupportedTypes``. Adds problems with it to ``wrong``."""
+    def _supported_columns(self, meta: AssetMetaChange, issues: list[Issue]) -> dict[str, Any]:
+        """Return the columns for ``meta.workloadSupportedTypes``, and add problems with it to
+        ``issues``."""
         if self.wire.supported is None or meta.workload_supported_types is None:
             return {}
         types = meta.workload_supported_types.model_dump(by_alias=True, exclude_none=True)
-        given = self.wire.supported.read(types)
-        wrong += _issues(given.problems, "meta", "workloadSupportedTypes")
-        return given.columns
+        asset_input = self.wire.supported.read(types)
+        issues += _request_issues(asset_input.problems, "meta", "workloadSupportedTypes")
+        return asset_input.columns
 
-    def _unsaid(self, meta: AssetMetaChange) -> list[Issue]:
-        """Problems with fields of Run:ai that Trainyard does not support."""
-        never = ("auto_delete",) if self.kind.personal else ("private", "auto_delete")
-        wrong = [_not_here(name) for name in never if getattr(meta, name)]
+    def _unsupported_issues(self, meta: AssetMetaChange) -> list[Issue]:
+        """Return an issue for each field of Run:ai that is set and that Trainyard lacks."""
+        names = ("auto_delete",) if self.kind.may_be_personal else ("private", "auto_delete")
+        issues = [_unsupported_issue(name) for name in names if getattr(meta, name)]
         if self.wire.supported is None and meta.workload_supported_types is not None:
-            wrong.append(_not_here("workload_supported_types"))
-        return wrong
+            issues.append(_unsupported_issue("workload_supported_types"))
+        return issues
 
     @contextmanager
-    def _judged(self, wrong: list[Issue], place: Callable[[Path], Path]) -> Iterator[None]:
-        """Report the problems of a change together with ``wrong``, which were found before. If
+    def _reporting_issues(
+        self, issues: list[Issue], request_path: Callable[[Path], Path]
+    ) -> Iterator[None]:
+        """Report the problems of a change together with ``issues``, which were found before. If
         there are any, the change is rolled back."""
         try:
             with translate_errors(""), transaction.atomic():
                 yield
-                if wrong:
+                if issues:
+                    # Leave the transaction by an exception, so that the change is undone.
                     raise SpecError(())
         except SpecError as error:
-            named = {issue.field for issue in wrong}
-            issues = [_issue(problem, place) for problem in error.problems]
-            more = [issue for issue in issues if issue.field not in named]
-            raise self._refused([*wrong, *more]) from error
+            reported_fields = {issue.field for issue in issues}
+            service_issues = [_service_issue(problem, request_path) for problem in error.problems]
+            new_issues = [it for it in service_issues if it.field not in reported_fields]
+            raise self._refusal([*issues, *new_issues]) from error
 
-    def _refused(self, issues: list[Issue]) -> ApiError:
+    def _refusal(self, issues: list[Issue]) -> ApiError:
         return refusal_error(f"The {self.kind.noun} cannot be saved.", issues)
 
 
 def type_of(kind: AssetKind[Any], wire: AssetWire, asset: Any) -> WireType:
-    """The type of an asset, according to its document."""
-    word = as_mapping(getattr(asset, kind.column)).get("kind")
-    return next((its for its in wire.types if word in its.of), wire.types[0])
+    """Return the type of an asset, according to its document."""
+    document_kind = as_mapping(getattr(asset, kind.column)).get("kind")
+    matches = (it for it in wire.types if document_kind in it.document_kinds)
+    return next(matches, wire.types[0])
 
 
-def _issue(problem: Problem, place: Callable[[Path], Path]) -> Issue:
-    """A problem of a service, whose path is that of the document, as an issue of the request."""
-    in_meta = problem.path[:1] in {(name,) for name in META}
-    path = ("meta", *problem.path) if in_meta else ("spec", *place(problem.path))
+def _service_issue(problem: Problem, request_path: Callable[[Path], Path]) -> Issue:
+    """Return a problem of a service as an issue. Its path in the document becomes that in the
+    request."""
+    is_in_meta = len(problem.path) > 0 and problem.path[0] in META_FIELDS
+    path = ("meta", *problem.path) if is_in_meta else ("spec", *request_path(problem.path))
     return Issue(field=".".join(map(str, path)), details=problem.message, rule=problem.rule)
 
 
-def _issues(problems: Iterable[Problem], *within: str) -> list[Issue]:
-    """Problems as issues; their paths are those of the request."""
-    at = within or ("spec",)
+def _request_issues(problems: Iterable[Problem], *parent: str) -> list[Issue]:
+    """Return problems as issues. Their paths are those of the request, below ``parent``, which is
+    ``spec`` if it is left out."""
+    prefix = parent or ("spec",)
     return [
-        Issue(field=".".join(map(str, (*at, *it.path))), details=it.message, rule=it.rule)
+        Issue(field=".".join(map(str, (*prefix, *it.path))), details=it.message, rule=it.rule)
         for it in problems
     ]
 
 
-def _kept_private(asset: Any, meta: AssetMetaChange) -> list[Issue]:
-    is_own = Place.of(asset).owner is not None
-    if meta.private in (None, is_own) or not hasattr(asset, "owner"):
+def _private_change_issues(asset: Any, meta: AssetMetaChange) -> list[Issue]:
+    is_personal = OwningScope.from_asset(asset).owner is not None
+    if meta.private in (None, is_personal) or not hasattr(asset, "owner"):
         return []
     return [Issue(field="meta.private", details="cannot be changed; create another credential")]
 
 
-def _not_here(name: str) -> Issue:
+def _unsupported_issue(name: str) -> Issue:
     alias = AssetMetaChange.model_fields[name].alias
-    return Issue(field=f"meta.{alias}", details=NOT_HERE)
+    return Issue(field=f"meta.{alias}", details=NOT_SUPPORTED)

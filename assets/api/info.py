@@ -14,43 +14,45 @@ from assets.api.schemas import (
     WithInfo,
 )
 from assets.base import AssetKind
-from assets.links import users_of
+from assets.links import holder_entries
 from core.rest.api import ApiError, not_found
 from projects.models import Project
 from spec.framework import Framework
 from spec.kind import WorkloadKind
 
-OF_A_PROJECT = "complyToProject: is required with complyToWorkloadType and complyToReplicaType"
+PROJECT_MISSING = "complyToProject: is required with complyToWorkloadType and complyToReplicaType"
 NO_MASTER = "its framework has no master: all of its ranks are workers"
-OF_A_GANG = "complyToReplicaType: is for complyToWorkloadType=distributed; others have one pod"
+ONLY_DISTRIBUTED = (
+    "complyToReplicaType: is for complyToWorkloadType=distributed; others have one pod"
+)
 
 
-def info_of(
+def additional_info(
     kind: AssetKind[Any], assets: list[Any], user: User, asked: WithInfo | AssetListing
 ) -> Mapping[UUID, dict[str, Any]]:
     """Return this information by asset, in a fixed number of queries."""
     info: dict[UUID, dict[str, Any]] = {it.pk: {} for it in assets}
     gang = asked.comply_to_workload_type is WorkloadKind.DISTRIBUTED
     if asked.comply_to_replica_type and asked.comply_to_project is not None and not gang:
-        raise ApiError(400, OF_A_GANG)
+        raise ApiError(400, ONLY_DISTRIBUTED)
     if asked.usage_info:
-        for pk, users in users_of(kind.slug, info, user).items():
+        for pk, users in holder_entries(kind.slug, info, user).items():
             info[pk]["used_by"] = users
     if asked.status_info:
         issues = kind.issues(assets, None)
         for it in assets:
             placed = it.cluster_id is not None
-            info[it.pk]["status"] = AssetStatus.of(issues.get(it.pk, ""), placed=placed)
+            info[it.pk]["status"] = AssetStatus.from_issue(issues.get(it.pk, ""), placed=placed)
     if asked.comply_to_project is not None:
-        project = _project(asked.comply_to_project, user)
+        project = _find_project(asked.comply_to_project, user)
         for pk, compliance in _compliance(kind, assets, project, asked).items():
             info[pk]["compliance"] = compliance
     elif asked.comply_to_workload_type or asked.comply_to_replica_type:
-        raise ApiError(400, OF_A_PROJECT)
+        raise ApiError(400, PROJECT_MISSING)
     return info
 
 
-def _project(pk: int, user: User) -> Project:
+def _find_project(pk: int, user: User) -> Project:
     project = Project.objects.visible_to(user).select_related("cluster").filter(pk=pk).first()
     if project is None:
         raise not_found("The project")
@@ -64,16 +66,16 @@ def _compliance(
     usable = set(rows.values_list("pk", flat=True))
     issues = kind.issues(assets, project.cluster)
     return {
-        it.pk: _judged(
+        it.pk: _compliance_of_reasons(
             "" if it.pk in usable else f"its scope does not hold the project {project.name}",
-            _unfit(kind, it, asked),
+            _unfit_reason(kind, it, asked),
             issues.get(it.pk, ""),
         )
         for it in assets
     }
 
 
-def _unfit(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> str:
+def _unfit_reason(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> str:
     """Why no workload of a kind can use it: of a gang, whatever its framework; of its master,
     whatever its framework that has one."""
     workload = asked.comply_to_workload_type
@@ -88,7 +90,7 @@ def _unfit(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> 
     return NO_MASTER if of_masters and all(led) else ""
 
 
-def _judged(outside: str, unfit: str, issue: str) -> AssetCompliance:
+def _compliance_of_reasons(outside: str, unfit: str, issue: str) -> AssetCompliance:
     said = (("meta.scope", outside), ("meta.workloadSupportedTypes", unfit), ("spec", issue))
     reasons = [ComplianceReason(field=field, details=why) for field, why in said if why]
     return AssetCompliance(imposed=False, compliance=not reasons, reason=reasons)

@@ -10,7 +10,7 @@ from assets.api.schemas import IDS, AssetMetaIn, AssetScope
 from clusters.models import Cluster
 from core.rest.api import Issue
 from projects.models import Department, Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 
 
 def _departments(user: User) -> Any:
@@ -26,10 +26,10 @@ HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
     AssetScope.DEPARTMENT: lambda user: _departments(user).select_related("cluster"),
     AssetScope.PROJECT: lambda user: Project.objects.visible_to(user).for_list(),
 }
-WIRE = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
+WIRE_NAMES = {"cluster_id": "clusterId", "department_id": "departmentId", "project_id": "projectId"}
 
 
-class Located(Protocol):
+class ScopeIds(Protocol):
     """What says where something belongs, by a scope and the id that it needs."""
 
     scope: AssetScope
@@ -38,15 +38,21 @@ class Located(Protocol):
     project_id: Any
 
 
-def place_of(
+def scope_from_meta(
     meta: AssetMetaIn, user: User, *, personal: bool = False
-) -> tuple[Place | None, list[Issue]]:
+) -> tuple[OwningScope | None, list[Issue]]:
     """The place, or what is wrong with it. The other ids may be given as far as they are true.
     ``personal``: people may have such an asset for themselves."""
-    return _own(meta, user) if meta.private and personal else place_in(meta, user, at="meta.")
+    return (
+        _personal_scope(meta, user)
+        if meta.private and personal
+        else shared_scope_from(meta, user, at="meta.")
+    )
 
 
-def place_in(meta: Located, user: User, *, at: str = "") -> tuple[Place | None, list[Issue]]:
+def shared_scope_from(
+    meta: ScopeIds, user: User, *, at: str = ""
+) -> tuple[OwningScope | None, list[Issue]]:
     """The same of what belongs to nobody alone. ``at`` is where the request says it."""
     holder: Any = None
     if meta.scope is not AssetScope.TENANT:
@@ -54,29 +60,33 @@ def place_in(meta: Located, user: User, *, at: str = "") -> tuple[Place | None, 
         if (pk := getattr(meta, column)) is None:
             return None, [
                 Issue(
-                    field=f"{at}{WIRE[column]}", details=f"is required for the scope {meta.scope}"
+                    field=f"{at}{WIRE_NAMES[column]}",
+                    details=f"is required for the scope {meta.scope}",
                 )
             ]
         holder = HOLDERS[meta.scope](user).filter(pk=pk).first()
         if holder is None:
             return None, [
                 Issue(
-                    field=f"{at}{WIRE[column]}",
+                    field=f"{at}{WIRE_NAMES[column]}",
                     details=f"is not the ID of a {meta.scope} you have access to",
                 )
             ]
     own = {column: getattr(holder, column, None) for column in IDS}
     own |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
     wrong = [
-        Issue(field=f"{at}{WIRE[column]}", details=f"is not that of the {meta.scope}; leave it out")
+        Issue(
+            field=f"{at}{WIRE_NAMES[column]}",
+            details=f"is not that of the {meta.scope}; leave it out",
+        )
         for column in IDS
         if getattr(meta, column) not in (None, own[column])
     ]
-    return (None if wrong else Place(holder)), wrong
+    return (None if wrong else OwningScope(holder)), wrong
 
 
-def _own(meta: AssetMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+def _personal_scope(meta: AssetMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
     if meta.scope is not AssetScope.TENANT:
         said = "must be tenant for what is private: it can be used in all projects"
         return None, [Issue(field="meta.scope", details=said)]
-    return Place(owner=user), []
+    return OwningScope(owner=user), []

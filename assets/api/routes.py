@@ -6,7 +6,7 @@ from uuid import UUID
 from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
-from assets.api.calls import Calls
+from assets.api.calls import AssetCalls
 from assets.api.schemas import (
     AssetChange,
     AssetIn,
@@ -20,41 +20,41 @@ from assets.base import A, AssetKind
 ROOT = "/asset"
 
 
-def router_of(kind: AssetKind[A]) -> Router:
+def asset_router(kind: AssetKind[A]) -> Router:
     """The router with the calls of one kind; empty if the kind has no form in JSON."""
     router = Router(tags=[kind.title], by_alias=True, exclude_unset=True)
     if (wire := kind.wire) is None:
         return router
     if any(its.path for its in wire.types):
-        _list(router, f"{ROOT}/{wire.path}", Calls(kind, wire), kind.title.lower())
+        _add_list(router, f"{ROOT}/{wire.path}", AssetCalls(kind, wire), kind.title.lower())
     for its in wire.types:
         path = "/".join(filter(None, (ROOT, wire.path, its.path)))
-        calls = Calls(kind, wire, its)
-        thing = its.one or kind.one
-        _list(router, path, calls, kind.title.lower())
-        _single(router, path, calls, thing)
+        calls = AssetCalls(kind, wire, its)
+        thing = its.noun_with_article or kind.noun_with_article
+        _add_list(router, path, calls, kind.title.lower())
+        _add_read(router, path, calls, thing)
         if not wire.read_only:
-            _new(router, path, calls, thing)
-            _changes(router, path, calls, thing)
+            _add_create(router, path, calls, thing)
+            _add_changes(router, path, calls, thing)
     return router
 
 
-def _list(router: Router, path: str, calls: Calls, nouns: str) -> None:
+def _add_list(router: Router, path: str, calls: AssetCalls, nouns: str) -> None:
     @router.get(
         path,
         response=AssetList,
-        operation_id=f"list{_name(path)}",
+        operation_id=f"list{_operation_name(path)}",
         summary=f"List {nouns}",
     )
     def list_assets(request: ApiRequest, listing: Query[AssetListing]) -> AssetList:
         """Assets that you can see. ``usageInfo=true`` adds what uses each, ``statusInfo=true``
         whether it can be used in its cluster, ``complyToProject`` whether in a project."""
-        return calls.listed(listing, request.user)
+        return calls.list_assets(listing, request.user)
 
 
-def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
+def _add_read(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
     one = f"{path}/{{asset_id}}"
-    name = _name(path)
+    name = _operation_name(path)
 
     @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
@@ -63,29 +63,29 @@ def _single(router: Router, path: str, calls: Calls, thing: str) -> None:
         return calls.read(asset_id, request.user, asked)
 
 
-def _new(router: Router, path: str, calls: Calls, thing: str) -> None:
+def _add_create(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
     @router.post(
         path,
         response={201: AssetOut},
-        operation_id=f"create{_name(path)}",
+        operation_id=f"create{_operation_name(path)}",
         summary=f"Create {thing}",
-        openapi_extra=_described(calls.type.schema()),
+        openapi_extra=_spec_schema(calls.wire_type.schema()),
     )
     def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
         """Create an asset. 400 lists every invalid field."""
         return Status(201, calls.create(body, request.user))
 
 
-def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
+def _add_changes(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
     one = f"{path}/{{asset_id}}"
-    name = _name(path)
+    name = _operation_name(path)
 
     @router.put(
         one,
         response=AssetOut,
         operation_id=f"update{name}",
         summary=f"Change {thing}",
-        openapi_extra=_described(calls.type.schema()),
+        openapi_extra=_spec_schema(calls.wire_type.schema()),
     )
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
         """Change an asset. Missing fields of ``meta`` do not change; ``spec`` is replaced as a
@@ -101,14 +101,14 @@ def _changes(router: Router, path: str, calls: Calls, thing: str) -> None:
         return Status(204, None)
 
 
-def _described(spec: dict[str, Any]) -> dict[str, Any]:
+def _spec_schema(spec: dict[str, Any]) -> dict[str, Any]:
     """The schema of a request's ``spec``, as an addition to the operation."""
     described = {"description": "The specification"} | spec
     content = {"application/json": {"schema": {"properties": {"spec": described}}}}
     return {"requestBody": {"content": content}}
 
 
-def _name(path: str) -> str:
+def _operation_name(path: str) -> str:
     """The path, such as ``/asset/datasource/host-path``, as part of an operation's id."""
     words = path.replace("/", "_").replace("-", "_")
     return words.replace("_api_", "_")  # generators cut names there

@@ -12,7 +12,7 @@ from assets.asset import Asset
 from assets.wire import AssetWire, WireType
 from core.rest.api import NextOffset, Pages, Parameters, StrictBody, Wire
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, SortParameters
-from projects.scopes import Place, Scope
+from projects.scopes import OwningScope, Scope
 from spec.formats import documents
 from spec.kind import WorkloadKind
 
@@ -150,7 +150,7 @@ class AssetStatus(Wire):
     )
 
     @classmethod
-    def of(cls, issue: str, *, placed: bool) -> "AssetStatus":
+    def from_issue(cls, issue: str, *, placed: bool) -> "AssetStatus":
         if issue:
             return cls(status=AssetStatusWord.ISSUES, message=issue)
         word = AssetStatusWord.NO_ISSUES if placed else AssetStatusWord.NONE
@@ -196,7 +196,7 @@ class AssetOut(Wire):
     )
 
     @classmethod
-    def of(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
+    def from_asset(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
         supported = wire.supported.write(asset) if wire.supported else None
         meta = AssetMeta(
             id=asset.pk,
@@ -208,7 +208,7 @@ class AssetOut(Wire):
             department_id=str(asset.department_id) if asset.department_id else None,
             project_id=asset.project_id,
             workload_supported_types=supported,
-            private=Place.of(asset).owner is not None,
+            private=OwningScope.from_asset(asset).owner is not None,
             created_by=asset.created_by.username if asset.created_by else "",
             created_at=asset.created_at,
             updated_by=asset.updated_by.username if asset.updated_by else "",

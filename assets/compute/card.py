@@ -24,7 +24,7 @@ def draw(resource: ComputeResource, cluster: Cluster | None) -> AssetCard:
     return AssetCard(_facts(spec, virtual=bool(cluster and cluster.has_virtual_gpus)), [tone])
 
 
-def copied(values: Values) -> list[Fact]:
+def copied_facts(values: Values) -> list[Fact]:
     """Return the facts of a copied pod's own resources, if it has any."""
     own = values.get("compute")
     if not own:

@@ -17,25 +17,25 @@ CORES = "cores"
 MILLI = "millicores"
 
 
-def number(key: str, label: str, *wire: str, placeholder: str = "") -> Field:
+def number_field(key: str, label: str, *wire: str, placeholder: str = "") -> Field:
     """Return a number field. It shows problems of the fields ``wire``, which are built from it and
     its unit."""
     alias = key.replace(".", "_")
     return Field(key, label, Input.NUMBER, alias=alias, also=wire, placeholder=placeholder)
 
 
-def limit(key: str, label: str, *wire: str) -> Field:
+def limit_field(key: str, label: str, *wire: str) -> Field:
     """Return a field for a limit. It is shown as "Limit" next to its request, so only screen
     readers get its whole name."""
-    return number(key, label, *wire, placeholder="Unlimited")
+    return number_field(key, label, *wire, placeholder="Unlimited")
 
 
-def unit(key: str, label: str, options: tuple[Option, ...]) -> Field:
+def unit_field(key: str, label: str, options: tuple[Option, ...]) -> Field:
     return Field(key, label, Input.SELECT, alias=key.replace(".", "_"), options=options)
 
 
 class ComputeForm(AssetForm):
-    BESIDE = ("gpu", "cpu", "memory")
+    OUTSIDE_DOCUMENT = ("gpu", "cpu", "memory")
     FIELDS = (
         Field(
             "gpuDevicesRequest",
@@ -44,19 +44,23 @@ class ComputeForm(AssetForm):
             "0 for none. With exactly 1, a pod can request a fraction of it.",
             alias="gpu_devices",
         ),
-        number("gpu.request", "GPU memory per device", "gpuPortionRequest", "gpuMemoryRequest"),
-        unit(
+        number_field(
+            "gpu.request", "GPU memory per device", "gpuPortionRequest", "gpuMemoryRequest"
+        ),
+        unit_field(
             "gpu.unit",
             "GPU memory format",
             ((PERCENT, "% (of device)"), ("M", "MB"), ("G", "GB")),
         ),
-        limit("gpu.limit", "GPU memory limit per device", "gpuPortionLimit", "gpuMemoryLimit"),
-        number("cpu.request", "CPU compute per pod", "cpuCoreRequest"),
-        unit("cpu.unit", "CPU compute unit", ((CORES, "Cores"), (MILLI, "Millicores"))),
-        limit("cpu.limit", "CPU compute limit", "cpuCoreLimit"),
-        number("memory.request", "CPU memory per pod", "cpuMemoryRequest"),
-        unit("memory.unit", "CPU memory unit", tuple(MEMORY_UNITS.items())),
-        limit("memory.limit", "CPU memory limit", "cpuMemoryLimit"),
+        limit_field(
+            "gpu.limit", "GPU memory limit per device", "gpuPortionLimit", "gpuMemoryLimit"
+        ),
+        number_field("cpu.request", "CPU compute per pod", "cpuCoreRequest"),
+        unit_field("cpu.unit", "CPU compute unit", ((CORES, "Cores"), (MILLI, "Millicores"))),
+        limit_field("cpu.limit", "CPU compute limit", "cpuCoreLimit"),
+        number_field("memory.request", "CPU memory per pod", "cpuMemoryRequest"),
+        unit_field("memory.unit", "CPU memory unit", tuple(MEMORY_UNITS.items())),
+        limit_field("memory.limit", "CPU memory limit", "cpuMemoryLimit"),
         Field(
             "largeShmRequest",
             "Increase shared memory size",
@@ -99,16 +103,16 @@ def to_wire(values: Values) -> Values:
     memory = values.get("memory", {})
     cores = 0.001 if cpu.get("unit") == MILLI else 1
     document = {
-        **_gpu(values),
-        "cpuCoreRequest": scaled(cpu.get("request"), cores),
-        "cpuCoreLimit": scaled(cpu.get("limit"), cores),
-        "cpuMemoryRequest": quantity(memory.get("request"), memory.get("unit", "")),
-        "cpuMemoryLimit": quantity(memory.get("limit"), memory.get("unit", "")),
+        **_gpu_request(values),
+        "cpuCoreRequest": scale_number(cpu.get("request"), cores),
+        "cpuCoreLimit": scale_number(cpu.get("limit"), cores),
+        "cpuMemoryRequest": format_quantity(memory.get("request"), memory.get("unit", "")),
+        "cpuMemoryLimit": format_quantity(memory.get("limit"), memory.get("unit", "")),
     }
     return {wire: value for wire, value in document.items() if value is not None}
 
 
-def _gpu(values: Values) -> Values:
+def _gpu_request(values: Values) -> Values:
     """Return the request for GPUs. All of a device means whole devices; less, or a limit, means a
     part of one."""
     gpu: Mapping[str, Any] = values.get("gpu", {})
@@ -122,22 +126,22 @@ def _gpu(values: Values) -> Values:
     if unit == PERCENT:
         return devices | {
             "gpuRequestType": GpuRequestType.PORTION,
-            "gpuPortionRequest": scaled(100 if asked is None else asked, 0.01),
-            "gpuPortionLimit": scaled(most, 0.01),
+            "gpuPortionRequest": scale_number(100 if asked is None else asked, 0.01),
+            "gpuPortionLimit": scale_number(most, 0.01),
         }
     return devices | {
         "gpuRequestType": GpuRequestType.MEMORY,
-        "gpuMemoryRequest": quantity(asked, unit),
-        "gpuMemoryLimit": quantity(most, unit),
+        "gpuMemoryRequest": format_quantity(asked, unit),
+        "gpuMemoryLimit": format_quantity(most, unit),
     }
 
 
-def scaled(value: Any, factor: float) -> Any:
+def scale_number(value: Any, factor: float) -> Any:
     """Multiply a number. Anything else stays as it was typed, for the spec to refuse."""
     return round(value * factor, 6) if isinstance(value, int | float) else value
 
 
-def quantity(value: Any, unit: str) -> str | None:
+def format_quantity(value: Any, unit: str) -> str | None:
     """Return a number and a unit as a quantity: ``1.5G``. It never has an exponent, which is not
     allowed here."""
     if value is None:
@@ -147,7 +151,7 @@ def quantity(value: Any, unit: str) -> str | None:
     return f"{value}{unit}"
 
 
-def parted(text: str | None) -> tuple[float | None, str]:
+def split_quantity(text: str | None) -> tuple[float | None, str]:
     """Split a quantity into a number and a unit of the form. Other units become megabytes."""
     if text is None:
         return None, "M"
@@ -157,7 +161,7 @@ def parted(text: str | None) -> tuple[float | None, str]:
     return to_bytes(text) / 1_000_000, "M"
 
 
-def blank() -> Values:
+def blank_values() -> Values:
     """Return the initial fields of a new one: no GPU, and the CPU and memory that Run:ai
     proposes."""
     return {
@@ -168,11 +172,11 @@ def blank() -> Values:
     }
 
 
-def initial(resource: ComputeResource) -> Values:
+def initial_values(resource: ComputeResource) -> Values:
     """Return the fields of an existing compute resource. Both memory amounts share one unit."""
     spec = drop_invalid_parts(Compute, resource.spec_json)
-    memory, unit = parted(spec.cpu_memory_request)
-    most, most_unit = parted(spec.cpu_memory_limit)
+    memory, unit = split_quantity(spec.cpu_memory_request)
+    most, most_unit = split_quantity(spec.cpu_memory_limit)
     if most is not None and most_unit != unit:
         memory = to_bytes(spec.cpu_memory_request) / 1_000_000
         unit = "M"
@@ -184,29 +188,29 @@ def initial(resource: ComputeResource) -> Values:
         "cpu.request": spec.cpu_core_request,
         "cpu.unit": CORES,
         "cpu.limit": spec.cpu_core_limit,
-        "memory.request": plain(memory),
+        "memory.request": without_decimals(memory),
         "memory.unit": unit,
-        "memory.limit": plain(most),
+        "memory.limit": without_decimals(most),
         "largeShmRequest": spec.large_shm_request,
         "extendedResources": as_mapping(resource.spec_json).get("extendedResources", []),
     }
     if spec.gpu_request_type is GpuRequestType.PORTION:
-        values["gpu.request"] = plain(scaled(spec.gpu_portion_request, 100))
-        values["gpu.limit"] = plain(scaled(spec.gpu_portion_limit, 100))
+        values["gpu.request"] = without_decimals(scale_number(spec.gpu_portion_request, 100))
+        values["gpu.limit"] = without_decimals(scale_number(spec.gpu_portion_limit, 100))
     elif spec.gpu_request_type is GpuRequestType.MEMORY:
-        asked, unit = parted(spec.gpu_memory_request)
-        values |= {"gpu.request": plain(asked), "gpu.unit": unit}
-        values["gpu.limit"] = plain(_in(spec.gpu_memory_limit, unit))
+        asked, unit = split_quantity(spec.gpu_memory_request)
+        values |= {"gpu.request": without_decimals(asked), "gpu.unit": unit}
+        values["gpu.limit"] = without_decimals(_amount_in_unit(spec.gpu_memory_limit, unit))
     document: Values = {}
     for path, value in values.items():
         nested.put(document, path, value)
     return document
 
 
-def _in(text: str | None, unit: str) -> float | None:
+def _amount_in_unit(text: str | None, unit: str) -> float | None:
     return None if text is None else to_bytes(text) / to_bytes(f"1{unit}")
 
 
-def plain(value: float | None) -> float | int | None:
+def without_decimals(value: float | None) -> float | int | None:
     """Return a whole number as an int, so that its field shows ``100`` and not ``100.0``."""
     return int(value) if value is not None and value == int(value) else value

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from assets.base import AssetCard, AssetKind, Fact, Panel
 from assets.compute import card
-from assets.compute.form import ComputeForm, blank, initial
+from assets.compute.form import ComputeForm, blank_values, initial_values
 from assets.compute.model import ComputeResource
 from assets.compute.wire import WIRE
 from assets.refusals import find_refused
@@ -35,17 +35,17 @@ class ComputeAssetKind(AssetKind[ComputeResource]):
 
     panel = Panel.SIZE
     choice_lead = "What each pod requests."
-    replaces = frozenset({"compute"})
-    required = "compute"
+    replaced_keys = frozenset({"compute"})
+    required_key = "compute"
 
     def draw_card(self, asset: ComputeResource, cluster: Cluster | None) -> AssetCard:
         return card.draw(asset, cluster)
 
     def blank_values(self) -> Values:
-        return blank()
+        return blank_values()
 
     def initial_values(self, asset: ComputeResource) -> Values:
-        return initial(asset)
+        return initial_values(asset)
 
     def issues(self, assets: Iterable[ComputeResource], cluster: Cluster | None) -> dict[UUID, str]:
         layers = ((asset, self.layer(asset)) for asset in assets)
@@ -55,7 +55,7 @@ class ComputeAssetKind(AssetKind[ComputeResource]):
         return {"compute": asset.spec_json}
 
     def copied_facts(self, values: Values) -> list[Fact]:
-        return card.copied(values)
+        return card.copied_facts(values)
 
 
 COMPUTE = ComputeAssetKind()

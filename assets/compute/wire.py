@@ -3,16 +3,16 @@
 from functools import partial
 from typing import Any
 
-from assets.wire import AssetWire, Given, WireType, without_in_items
+from assets.wire import AssetInput, AssetWire, WireType, without_unsupported_in_items
 from spec.formats.described import schema_of
 from spec.formats.documents import Document, order_keys
 from spec.formats.stored import as_mapping
 from spec.parts.compute import Compute
 
 
-def _read(spec: Document, asset: Any) -> Given:
-    document, wrong = without_in_items(spec, ["extendedResources"])
-    return Given(document, problems=tuple(wrong))
+def _read(spec: Document, asset: Any) -> AssetInput:
+    document, wrong = without_unsupported_in_items(spec, ["extendedResources"])
+    return AssetInput(document, problems=tuple(wrong))
 
 
 def _write(asset: Any) -> Document:

@@ -9,7 +9,7 @@ from assets.forms.base import AssetForm
 from core.forms import read
 from core.forms.field import Cell, Field, Input, Option, Values
 from core.forms.shown import ShownField
-from projects.scopes import ME, Place
+from projects.scopes import ME, OwningScope
 from spec.data.credential import KEYS, CredentialKind
 from spec.formats.stored import as_mapping
 
@@ -21,7 +21,7 @@ KINDS: tuple[Option, ...] = (
     (CredentialKind.REGISTRY, "Docker registry"),
     (CredentialKind.NGC, "NGC API key"),
 )
-OF_ONE_KIND = {
+KIND_OF_FIELD = {
     "server": CredentialKind.REGISTRY,
     "email": CredentialKind.REGISTRY,
     "knownHosts": CredentialKind.SSH_KEY,
@@ -30,7 +30,7 @@ VALUES = "values"
 PAIRS = f"{VALUES}-pairs"
 
 
-def _value(key: str, label: str, of: Input = Input.SECRET) -> Field:
+def _value_field(key: str, label: str, of: Input = Input.SECRET) -> Field:
     return Field(f"{VALUES}.{key}", label, of, literal=of is Input.TEXT)
 
 
@@ -49,15 +49,15 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
         ),
     ),
     CredentialKind.ACCESS_KEY: (
-        _value("AccessKeyId", "Access key ID", Input.TEXT),
-        _value("SecretKey", "Secret access key"),
+        _value_field("AccessKeyId", "Access key ID", Input.TEXT),
+        _value_field("SecretKey", "Secret access key"),
     ),
     CredentialKind.PASSWORD: (
-        _value("User", "Username", Input.TEXT),
-        _value("Password", "Password"),
+        _value_field("User", "Username", Input.TEXT),
+        _value_field("Password", "Password"),
     ),
     CredentialKind.SSH_KEY: (
-        _value("ssh", "Private key", Input.SECRET_LINES),
+        _value_field("ssh", "Private key", Input.SECRET_LINES),
         Field(
             "knownHosts",
             "Known hosts",
@@ -78,8 +78,8 @@ FIELDS: dict[CredentialKind, tuple[Field, ...]] = {
             literal=True,
             required=True,
         ),
-        _value("username", "Username", Input.TEXT),
-        _value("password", "Password"),
+        _value_field("username", "Username", Input.TEXT),
+        _value_field("password", "Password"),
         Field("email", "Email", placeholder="optional", literal=True),
     ),
     CredentialKind.NGC: (
@@ -104,13 +104,13 @@ class CredentialForm(AssetForm):
             hint="Instead of values: the name of a Secret in the namespace of each project.",
         ),
     )
-    BESIDE = (VALUES, "keys")
+    OUTSIDE_DOCUMENT = (VALUES, "keys")
 
-    def places_for(self, user: User) -> dict[str, Place]:
-        return super().places_for(user) | {ME: Place(owner=user)}
+    def creatable_scopes(self, user: User) -> dict[str, OwningScope]:
+        return super().creatable_scopes(user) | {ME: OwningScope(owner=user)}
 
     @property
-    def parts(self) -> list[tuple[str, str, list[ShownField]]]:
+    def kind_sections(self) -> list[tuple[str, str, list[ShownField]]]:
         """Value and label of each kind, and its fields."""
         labels = dict(KINDS)
         return [
@@ -126,7 +126,7 @@ class CredentialForm(AssetForm):
     def check(self) -> None:
         super().check()
         if self.kind is CredentialKind.GENERIC:
-            for number, (key, value) in enumerate(self._given):
+            for number, (key, value) in enumerate(self._entered_pairs):
                 if value and not key:
                     self[PAIRS].items[number].cells[0].errors.append("Enter a key for the value.")
         if self.entered and self.values.get("existingSecret"):
@@ -143,17 +143,17 @@ class CredentialForm(AssetForm):
         """By key, those that are."""
         given = as_mapping(self.values.get(VALUES))
         if self.kind is CredentialKind.GENERIC:
-            return dict(self._pairs)
+            return dict(self._named_pairs)
         of_kind = KEYS[self.kind] if self.kind else ()
         end = "\n" if self.kind is CredentialKind.SSH_KEY else ""  # without it ssh reads no key
         return {key: f"{given[key]}{end}" for key in of_kind if given.get(key)}
 
     @property
-    def _pairs(self) -> list[tuple[str, str]]:
-        return [(key, value) for key, value in self._given if key]
+    def _named_pairs(self) -> list[tuple[str, str]]:
+        return [(key, value) for key, value in self._entered_pairs if key]
 
     @property
-    def _given(self) -> list[tuple[str, str]]:
+    def _entered_pairs(self) -> list[tuple[str, str]]:
         rows = (as_mapping(row) for row in read.field_items(self.values, self[PAIRS].field))
         return [(str(row.get("name") or ""), str(row.get("value") or "")) for row in rows]
 
@@ -163,9 +163,9 @@ class CredentialForm(AssetForm):
         whole.pop(VALUES, None)  # rows of a list come with every document
         keys: list[str] = []
         if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
-            keys = [key for key, _ in self._pairs] or list(self.initial.get("keys") or ())
+            keys = [key for key, _ in self._named_pairs] or list(self.initial.get("keys") or ())
         whole["existingSecret"] = whole.get("existingSecret") or None
-        for key, kind in OF_ONE_KIND.items():  # what the fields of other kinds hold is no part
+        for key, kind in KIND_OF_FIELD.items():  # what the fields of other kinds hold is no part
             whole[key] = (self.kind is kind and whole.get(key)) or None
         return whole | {"keys": keys}
 
@@ -173,10 +173,10 @@ class CredentialForm(AssetForm):
         return {"entered": self.entered}
 
 
-def blank() -> Values:
+def blank_values() -> Values:
     return {"kind": CredentialKind.GENERIC.value, VALUES: {"pairs": [{"name": "", "value": ""}]}}
 
 
-def initial(credential: Credential) -> dict[str, Any]:
+def initial_values(credential: Credential) -> dict[str, Any]:
     """A copy begins without values: they are of the credential that has them."""
     return {key: value for key, value in as_mapping(credential.spec_json).items() if value}

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from assets.base import AssetCard, AssetKind
 from assets.credential import card
-from assets.credential.form import KINDS, VALUES, CredentialForm, blank, initial
+from assets.credential.form import KINDS, VALUES, CredentialForm, blank_values, initial_values
 from assets.credential.model import Credential, SecretValue
 from assets.credential.wire import WIRE
 from clusters.models import Cluster
@@ -20,7 +20,7 @@ class CredentialAssetKind(AssetKind[Credential]):
     model = Credential
     part = CredentialSpec
     types = KINDS
-    personal = True
+    may_be_personal = True
     stays_while_used = True
     wire = WIRE
 
@@ -28,7 +28,7 @@ class CredentialAssetKind(AssetKind[Credential]):
     title = "Credentials"
     lead = "Passwords, keys and tokens that workloads use and nobody reads."
     icon = "key"
-    chip = "Type"
+    type_label = "Type"
     columns = card.COLUMNS
     after_a_change = "A workload takes the values that are there when it starts or is run again."
 
@@ -39,10 +39,10 @@ class CredentialAssetKind(AssetKind[Credential]):
         return card.draw(asset, cluster)
 
     def blank_values(self) -> Values:
-        return blank()
+        return blank_values()
 
     def initial_values(self, asset: Credential) -> Values:
-        return initial(asset)
+        return initial_values(asset)
 
     def problems_when_saved(self, asset: Credential) -> Iterator[Problem]:
         """Yield a problem for each key without a value, entered now or before."""

@@ -13,7 +13,7 @@ from assets.fields import DocumentField
 from clusters.models import Cluster
 from core.database.fields import EncryptedTextField
 from projects.scopes import (
-    Place,
+    OwningScope,
     Scope,
     ScopedQuerySet,
     editable_scopes,
@@ -25,7 +25,7 @@ from spec.data.credential import CredentialSpec
 SHARED = Q(owner=None)
 
 
-def _own(user: User, action: str) -> Q:
+def _personal(user: User, action: str) -> Q:
     return Q(owner=user) if access.may_with_own(user, action) else Q(pk__in=[])
 
 
@@ -36,14 +36,14 @@ class CredentialQuerySet(ScopedQuerySet["Credential"]):
         return self.filter(SHARED)
 
     def visible_to(self, user: User) -> Self:
-        own = _own(user, "assets.read")
+        own = _personal(user, "assets.read")
         return self.filter(visible_scopes(user) & SHARED | own).select_related("owner")
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        return self.filter(editable_scopes(user, action) & SHARED | _own(user, action))
+        return self.filter(editable_scopes(user, action) & SHARED | _personal(user, action))
 
-    def named(self, name: str, place: Place) -> Self:
-        return super().named(name, place).filter(owner=place.owner)
+    def named(self, name: str, scope: OwningScope) -> Self:
+        return super().named(name, scope).filter(owner=scope.owner)
 
 
 class Credential(Asset):
@@ -80,9 +80,9 @@ class Credential(Asset):
             ),
         ]
 
-    def put(self, place: Place) -> None:
-        super().put(place)
-        self.owner = place.owner
+    def set_scope(self, scope: OwningScope) -> None:
+        super().set_scope(scope)
+        self.owner = scope.owner
 
     def get_absolute_url(self) -> str:
         return reverse("credential-detail", args=[self.pk])
@@ -116,10 +116,10 @@ class Credential(Asset):
         self.values_version += bool(self.entered)
         with transaction.atomic():
             super().save(*args, **words)
-            self._keep_values()
+            self._store_values()
         self._entered = None
 
-    def _keep_values(self) -> None:
+    def _store_values(self) -> None:
         """Store the entered values, keep the other values of its present keys, and delete
         the rest."""
         spec = self.spec

@@ -13,7 +13,7 @@ from spec.problems.errors import Problem
 
 (KEY,) = KEYS[CredentialKind.SSH_KEY]
 Person = int | None  # primary key of a user, who may be deleted
-GONE = "nobody is known any more who submitted it, and its job runs under a name of its own"
+NO_SUBMITTER = "nobody is known any more who submitted it, and its job runs under a name of its own"
 
 
 def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
@@ -27,30 +27,30 @@ def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
     )
 
 
-def complaints(cluster: Cluster, person: User) -> Iterator[Problem]:
+def missing_key_problems(cluster: Cluster, person: User) -> Iterator[Problem]:
     """Yield a problem if the person lacks a key for this cluster."""
-    if why := missing(cluster, person.pk):
+    if why := missing_key_text(cluster, person.pk):
         yield Problem(("project",), why)
 
 
-def missing(cluster: Cluster, person: Person) -> str:
+def missing_key_text(cluster: Cluster, person: Person) -> str:
     """Which key is missing, and how to add it; empty if none is needed or it exists."""
     if not cluster.definition.login_name(cluster, "anyone"):
         return ""
-    user = _user(person)
+    user = _find_user(person)
     if user is None:
-        return GONE
-    if _rows(cluster, person).exists():
+        return NO_SUBMITTER
+    if _key_values(cluster, person).exists():
         return ""
     login = cluster.definition.login_name(cluster, user.username)
     return (
         f"jobs on {cluster.name} run under your own name there, {login}, and Trainyard has no key "
         f"of yours. Add your private SSH key under Credentials: SSH key, Only you, with the name "
-        f"{name_on(cluster)}"
+        f"{key_name(cluster)}"
     )
 
 
-def name_on(cluster: Cluster) -> str:
+def key_name(cluster: Cluster) -> str:
     """Return the name that someone's key for a cluster must have."""
     return slugify(cluster.name)
 
@@ -58,21 +58,21 @@ def name_on(cluster: Cluster) -> str:
 def login_name(cluster: Cluster, person: Person) -> str:
     """Return the name under which someone's jobs run on the cluster; empty if all jobs run under
     the cluster's own, or the person is gone."""
-    user = _user(person) if cluster.definition.login_name(cluster, "anyone") else None
+    user = _find_user(person) if cluster.definition.login_name(cluster, "anyone") else None
     return cluster.definition.login_name(cluster, user.username) if user else ""
 
 
-def _user(person: Person) -> User | None:
+def _find_user(person: Person) -> User | None:
     return None if person is None else User.objects.filter(pk=person).first()
 
 
-def _rows(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
+def _key_values(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
     kind = CredentialKind.SSH_KEY.value
-    own = Credential.objects.filter(owner_id=person, name=name_on(cluster), spec_json__kind=kind)
+    own = Credential.objects.filter(owner_id=person, name=key_name(cluster), spec_json__kind=kind)
     return SecretValue.objects.filter(credential__in=own, key=KEY)
 
 
-def key_of(cluster: Cluster, person: Person) -> str:
+def private_key(cluster: Cluster, person: Person) -> str:
     """Return the private key that someone has for this cluster. Raises ``Unreadable`` if it was
     stored under another ``SECRET_KEY``."""
-    return _rows(cluster, person).get().value
+    return _key_values(cluster, person).get().value

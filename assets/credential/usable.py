@@ -12,19 +12,21 @@ from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
 from core.web.query import parse_uuids
 from projects.models import Project
-from projects.scopes import Place, Scope, ScopedQuerySet
+from projects.scopes import OwningScope, Scope, ScopedQuerySet
 from spec.data.credential import CredentialKind, credential_kind_for
 
 #: The nearest first, after personal ones: of two with the same name, the project's is meant.
-NEAREST = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
-ANOTHERS = "is another person's own; choose one of yours, or of the project"
+NEAREST_SCOPES = (Scope.PROJECT, Scope.DEPARTMENT, Scope.CLUSTER, Scope.ACCOUNT)
+OF_ANOTHER_PERSON = "is another person's own; choose one of yours, or of the project"
 #: What each kind gives access to, in words.
 ADDRESSES = {
     CredentialKind.PASSWORD: "a repository by https",
     CredentialKind.SSH_KEY: "a repository by ssh",
     CredentialKind.ACCESS_KEY: "a bucket",
 }
-Named = Mapping[str, Any]  # an ``assetId`` or a ``name``; with ``own``, a personal one
+CredentialReference = Mapping[
+    str, Any
+]  # an ``assetId`` or a ``name``; with ``own``, a personal one
 
 
 def usable_credentials(project: Project | None, user: User) -> ScopedQuerySet[Credential]:
@@ -39,12 +41,12 @@ def fault_of(credential: Credential) -> str:
     return CREDENTIAL.fault_of(credential)
 
 
-def in_words(credential: Credential) -> str:
+def option_text(credential: Credential) -> str:
     """Return a credential in words, such as ``hub (Generic secret, Project team-a)``."""
-    return f"{credential.name} ({type_of(credential)}, {credential.scope_name})"
+    return f"{credential.name} ({type_label(credential)}, {credential.scope_name})"
 
 
-def type_of(credential: Credential) -> str:
+def type_label(credential: Credential) -> str:
     """Return its type in words, such as ``Username & password``."""
     return dict(KINDS)[credential.spec.kind.value]
 
@@ -55,12 +57,12 @@ def reason_unfit(credential: Credential, fetched: str, address: str) -> str:
     if credential.spec.kind is needed:
         return ""
     return (
-        f"the credential {credential.name} is of the type {type_of(credential)}; "
+        f"the credential {credential.name} is of the type {type_label(credential)}; "
         f"{ADDRESSES[needed]} takes the type {dict(KINDS)[needed]}; choose another"
     )
 
 
-def that_open(
+def credentials_of_kinds(
     fetched: Collection[CredentialKind], rows: ScopedQuerySet[Credential]
 ) -> list[Credential]:
     """Return the valid ones of some kinds, by name, and of equal names the nearest first."""
@@ -76,38 +78,40 @@ def nearest_first(rows: Iterable[Credential]) -> list[Credential]:
 
 def distance(credential: Credential) -> int:
     """Return how far away a credential is; less is nearer."""
-    return -1 if credential.owner_id else NEAREST.index(Scope(credential.scope))
+    return -1 if credential.owner_id else NEAREST_SCOPES.index(Scope(credential.scope))
 
 
-def visible_at(place: Place | None, user: User) -> ScopedQuerySet[Credential]:
-    """Return the shared credentials that assets at a place can use; without a place, all that the
+def visible_credentials(scope: OwningScope | None, user: User) -> ScopedQuerySet[Credential]:
+    """Return the shared credentials that assets at a scope can use; without a scope, all that the
     user sees."""
     rows = Credential.objects.visible_to(user).shared()
-    return rows.usable_at(place) if place else rows
+    return rows.usable_at(scope) if scope else rows
 
 
-def find_usable_credential(place: Place, pk: object) -> Credential | None:
-    """Return the credential with this id, if assets at the place can use it."""
+def find_usable_credential(scope: OwningScope, pk: object) -> Credential | None:
+    """Return the credential with this id, if assets at the scope can use it."""
     return (
-        Credential.objects.shared().usable_at(place).filter(pk__in=parse_uuids([str(pk)])).first()
+        Credential.objects.shared().usable_at(scope).filter(pk__in=parse_uuids([str(pk)])).first()
     )
 
 
-def is_anothers(pk: object, user: User) -> bool:
+def is_of_another_person(pk: object, user: User) -> bool:
     """Whether the credential with this id is another person's own."""
     rows = Credential.objects.filter(pk__in=parse_uuids([str(pk)])).exclude(owner=None)
     return rows.exclude(owner=user).exists()
 
 
 @dataclass(frozen=True)
-class Usable:
+class UsableCredentials:
     """The usable ones of several named credentials, the nearest first, read in one query."""
 
     rows: list[Credential]
     user: User
 
     @classmethod
-    def among(cls, named: Iterable[Named], project: Project | None, user: User) -> Self:
+    def load(
+        cls, named: Iterable[CredentialReference], project: Project | None, user: User
+    ) -> Self:
         named = list(named)
         ids = parse_uuids([str(it.get("assetId")) for it in named if it.get("assetId")])
         names = {str(it.get("name") or "") for it in named} - {""}
@@ -117,11 +121,11 @@ class Usable:
         them = rows.filter(Q(pk__in=ids) | Q(name__in=names))
         return cls(sorted(them, key=distance), user)
 
-    def is_anothers(self, named: Named) -> bool:
+    def is_of_another_person(self, named: CredentialReference) -> bool:
         """Whether the credential that is named by id is another person's own."""
-        return is_anothers(named.get("assetId"), self.user)
+        return is_of_another_person(named.get("assetId"), self.user)
 
-    def find(self, named: Named) -> Credential | None:
+    def find(self, named: CredentialReference) -> Credential | None:
         """Return the named credential, by its id if there is one. ``None`` if it is not usable or
         no longer valid."""
         pk = str(named.get("assetId") or "")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 from assets.credential.form import VALUES
-from assets.wire import AssetWire, Given, WireType
+from assets.wire import AssetInput, AssetWire, WireType
 from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind
 from spec.formats.documents import Document
 from spec.formats.stored import as_mapping
@@ -15,13 +15,13 @@ EXISTING = "existingSecretName"
 PAIRS = "keyValuePairs"
 NUMBER = "keyId"
 #: Run:ai's words for the keys of each type, and for fields that are not secret.
-WORDS_OF: dict[CredentialKind, tuple[str, ...]] = {
+RUNAI_KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.ACCESS_KEY: ("accessKeyId", "secretAccessKey"),
     CredentialKind.PASSWORD: ("user", "password"),
     CredentialKind.REGISTRY: ("user", "password"),
     CredentialKind.NGC: ("ngc_api_key",),
 }
-PLAIN: dict[CredentialKind, Mapping[str, str]] = {
+RUNAI_FIELDS: dict[CredentialKind, Mapping[str, str]] = {
     CredentialKind.REGISTRY: {"url": "server", "email": "email"}
 }
 DESCRIPTIONS = {
@@ -40,14 +40,14 @@ DESCRIPTIONS = {
 NOT_BOTH = "give either values or the name of an existing Secret, not both"
 
 
-def _type(kind: CredentialKind, path: str, one: str) -> WireType:
-    keys = dict(zip(WORDS_OF[kind], KEYS[kind], strict=True))
-    plain = {**PLAIN.get(kind, {}), EXISTING: "existingSecret"}
+def _wire_type(kind: CredentialKind, path: str, one: str) -> WireType:
+    keys = dict(zip(RUNAI_KEYS[kind], KEYS[kind], strict=True))
+    plain = {**RUNAI_FIELDS.get(kind, {}), EXISTING: "existingSecret"}
     wire = {field: (word,) for word, field in plain.items()}
     wire |= {key: (word,) for word, key in keys.items()}
 
-    def read(spec: Document, asset: Any) -> Given:
-        wrong = _strays(spec, {*keys, *plain, NUMBER})
+    def read(spec: Document, asset: Any) -> AssetInput:
+        wrong = _unknown_key_problems(spec, {*keys, *plain, NUMBER})
         values = {key: spec[word] for word, key in keys.items() if word in spec}
         wrong += [
             Problem(wire[key], WORDS["string_type"])
@@ -55,55 +55,55 @@ def _type(kind: CredentialKind, path: str, one: str) -> WireType:
             if not isinstance(value, str)
         ]
         document = {field: spec[word] for word, field in plain.items() if word in spec}
-        return _given({"kind": kind.value, **document}, values, wrong, place)
+        return _credential_input({"kind": kind.value, **document}, values, wrong, request_path)
 
-    def place(at: Path) -> Path:
-        step = at[-1:] if at[:1] == (VALUES,) else at[:1]
-        return wire.get("".join(map(str, step)), at)
+    def request_path(path: Path) -> Path:
+        step = path[-1:] if path[:1] == (VALUES,) else path[:1]
+        return wire.get("".join(map(str, step)), path)
 
     def write(asset: Any) -> Document:
         document = as_mapping(asset.spec_json)
-        return {word: document.get(field) for word, field in plain.items()} | _numbered(asset)
+        return {word: document.get(field) for word, field in plain.items()} | _with_number(asset)
 
     def schema() -> Document:
-        values = {word: _text(word) | {"writeOnly": True} for word in keys}
-        return _closed(values | {word: _text(word) for word in plain})
+        values = {word: _string_schema(word) | {"writeOnly": True} for word in keys}
+        return _object_schema(values | {word: _string_schema(word) for word in plain})
 
     return WireType(
         kind.value,
         read,
         write,
         path=path,
-        of=(kind.value,),
-        below=kind.value,
-        one=one,
+        document_kinds=(kind.value,),
+        list_key=kind.value,
+        noun_with_article=one,
         schema=schema,
     )
 
 
-def _text(word: str) -> Document:
+def _string_schema(word: str) -> Document:
     return {"type": "string", "description": DESCRIPTIONS[word]}
 
 
-def _closed(properties: Document) -> Document:
+def _object_schema(properties: Document) -> Document:
     return {"type": "object", "additionalProperties": False, "properties": properties}
 
 
 def _schema_of_pairs() -> Document:
     """Return the schema of pairs. A value that is left out of a change stays."""
-    value = _text("value") | {"writeOnly": True}
-    pair = _closed({"key": _text("key"), "value": value}) | {"required": ["key"]}
+    value = _string_schema("value") | {"writeOnly": True}
+    pair = _object_schema({"key": _string_schema("key"), "value": value}) | {"required": ["key"]}
     pairs = {"type": "array", "items": pair, "description": DESCRIPTIONS[PAIRS]}
-    return _closed({PAIRS: pairs, EXISTING: _text(EXISTING)})
+    return _object_schema({PAIRS: pairs, EXISTING: _string_schema(EXISTING)})
 
 
-def _read_pairs(spec: Document, asset: Any) -> Given:
+def _read_pairs(spec: Document, asset: Any) -> AssetInput:
     """Read key-value pairs. A pair without a value keeps the stored one.
 
     With the key ``ssh`` it is an SSH key, which may also have ``known_hosts``; those are not
     secret.
     """
-    wrong = _strays(spec, {PAIRS, EXISTING, NUMBER})
+    wrong = _unknown_key_problems(spec, {PAIRS, EXISTING, NUMBER})
     keys = list[Any]()
     values = dict[str, str]()
     given = spec.get(PAIRS, [])
@@ -113,7 +113,7 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
     for number, pair in enumerate(given):
         at = (PAIRS, number)
         item = as_mapping(pair)
-        wrong += _strays(item, {"key", "value"}, at)
+        wrong += _unknown_key_problems(item, {"key", "value"}, at)
         key = item.get("key")
         value = item.get("value")
         if not isinstance(key, str) or not isinstance(value, str | None):
@@ -122,7 +122,7 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
         keys.append(key if isinstance(key, str) else f"key-{number}")
         if value and isinstance(value, str):
             values[keys[-1]] = value
-    kind = _kind(keys, asset)
+    kind = _kind_of_keys(keys, asset)
     document: Document = {"kind": kind.value}
     if kind is CredentialKind.GENERIC:
         document["keys"] = keys
@@ -135,10 +135,12 @@ def _read_pairs(spec: Document, asset: Any) -> Given:
     if EXISTING in spec:
         document["existingSecret"] = spec[EXISTING]
 
-    return _given(document, values, wrong, partial(_place, keys), pairs=bool(keys))
+    return _credential_input(
+        document, values, wrong, partial(_pairs_request_path, keys), pairs=bool(keys)
+    )
 
 
-def _place(keys: list[Any], at: Path) -> Path:
+def _pairs_request_path(keys: list[Any], at: Path) -> Path:
     """Return the path in the request of what is at a path of the document."""
     match at:
         case ("existingSecret", *_):
@@ -152,7 +154,7 @@ def _place(keys: list[Any], at: Path) -> Path:
     return (PAIRS,)
 
 
-def _kind(keys: list[Any], asset: Any) -> CredentialKind:
+def _kind_of_keys(keys: list[Any], asset: Any) -> CredentialKind:
     """Return the kind that the keys mean. A generic secret that has ``known_hosts`` among its own
     keys stays generic."""
     now = asset and CredentialKind(as_mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
@@ -163,21 +165,21 @@ def _kind(keys: list[Any], asset: Any) -> CredentialKind:
     return CredentialKind.SSH_KEY if is_ssh else CredentialKind.GENERIC
 
 
-def _given(
+def _credential_input(
     document: Document,
     values: dict[str, Any],
     wrong: list[Problem],
-    place: Callable[[Path], Path],
+    request_path: Callable[[Path], Path],
     *,
     pairs: bool = False,
-) -> Given:
+) -> AssetInput:
     if document.get("existingSecret") and (values or pairs):
         wrong = [*wrong, Problem((EXISTING,), NOT_BOTH)]
     entered = {key: value for key, value in values.items() if isinstance(value, str)}
-    return Given(document, {"entered": entered}, tuple(wrong), place)
+    return AssetInput(document, {"entered": entered}, tuple(wrong), request_path)
 
 
-def _strays(document: Document, words: set[str], at: Path = ()) -> list[Problem]:
+def _unknown_key_problems(document: Document, words: set[str], at: Path = ()) -> list[Problem]:
     return [
         Problem((*at, key), WORDS["extra_forbidden"], "unknown")
         for key in document
@@ -194,10 +196,10 @@ def _write_pairs(asset: Any) -> Document:
     pairs = [{"key": key} for key in keys]
     if hosts := document.get("knownHosts"):
         pairs.append({"key": KNOWN_HOSTS, "value": hosts})
-    return {PAIRS: pairs, EXISTING: existing} | _numbered(asset)
+    return {PAIRS: pairs, EXISTING: existing} | _with_number(asset)
 
 
-def _numbered(asset: Any) -> Document:
+def _with_number(asset: Any) -> Document:
     """Return a number for Run:ai's clients, which expect one. It is a part of the id, small enough
     for JavaScript."""
     return {NUMBER: asset.pk.int >> 75}
@@ -208,18 +210,18 @@ GENERIC = WireType(
     _read_pairs,
     _write_pairs,
     path="generic-secret",
-    of=(CredentialKind.GENERIC.value, CredentialKind.SSH_KEY.value),
-    below=CredentialKind.GENERIC.value,
-    one="a generic secret",
+    document_kinds=(CredentialKind.GENERIC.value, CredentialKind.SSH_KEY.value),
+    list_key=CredentialKind.GENERIC.value,
+    noun_with_article="a generic secret",
     schema=_schema_of_pairs,
 )
 WIRE = AssetWire(
     "credentials",
     (
-        _type(CredentialKind.ACCESS_KEY, "access-key", "an access key"),
-        _type(CredentialKind.REGISTRY, "docker-registry", "a docker registry credential"),
+        _wire_type(CredentialKind.ACCESS_KEY, "access-key", "an access key"),
+        _wire_type(CredentialKind.REGISTRY, "docker-registry", "a docker registry credential"),
         GENERIC,
-        _type(CredentialKind.NGC, "ngc-api-key", "an NGC API key"),
-        _type(CredentialKind.PASSWORD, "password", "a username and password"),
+        _wire_type(CredentialKind.NGC, "ngc-api-key", "an NGC API key"),
+        _wire_type(CredentialKind.PASSWORD, "password", "a username and password"),
     ),
 )

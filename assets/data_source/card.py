@@ -39,7 +39,7 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     icon, name, key = WHERE[spec.kind]
     facts = [(icon, name, str(spec.item[key]))] if spec.item[key] else []
     if spec.pvc and spec.pvc.claim_info:
-        facts = [(icon, name, source.claim_name), *_asked(spec.pvc.claim_info)]
+        facts = [(icon, name, source.claim_name), *_claim_facts(spec.pvc.claim_info)]
     if spec.config_map_volume and (texts := spec.config_map_volume.texts):
         facts.append(("files", FILES, ", ".join(texts)))
     if spec.nfs:
@@ -53,7 +53,7 @@ def draw(source: DataSource, cluster: Cluster | None) -> AssetCard:
     return AssetCard(facts, chips)
 
 
-def _asked(info: ClaimInfo) -> list[Fact]:
+def _claim_facts(info: ClaimInfo) -> list[Fact]:
     """Return the facts of a new claim."""
     modes = info.access_modes.model_dump()
     facts = [("ruler", "Size", info.size)]

@@ -9,13 +9,13 @@ from spec.formats.documents import to_yaml
 
 FILES = "files"
 EXAMPLE = "train.yaml: |\n  lr: 0.1"
-HOW = (
+FORMAT_HINT = (
     "Write each name with its text: train.yaml: |, and below it the text, each line indented by "
     "two spaces."
 )
 
 
-def texts_of(text: object) -> dict[str, str] | None:
+def parse_texts(text: object) -> dict[str, str] | None:
     """Return the texts by name; ``None`` if the YAML does not map names to texts."""
     try:
         data = yaml.safe_load(str(text or ""))
@@ -37,7 +37,7 @@ def unpack(item: Values) -> Values:
 def pack(item: Values) -> Values:
     """Return an item with the files of its text. An invalid text stays, for the spec to refuse."""
     rest = {key: value for key, value in item.items() if key != FILES}
-    texts = texts_of(item.get(FILES))
+    texts = parse_texts(item.get(FILES))
     if texts is None:
         return item
     files = [{"name": name, "content": text} for name, text in texts.items()]

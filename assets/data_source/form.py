@@ -4,14 +4,14 @@ from collections.abc import Collection
 from typing import Any
 
 from accounts.models import User
-from assets.credential.usable import in_words, that_open, visible_at
+from assets.credential.usable import credentials_of_kinds, option_text, visible_credentials
 from assets.data_source import files
 from assets.data_source.model import DataSource
 from assets.forms.base import AssetForm
 from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
 from core.forms.shown import ShownField
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.data.credential import PULLING, CredentialKind
 from spec.data.data_source import SourceKind
 from spec.data.storage import NO_CLASS
@@ -28,7 +28,7 @@ KINDS: tuple[Option, ...] = (
 )
 
 
-def _text(
+def _text_field(
     key: str,
     label: str,
     placeholder: str = "",
@@ -49,7 +49,7 @@ def _text(
     )
 
 
-def _credential(kind: SourceKind, hint: str) -> Field:
+def _credential_field(kind: SourceKind, hint: str) -> Field:
     """Return the field of a credential, which is chosen by id. All problems with the credential are
     shown there."""
     key = f"{kind}.credential"
@@ -66,12 +66,12 @@ def _credential(kind: SourceKind, hint: str) -> Field:
     )
 
 
-def _place(key: str) -> Field:
+def _path_field(key: str) -> Field:
     hint = "Where pods find it. A workload may choose another path."
-    return _text(key, "Container path", "/data", hint=hint, required=True)
+    return _text_field(key, "Container path", "/data", hint=hint, required=True)
 
 
-def _read_only(kind: str, *, initial: bool = True) -> Field:
+def _read_only_field(kind: str, *, initial: bool = True) -> Field:
     alias = f"{kind}_readOnly"
     return Field(f"{kind}.readOnly", "Read only", Input.FLAG, alias=alias, initial=initial)
 
@@ -85,14 +85,14 @@ MODES = (
 )
 FIELDS: dict[SourceKind, tuple[Field, ...]] = {
     SourceKind.PVC: (
-        _text(
+        _text_field(
             SIZE,
             "Claim size",
             "10G",
             hint="Of a new PersistentVolumeClaim, such as 500M, 10Gi or 2T. Each project has its "
             "own, created for the first workload that uses it and kept when workloads go.",
         ),
-        _text(
+        _text_field(
             f"{INFO}.storageClass",
             "Storage class",
             hint=f"Leave empty to use the cluster's default. {NO_CLASS} stands for none.",
@@ -109,54 +109,54 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             Field(f"{INFO}.accessModes.{key}", label, Input.FLAG, alias=f"pvc_{key}", initial=on)
             for key, label, on in MODES
         ),
-        _text(
+        _text_field(
             "pvc.claimName",
             "Existing PVC",
             hint="Instead of a new one: the name of a PersistentVolumeClaim in the namespace of "
             "each project.",
         ),
-        _place("pvc.path"),
-        _read_only("pvc", initial=False),
+        _path_field("pvc.path"),
+        _read_only_field("pvc", initial=False),
     ),
     SourceKind.NFS: (
-        _text("nfs.server", "Server", "nfs.example.com", required=True),
-        _text("nfs.path", "Path on the server", "/export/data", required=True),
-        _place("nfs.mountPath"),
-        _read_only("nfs"),
+        _text_field("nfs.server", "Server", "nfs.example.com", required=True),
+        _text_field("nfs.path", "Path on the server", "/export/data", required=True),
+        _path_field("nfs.mountPath"),
+        _read_only_field("nfs"),
     ),
     SourceKind.GIT: (
-        _text("git.repository", "Repository", "https://… or git@host:path", required=True),
-        _text("git.branch", "Branch"),
-        _text("git.revision", "Tag or commit"),
-        _credential(
+        _text_field("git.repository", "Repository", "https://… or git@host:path", required=True),
+        _text_field("git.branch", "Branch"),
+        _text_field("git.revision", "Tag or commit"),
+        _credential_field(
             SourceKind.GIT,
             "Username & password for https, an SSH key for ssh. None for a repository that "
             "everyone can read.",
         ),
-        _text(
+        _text_field(
             "git.secretRef.name",
             "Existing Secret",
             hint="Instead of a credential: the name of a Secret in the namespace of each project, "
             "with the password or SSH key.",
         ),
-        _place("git.path"),
+        _path_field("git.path"),
     ),
     SourceKind.S3: (
-        _text("s3.bucket", "Bucket", required=True),
-        _text("s3.url", "Service URL", hint="Leave empty for AWS."),
-        _credential(SourceKind.S3, "An access key. None for a public bucket."),
-        _text(
+        _text_field("s3.bucket", "Bucket", required=True),
+        _text_field("s3.url", "Service URL", hint="Leave empty for AWS."),
+        _credential_field(SourceKind.S3, "An access key. None for a public bucket."),
+        _text_field(
             "s3.accessKeySecret",
             "Existing Secret",
             hint="Instead of a credential: the name of a Secret in the namespace of each project, "
             "with the keys.",
         ),
-        _place("s3.path"),
+        _path_field("s3.path"),
     ),
     SourceKind.HOST_PATH: (
-        _text("hostPath.path", "Path on the node", "/mnt/data", required=True),
-        _place("hostPath.mountPath"),
-        _read_only("hostPath"),
+        _text_field("hostPath.path", "Path on the node", "/mnt/data", required=True),
+        _path_field("hostPath.mountPath"),
+        _read_only_field("hostPath"),
     ),
     SourceKind.CONFIG_MAP: (
         Field(
@@ -169,22 +169,22 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
             placeholder=files.EXAMPLE,
             literal=True,
         ),
-        _text(
+        _text_field(
             "configMapVolume.configMap",
             "Existing ConfigMap",
             hint="Instead of files: the name of a ConfigMap in the namespace of each project.",
         ),
-        _text("configMapVolume.subPath", "Single file", "train.yaml"),
-        _place("configMapVolume.mountPath"),
+        _text_field("configMapVolume.subPath", "Single file", "train.yaml"),
+        _path_field("configMapVolume.mountPath"),
     ),
     SourceKind.SECRET: (
-        _credential(SourceKind.SECRET, "Each of its keys becomes a file."),
-        _text(
+        _credential_field(SourceKind.SECRET, "Each of its keys becomes a file."),
+        _text_field(
             "secretVolume.secret",
             "Existing Secret",
             hint="Instead of a credential: the name of a Secret in the namespace of each project.",
         ),
-        _place("secretVolume.mountPath"),
+        _path_field("secretVolume.mountPath"),
     ),
 }
 
@@ -205,7 +205,7 @@ class DataSourceForm(AssetForm):
     )
 
     @property
-    def parts(self) -> list[tuple[str, str, list[ShownField]]]:
+    def kind_sections(self) -> list[tuple[str, str, list[ShownField]]]:
         """Value, label and fields of each kind."""
         labels = dict(KINDS)
         return [
@@ -213,17 +213,17 @@ class DataSourceForm(AssetForm):
             for kind, fields in FIELDS.items()
         ]
 
-    def offers(self, user: User, place: Place | None) -> Offered:
+    def field_options(self, user: User, scope: OwningScope | None) -> Offered:
         """Return the credentials to choose from: before a scope is chosen, all that the user sees.
         Which ones can be used there is checked on saving."""
         kinds = [kind for kinds in OPENED_BY.values() for kind in kinds]
-        rows = that_open(kinds, visible_at(place, user))
+        rows = credentials_of_kinds(kinds, visible_credentials(scope, user))
         self._names = {str(row.pk): row.name for row in rows}
-        where = [place.cluster] if place and place.cluster else self.clusters
+        where = [scope.cluster] if scope and scope.cluster else self.clusters
         classes = sorted({name for it in where for name in it.capabilities.storage_classes})
         return {"storage_classes": [*((name, name) for name in classes), (NO_CLASS, "None")]} | {
             f"{of}_credentials": [
-                (str(row.pk), in_words(row)) for row in rows if row.spec.kind in kinds
+                (str(row.pk), option_text(row)) for row in rows if row.spec.kind in kinds
             ]
             for of, kinds in OPENED_BY.items()
         }
@@ -235,8 +235,8 @@ class DataSourceForm(AssetForm):
         if claim.get("claimName") and as_mapping(claim.get("claimInfo")).get("size"):
             text = "Enter either the size of a new PVC or the name of an existing one, not both."
             self.add_error("pvc_claimName", text)
-        if self.values.get("kind") == SourceKind.CONFIG_MAP and files.texts_of(text) is None:
-            self.add_error("configMapVolume_files", files.HOW)
+        if self.values.get("kind") == SourceKind.CONFIG_MAP and files.parse_texts(text) is None:
+            self.add_error("configMapVolume_files", files.FORMAT_HINT)
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """Return the document, without the fields of other kinds."""
@@ -244,7 +244,7 @@ class DataSourceForm(AssetForm):
         kind = str(whole.get("kind", ""))
         item = {key: value for key, value in whole.get(kind, {}).items() if value != ""}
         if kind == SourceKind.PVC:
-            item = _claim(item)
+            item = _claim_values(item)
         if not (item.get("secretRef") or {}).get("name"):
             item.pop("secretRef", None)
         if kind == SourceKind.CONFIG_MAP:
@@ -256,7 +256,7 @@ class DataSourceForm(AssetForm):
         return {"kind": kind, kind: item}
 
 
-def _claim(item: Values) -> Values:
+def _claim_values(item: Values) -> Values:
     """Return an existing claim if it is named, else a new one."""
     info = {key: value for key, value in as_mapping(item.get("claimInfo")).items() if value != ""}
     if item.get("claimName"):
@@ -266,11 +266,11 @@ def _claim(item: Values) -> Values:
     return item | {"claimInfo": info, "existingPvc": False}
 
 
-def blank() -> Values:
+def blank_values() -> Values:
     return {"kind": SourceKind.PVC.value}
 
 
-def initial(source: DataSource) -> dict[str, Any]:
+def initial_values(source: DataSource) -> dict[str, Any]:
     document = as_mapping(source.spec_json)
     values = {key: value for key, value in document.items() if value is not None}
     conf = as_mapping(values.get(SourceKind.CONFIG_MAP))

@@ -9,19 +9,19 @@ from assets.base import AssetCard, AssetKind
 from assets.credential.model import Credential
 from assets.credential.usable import fault_of, find_usable_credential, reason_unfit
 from assets.data_source import card
-from assets.data_source.form import KINDS, DataSourceForm, blank, initial
+from assets.data_source.form import KINDS, DataSourceForm, blank_values, initial_values
 from assets.data_source.model import DataSource, DataSourceAsset
 from assets.data_source.wire import WIRE
 from assets.links import Reference
 from clusters.models import Cluster
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.data import data_source, places
 from spec.data.credential import FETCHED
 from spec.draft import Values
 from spec.problems.errors import Problem, problems_in
 
 CREDENTIAL = "credential"  # the slug of that kind
-PATH: TypeAdapter[str] = TypeAdapter(places.Place)  # where something can be mounted
+PATH_ADAPTER: TypeAdapter[str] = TypeAdapter(places.Place)  # where something can be mounted
 
 
 class DataSourceAssetKind(AssetKind[DataSource]):
@@ -38,7 +38,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
     title = "Data sources"
     lead = "Where data is, and where pods find it: a claim, a share, a bucket, a repository."
     icon = "database"
-    chip = "Type"
+    type_label = "Type"
     columns = card.COLUMNS
 
     form = DataSourceForm
@@ -49,25 +49,25 @@ class DataSourceAssetKind(AssetKind[DataSource]):
         return card.draw(asset, cluster)
 
     def blank_values(self) -> Values:
-        return blank()
+        return blank_values()
 
     def initial_values(self, asset: DataSource) -> Values:
-        return initial(asset)
+        return initial_values(asset)
 
     def problems_when_saved(self, asset: DataSource) -> Iterator[Problem]:
-        """Yield a problem if its credential cannot be used at its place, or cannot open its
+        """Yield a problem if its credential cannot be used at its scope, or cannot open its
         address."""
         spec = asset.spec
         if spec.credential is None:
             return
-        place = Place.of(asset)
+        scope = OwningScope.from_asset(asset)
         path = (spec.kind.value, CREDENTIAL)
-        credential = find_usable_credential(place, spec.credential.asset_id)
+        credential = find_usable_credential(scope, spec.credential.asset_id)
         if credential is None:
             name = spec.credential.name or spec.credential.asset_id
             yield Problem(
                 path,
-                f"the credential {name} cannot be used in {place}; choose another, or another "
+                f"the credential {name} cannot be used in {scope}; choose another, or another "
                 "scope",
             )
         elif spec.kind not in FETCHED:
@@ -99,7 +99,7 @@ class DataSourceAssetKind(AssetKind[DataSource]):
     def item_problems(self, asset: DataSource, item: Values) -> Iterator[Problem]:
         """Yield a problem if nothing can be mounted at the path."""
         try:
-            PATH.validate_python(item.get("path") or asset.spec.path)
+            PATH_ADAPTER.validate_python(item.get("path") or asset.spec.path)
         except ValidationError as error:
             yield Problem(("path",), problems_in(error)[0].message)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from assets.wire import NOT_HERE, AssetWire, Given, WireType, without_unsupported_fields
+from assets.wire import NOT_SUPPORTED, AssetInput, AssetWire, WireType, without_unsupported_fields
 from spec.data.data_source import PART_OF, SourceKind
 from spec.formats.described import schema_of
 from spec.formats.documents import Document, order_keys
@@ -14,7 +14,7 @@ from spec.problems.errors import WORDS, Path, Problem
 
 NAME = {"name": WORDS["extra_forbidden"]}  # an item's name; an asset has its own
 #: Run:ai's words for the id of each type's credential.
-WORDS_OF = {
+CREDENTIAL_WORDS = {
     SourceKind.S3: ("accessKeyAssetId",),
     SourceKind.GIT: ("credentialId", "passwordAssetId"),
     SourceKind.SECRET: ("credentialAssetId",),
@@ -27,18 +27,18 @@ DESCRIPTIONS = {
 }
 TWICE = "names the credential a second time; leave one of both out"
 #: Run:ai's fields of each type that Trainyard does not have.
-LACKS: dict[SourceKind, Mapping[str, str]] = {
-    SourceKind.PVC: {"dataSharing": NOT_HERE},
+UNSUPPORTED: dict[SourceKind, Mapping[str, str]] = {
+    SourceKind.PVC: {"dataSharing": NOT_SUPPORTED},
 }
 #: Fields that say where the data is. A change without any of them leaves it there.
 ORIGIN = {SourceKind.PVC: frozenset({"existingPvc", "claimName", "claimInfo"})}
 
 
-def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -> WireType:
-    def read(spec: Document, asset: Any) -> Given:
-        item, wrong = without_unsupported_fields(spec, {**NAME, **LACKS.get(source, {})})
-        item = _kept(source, asset, item) | item
-        by = [word for word in WORDS_OF.get(source, ()) if word in item]
+def _wire_type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -> WireType:
+    def read(spec: Document, asset: Any) -> AssetInput:
+        item, wrong = without_unsupported_fields(spec, {**NAME, **UNSUPPORTED.get(source, {})})
+        item = _unmentioned_fields(source, asset, item) | item
+        by = [word for word in CREDENTIAL_WORDS.get(source, ()) if word in item]
         for word in by:
             given = item.pop(word)
             named = as_mapping(item.get("credential")).get("assetId")
@@ -52,12 +52,12 @@ def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -
             return (by[0],) if by and inside[:1] == ("credential",) else inside
 
         document = {"kind": source.value, source.value: item}
-        return Given(document, problems=tuple(wrong), place=place)
+        return AssetInput(document, problems=tuple(wrong), request_path=place)
 
     def write(asset: Any) -> Document:
         item = order_keys(as_mapping(as_mapping(asset.spec_json).get(source)), PART_OF[source])
         shown = {key: value for key, value in item.items() if key != "name"}
-        for word in WORDS_OF.get(source, ())[:1]:
+        for word in CREDENTIAL_WORDS.get(source, ())[:1]:
             shown[word] = as_mapping(item.get("credential")).get("assetId")
         return shown
 
@@ -67,14 +67,14 @@ def _type(source: SourceKind, kind: str, path: str, one: str, below: str = "") -
         read,
         write,
         path=path,
-        of=(source.value,),
-        below=below or kind,
-        one=one,
+        document_kinds=(source.value,),
+        list_key=below or kind,
+        noun_with_article=one,
         schema=schema,
     )
 
 
-def _kept(source: SourceKind, asset: Any, item: Document) -> Document:
+def _unmentioned_fields(source: SourceKind, asset: Any, item: Document) -> Document:
     """Return the stored fields that a change does not mention."""
     names = ORIGIN.get(source, frozenset())
     if asset is None or names & item.keys():
@@ -89,7 +89,7 @@ def _schema(source: SourceKind) -> Document:
     own = {key: value for key, value in whole["properties"].items() if key != "name"}
     words = {
         word: {"type": "string", "format": "uuid", "description": DESCRIPTIONS[word]}
-        for word in WORDS_OF.get(source, ())
+        for word in CREDENTIAL_WORDS.get(source, ())
     }
     return whole | {"properties": own | words}
 
@@ -97,18 +97,18 @@ def _schema(source: SourceKind) -> Document:
 WIRE = AssetWire(
     "datasource",
     (
-        _type(SourceKind.NFS, "nfs", "nfs", "an NFS data source"),
-        _type(SourceKind.PVC, "pvc", "pvc", "a PVC data source"),
-        _type(SourceKind.S3, "s3", "s3", "an S3 data source"),
-        _type(SourceKind.GIT, "git", "git", "a Git data source"),
-        _type(SourceKind.HOST_PATH, "hostPath", "host-path", "a host path data source"),
-        _type(
+        _wire_type(SourceKind.NFS, "nfs", "nfs", "an NFS data source"),
+        _wire_type(SourceKind.PVC, "pvc", "pvc", "a PVC data source"),
+        _wire_type(SourceKind.S3, "s3", "s3", "an S3 data source"),
+        _wire_type(SourceKind.GIT, "git", "git", "a Git data source"),
+        _wire_type(SourceKind.HOST_PATH, "hostPath", "host-path", "a host path data source"),
+        _wire_type(
             SourceKind.CONFIG_MAP,
             "config-map",
             "config-map",
             "a ConfigMap data source",
             "config_map",
         ),
-        _type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source", "secret"),
+        _wire_type(SourceKind.SECRET, "secret-volume", "secrets", "a Secret data source", "secret"),
     ),
 )

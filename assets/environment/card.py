@@ -27,7 +27,7 @@ def draw(environment: Environment, cluster: Cluster | None) -> AssetCard:
     return AssetCard(facts, [(label if environment.distributed else "Standard", "accent")])
 
 
-def copied(values: Values) -> list[Fact]:
+def copied_facts(values: Values) -> list[Fact]:
     """Return the facts of a copied pod's own image, if it has one."""
     image = values.get("image")
     return [("box", IMAGE, str(image))] if image else []

@@ -15,7 +15,7 @@ from core.forms import nested
 from core.forms.field import Cell, Field, Input, Values
 from core.forms.items import ShownItem
 from core.forms.shown import ShownField
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.formats.stored import as_mapping, drop_unknown_fields
 from spec.framework import Framework
 from spec.parts import environment as spec
@@ -38,7 +38,7 @@ ARCHITECTURES = ((DISTRIBUTED, "Distributed"), ("standard", "Standard"))
 SECCOMP = (("", "Cluster default"), *((s.value, s.value) for s in Seccomp))
 
 
-def _maybe(key: str, label: str, alias: str) -> Field:
+def _yes_no_field(key: str, label: str, alias: str) -> Field:
     return Field(f"security.{key}", label, Input.MAYBE, alias=alias, options=YES_NO)
 
 
@@ -92,7 +92,7 @@ PROBE = "probes.readiness"
 HTTP_GET = f"{PROBE}.handler.httpGet"
 
 
-def _seconds(key: str, label: str, usual: str = "") -> Field:
+def _seconds_field(key: str, label: str, usual: str = "") -> Field:
     return Field(f"{PROBE}.{key}", label, Input.WHOLE, alias=f"probe_{key}", placeholder=usual)
 
 
@@ -114,11 +114,11 @@ READINESS = (
         alias="probe_scheme",
         options=(("", Scheme.HTTP.value), (Scheme.HTTPS.value, Scheme.HTTPS.value)),
     ),
-    _seconds("initialDelaySeconds", "Initial delay (seconds)"),
-    _seconds("periodSeconds", "Period (seconds)", "10"),
-    _seconds("timeoutSeconds", "Timeout (seconds)", "1"),
-    _seconds("successThreshold", "Success threshold", "1"),
-    _seconds("failureThreshold", "Failure threshold", "3"),
+    _seconds_field("initialDelaySeconds", "Initial delay (seconds)"),
+    _seconds_field("periodSeconds", "Period (seconds)", "10"),
+    _seconds_field("timeoutSeconds", "Timeout (seconds)", "1"),
+    _seconds_field("successThreshold", "Success threshold", "1"),
+    _seconds_field("failureThreshold", "Failure threshold", "3"),
 )
 SECURITY = (
     Field(
@@ -157,9 +157,11 @@ SECURITY = (
         alias="seccomp_profile_type",
         options=SECCOMP,
     ),
-    _maybe("runAsNonRoot", "Run as non-root", "run_as_non_root"),
-    _maybe("allowPrivilegeEscalation", "Privilege escalation", "allow_privilege_escalation"),
-    _maybe("readOnlyRootFilesystem", "Read-only root file system", "read_only_root_filesystem"),
+    _yes_no_field("runAsNonRoot", "Run as non-root", "run_as_non_root"),
+    _yes_no_field("allowPrivilegeEscalation", "Privilege escalation", "allow_privilege_escalation"),
+    _yes_no_field(
+        "readOnlyRootFilesystem", "Read-only root file system", "read_only_root_filesystem"
+    ),
     Field("security.hostIpc", "Use the host's IPC", Input.FLAG, alias="host_ipc"),
     Field("security.hostNetwork", "Use the host's network", Input.FLAG, alias="host_network"),
 )
@@ -167,39 +169,39 @@ SECURITY = (
 
 class EnvironmentForm(AssetForm):
     FIELDS = (*IMAGE, *RUNTIME, *TOOLS, *READINESS, *SECURITY)
-    BESIDE = ("architecture", "framework", "overrideUidGid")
+    OUTSIDE_DOCUMENT = ("architecture", "framework", "overrideUidGid")
 
     def __init__(
         self,
         posted: QueryDict | None,
         *,
         user: User,
-        place: Place | None,
+        scope: OwningScope | None,
         initial: Values,
         fixed: Collection[str] = (),
     ) -> None:
-        super().__init__(posted, user=user, place=place, initial=initial, fixed=fixed)
-        self._note_urls(place)
-        self["tools"].new = {"toolType": ""} | tools.begins(self.why_no_urls)
+        super().__init__(posted, user=user, scope=scope, initial=initial, fixed=fixed)
+        self._read_url_support(scope)
+        self["tools"].new = {"toolType": ""} | tools.blank_tool(self.why_no_urls)
         for item in self["tools"].items:
-            self._leave_out_urls(item)
+            self._hide_unavailable(item)
 
-    def _note_urls(self, place: Place | None) -> None:
+    def _read_url_support(self, scope: OwningScope | None) -> None:
         """Whether tools have external URLs. Where the asset will be may yet be chosen: they are
         offered as long as one cluster has them."""
         reasons: dict[UUID, str] = {}
         for cluster in self.clusters:
-            reason = why_withheld(cluster, tools.BY_URL)
+            reason = why_withheld(cluster, tools.EXTERNAL_URL_OPTION)
             reasons[cluster.pk] = f"on {cluster.name}, {reason}" if reason else ""
         self.offers_urls = not reasons or "" in reasons.values()
-        chosen = place.cluster.pk if place and place.cluster else None
+        chosen = scope.cluster.pk if scope and scope.cluster else None
         possible = [reasons[chosen]] if chosen in reasons else reasons.values()
         self.why_no_urls = next(filter(None, possible), "")
 
-    def _leave_out_urls(self, item: ShownItem) -> None:
+    def _hide_unavailable(self, item: ShownItem) -> None:
         """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
         is elsewhere."""
-        tools.leave_out(item)
+        tools.hide_served_cells(item)
         cell = item.by_slug["connection_type"]
         url = ConnectionType.EXTERNAL_URL.value
         if not self.offers_urls and cell.value != url:
@@ -208,7 +210,7 @@ class EnvironmentForm(AssetForm):
     def blank_item(self, name: str, number: int | str) -> ShownItem:
         item = super().blank_item(name, number)
         if name == "tools":
-            self._leave_out_urls(item)
+            self._hide_unavailable(item)
         return item
 
     @property
@@ -216,7 +218,7 @@ class EnvironmentForm(AssetForm):
         return [self[field.name] for field in READINESS]
 
     @property
-    def opened(self) -> dict[str, bool]:
+    def open_sections(self) -> dict[str, bool]:
         """Which folded parts hold something, or something wrong, and so are shown."""
         given = self.initial
         wrong = set(self.errors)
@@ -243,7 +245,7 @@ class EnvironmentForm(AssetForm):
         }
 
 
-def initial(environment: Environment) -> Values:
+def initial_values(environment: Environment) -> Values:
     """The fields of an environment that exists."""
     return as_mapping(drop_unknown_fields(spec.Environment, environment.spec_json)) | {
         "architecture": DISTRIBUTED if environment.distributed else "standard",

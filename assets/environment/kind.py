@@ -5,7 +5,7 @@ from uuid import UUID
 
 from assets.base import AssetCard, AssetKind, Fact, Panel
 from assets.environment import card
-from assets.environment.form import EnvironmentForm, initial
+from assets.environment.form import EnvironmentForm, initial_values
 from assets.environment.model import Environment
 from assets.environment.wire import WIRE
 from assets.refusals import find_refused
@@ -16,9 +16,9 @@ from spec.kind import KindTraits
 from spec.parts import environment
 from spec.problems.errors import Problem
 
-IDS = ("runAsUid", "runAsGid", "supplementalGroups")
+ID_FIELDS = ("runAsUid", "runAsGid", "supplementalGroups")
 #: Fields of a pod that stay when an environment is chosen. It replaces all others by its own.
-ON_TOP = {"command", "args", "workingDir", "environmentVariables", "probes"}
+KEPT_FIELDS = {"command", "args", "workingDir", "environmentVariables", "probes"}
 
 
 #: Fields that workloads on other clusters than Kubernetes cannot override.
@@ -45,17 +45,17 @@ class EnvironmentAssetKind(AssetKind[Environment]):
 
     panel = Panel.START
     choice_lead = "The image and how to start it."
-    replaces = frozenset(
+    replaced_keys = frozenset(
         field.alias or name
         for name, field in environment.Environment.model_fields.items()
-        if field.alias not in ON_TOP
+        if field.alias not in KEPT_FIELDS
     )
 
     def draw_card(self, asset: Environment, cluster: Cluster | None) -> AssetCard:
         return card.draw(asset, cluster)
 
     def initial_values(self, asset: Environment) -> Values:
-        return initial(asset)
+        return initial_values(asset)
 
     def issues(self, assets: Iterable[Environment], cluster: Cluster | None) -> dict[UUID, str]:
         layers = ((asset, self.layer(asset)) for asset in assets)
@@ -66,14 +66,14 @@ class EnvironmentAssetKind(AssetKind[Environment]):
         return values
 
     def copied_facts(self, values: Values) -> list[Fact]:
-        return card.copied(values)
+        return card.copied_facts(values)
 
     def complaints(self, asset: Environment, own_values: Values) -> Iterator[Problem]:
         """Yield problems for user and group ids of the pod, unless the environment allows them."""
-        if asset.leaves_ids:
+        if asset.allows_own_ids:
             return
         security = own_values.get("security")
-        for key in IDS:
+        for key in ID_FIELDS:
             if isinstance(security, dict) and security.get(key) not in NOTHING:
                 message = f"is set by the environment {asset.name}; leave it empty"
                 yield Problem(("security", key), message)

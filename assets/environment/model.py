@@ -36,7 +36,7 @@ class Environment(Asset):
         return reverse("environment-detail", args=[self.pk])
 
     @property
-    def leaves_ids(self) -> bool:
+    def allows_own_ids(self) -> bool:
         """Whether a workload may have another UID, GID and groups than this environment."""
         security = as_mapping(as_mapping(self.spec_json).get("security"))
         custom = security.get("uidGidSource") == UidGidSource.CUSTOM

@@ -57,14 +57,14 @@ WIRE = {
     "access": "authorizationType",
 }
 #: Cells that an external tool does not have.
-OF_SERVED = ("connection_type", "container_port", "node_port", "access", "who")
+SERVED_CELLS = ("connection_type", "container_port", "node_port", "access", "who")
 #: The option that gives a tool its own URL.
-BY_URL = f"connections.connection_type.{ConnectionType.EXTERNAL_URL}"
+EXTERNAL_URL_OPTION = f"connections.connection_type.{ConnectionType.EXTERNAL_URL}"
 ADDRESS = "Where its pages are. ${NAME} stands for a variable: https://wandb.ai/team/${PROJECT}."
-NAMES = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
+NAME_LISTS = (Access.USERS, Access.GROUPS)  # also the wire names of their lists
 
 
-def begins(why_no_urls: str) -> Values:
+def blank_tool(why_no_urls: str) -> Values:
     """Return the initial values of a new tool, which are those of Run:ai's form: an external URL,
     open to all authenticated users."""
     if why_no_urls:
@@ -78,19 +78,19 @@ def begins(why_no_urls: str) -> Values:
 def pack(cells: Values) -> Values:
     """Convert the cells of a form to a tool."""
     if cells.get("tool_type") in EXTERNAL_TOOLS:
-        cells |= dict.fromkeys(OF_SERVED, "")
+        cells |= dict.fromkeys(SERVED_CELLS, "")
     tool = cells.pop("tool_type", "")
     names = cells.pop("who", [])
     item = {wire: cells.pop(cell, "") for cell, wire in WIRE.items()}
     item["name"] = item["name"] or TOOLS.get(tool, "")
-    item |= {access.value: names for access in NAMES if item["authorizationType"] == access}
+    item |= {access.value: names for access in NAME_LISTS if item["authorizationType"] == access}
     kept = {wire: value for wire, value in item.items() if value not in ("", [])}
     return cells | kept | {"toolType": tool}
 
 
 def unpack(item: Values) -> Values:
     """Convert a tool to the cells of a form."""
-    wire = {"toolType", *WIRE.values(), *NAMES}
+    wire = {"toolType", *WIRE.values(), *NAME_LISTS}
     rest = {key: value for key, value in item.items() if key not in wire}
     cells = {cell: item.get(wire) for cell, wire in WIRE.items()}
     cells["connection_type"] = cells["connection_type"] or ConnectionType.EXTERNAL_URL.value
@@ -99,15 +99,15 @@ def unpack(item: Values) -> Values:
     return rest | cells | {"tool_type": item.get("toolType", "custom"), "who": names}
 
 
-def leave_out(item: ShownItem) -> None:
+def hide_served_cells(item: ShownItem) -> None:
     """Hide the cells that an external tool does not have."""
     if item.by_slug["tool_type"].value in EXTERNAL_TOOLS:
-        for slug in OF_SERVED:
+        for slug in SERVED_CELLS:
             item.by_slug[slug].hidden = True
         item.by_slug["external_url"].note = ADDRESS
 
 
-def words(item: Values) -> str:
+def tool_text(item: Values) -> str:
     """Return a tool in words: ``External URL, port 8888, All authenticated users``."""
     cells = unpack(item)
     if item.get("toolType") in EXTERNAL_TOOLS:

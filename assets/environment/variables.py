@@ -20,7 +20,7 @@ SOURCES = (
     ("podFieldRef", "Pod field"),
     ("credential", "Credential"),
 )
-NAMED = ("secret", "configMap", "credential")  # sources with keys
+KEYED_SOURCES = ("secret", "configMap", "credential")  # sources with keys
 #: ``value`` is a value, a name, or a path in the pod.
 CELLS = (
     Cell("name", "Name"),
@@ -41,7 +41,7 @@ def pack(cells: Values) -> Values:
     kept = cells.pop(KEPT, "")
     unset = cells.pop(UNSET, False)
     chosen = cells.pop(CHOSEN, {})
-    if source in NAMED:
+    if source in KEYED_SOURCES:
         same = source == "credential" and chosen.get("name", "") == value
         of = {**(chosen if same else {}), "name": value, "key": key}
         return {**cells, "name": name, source: of}
@@ -56,7 +56,7 @@ def pack(cells: Values) -> Values:
 def unpack(item: Values) -> Values:
     """Convert a variable to the cells of a form."""
     whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
-    for source in NAMED:
+    for source in KEYED_SOURCES:
         if isinstance(of := item.get(source), dict):
             chosen = {CHOSEN: {**of, "key": None}} if of.get("assetId") else {}
             where = {"source": source, "value": of.get("name"), "key": of.get("key")}

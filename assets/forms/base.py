@@ -10,10 +10,10 @@ from clusters.models import Cluster
 from core.forms.field import Field, Input, Values
 from core.forms.form import Form
 from core.forms.items import Offered
-from projects.scopes import EVERY_CLUSTER, Place, scope_options, scopes_open_to
+from projects.scopes import EVERY_CLUSTER, OwningScope, scope_options, scopes_open_to
 from spec.problems.errors import SpecError
 
-WHERE = (
+SHARED_FIELDS = (
     Field("cluster", "Cluster", Input.SELECT, choices="clusters"),
     Field(
         "scope",
@@ -32,51 +32,51 @@ class AssetForm(Form):
     not part of the document."""
 
     FIELDS: tuple[Field, ...] = ()
-    BESIDE: tuple[str, ...] = ()
+    OUTSIDE_DOCUMENT: tuple[str, ...] = ()
 
     def __init__(
         self,
         posted: QueryDict | None,
         *,
         user: User,
-        place: Place | None,
+        scope: OwningScope | None,
         initial: Values,
         fixed: Collection[str] = (),
     ) -> None:
-        self.places = self.places_for(user)
-        shared = [it for it in self.places.values() if not it.owner] or self.places.values()
+        self.scopes = self.creatable_scopes(user)
+        shared = [it for it in self.scopes.values() if not it.owner] or self.scopes.values()
         clusters = {it.cluster_key: str(it.cluster or EVERY_CLUSTER) for it in shared}
         asked = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
-        groups = scope_options(self.places, asked)
+        groups = scope_options(self.scopes, asked)
         offered = {
             "clusters": list(clusters.items()),
             "scopes": [option for _, options in groups for option in options],
-            **self.offers(user, place if "scope" in fixed else None),
+            **self.field_options(user, scope if "scope" in fixed else None),
         }
-        if place is not None:
-            initial = initial | {"cluster": place.cluster_key, "scope": place.key}
-        fields = (*WHERE, *self.FIELDS)
+        if scope is not None:
+            initial = initial | {"cluster": scope.cluster_key, "scope": scope.key}
+        fields = (*SHARED_FIELDS, *self.FIELDS)
         super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
         self["scope"].groups = groups
         if self.is_bound:
             self.check()
 
-    def places_for(self, user: User) -> dict[str, Place]:
+    def creatable_scopes(self, user: User) -> dict[str, OwningScope]:
         """Places where the user may create one, by the value of the scope field."""
         return scopes_open_to(user, "assets.create")
 
-    def offers(self, user: User, place: Place | None) -> Offered:
-        """Options of the form's own fields; ``place`` is the asset's, once that is decided."""
+    def field_options(self, user: User, scope: OwningScope | None) -> Offered:
+        """Options of the form's own fields; ``scope`` is the asset's, once that is decided."""
         return {}
 
     def check(self) -> None:
         """Check what a browser with our scripts would not send."""
-        place = self.places.get(self.values.get("scope", ""))
+        scope = self.scopes.get(self.values.get("scope", ""))
         cluster = self.values.get("cluster")
-        if place is None or place.owner or not cluster or place.cluster_key == cluster:
+        if scope is None or scope.owner or not cluster or scope.cluster_key == cluster:
             return
-        if place.cluster:
-            self.add_error("scope", f"{place.holder} belongs to the cluster {place.cluster}.")
+        if scope.cluster:
+            self.add_error("scope", f"{scope.holder} belongs to the cluster {scope.cluster}.")
         else:
             self.add_error(
                 "cluster",
@@ -86,12 +86,12 @@ class AssetForm(Form):
     @property
     def clusters(self) -> list[Cluster]:
         """Clusters to which the asset may belong."""
-        each = {it.cluster.pk: it.cluster for it in self.places.values() if it.cluster}
+        each = {it.cluster.pk: it.cluster for it in self.scopes.values() if it.cluster}
         return list(each.values())
 
     @property
-    def place(self) -> Place:
-        return self.places[self.values["scope"]]
+    def scope(self) -> OwningScope:
+        return self.scopes[self.values["scope"]]
 
     @property
     def name(self) -> str:
@@ -103,8 +103,8 @@ class AssetForm(Form):
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """The asset's values under their wire names."""
-        where = [field.key for field in WHERE]
-        return super().document(without=(*where, *self.BESIDE, *without))
+        where = [field.key for field in SHARED_FIELDS]
+        return super().document(without=(*where, *self.OUTSIDE_DOCUMENT, *without))
 
     def columns(self) -> dict[str, Any]:
         """Values stored in columns, not in the document."""

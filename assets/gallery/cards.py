@@ -14,7 +14,7 @@ from core.forms.words import field_sentence
 UNUSABLE = ("Cannot be used here", "warning")
 NOT_VALID = ("No longer valid", "danger")
 #: Chips of assets that cannot be used; they say nothing else about the asset.
-AGAINST = {UNUSABLE, NOT_VALID}
+UNUSABLE_CHIPS = {UNUSABLE, NOT_VALID}
 
 
 def asset_cards(
@@ -22,14 +22,14 @@ def asset_cards(
 ) -> list[AssetCard]:
     """Cards of assets of one kind, judged for ``cluster`` or for each asset where it belongs, with
     the names of assets they refer to."""
-    linked = _linked(kind, assets)
+    linked = _linked_facts(kind, assets)
     issues = kind.issues(assets, cluster)
-    drawn = [(asset.pk, _card(kind, asset, cluster or asset.cluster)) for asset in assets]
+    drawn = [(asset.pk, _draw_card(kind, asset, cluster or asset.cluster)) for asset in assets]
     named = [(pk, replace(card, facts=[*card.facts, *linked[pk]])) for pk, card in drawn]
-    return [_with(card, issues.get(pk, "")) for pk, card in named]
+    return [_with_issue(card, issues.get(pk, "")) for pk, card in named]
 
 
-def _with(card: AssetCard, issue: str) -> AssetCard:
+def _with_issue(card: AssetCard, issue: str) -> AssetCard:
     if card.why_not or not issue:
         return card
     why_not = field_sentence(issue)
@@ -37,14 +37,14 @@ def _with(card: AssetCard, issue: str) -> AssetCard:
     return AssetCard(facts, [*card.chips, UNUSABLE], why_not)
 
 
-def _card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
+def _draw_card(kind: AssetKind[A], asset: A, cluster: Cluster | None) -> AssetCard:
     if fault := kind.fault_of(asset):
         why_not = field_sentence(fault)
         return AssetCard([("alert-triangle", NOT_VALID[0], why_not)], [NOT_VALID], why_not)
     return kind.draw_card(asset, cluster)
 
 
-def _linked(kind: AssetKind[A], assets: Sequence[A]) -> dict[UUID, list[Fact]]:
+def _linked_facts(kind: AssetKind[A], assets: Sequence[A]) -> dict[UUID, list[Fact]]:
     facts: dict[UUID, list[Fact]] = defaultdict(list)
     if kind.links is None:
         return facts

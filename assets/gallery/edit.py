@@ -16,7 +16,7 @@ from assets.forms.base import AssetForm
 from core.web.pages import form_page, respond_after_change, respond_with_created, return_address
 from core.web.query import parse_number
 from projects.models import Project
-from projects.scopes import ME, Place
+from projects.scopes import ME, OwningScope
 from spec.problems.errors import SpecError
 
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
@@ -27,7 +27,7 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """A new asset. The query may say ``project``, ``slot`` (who asked) and ``next``."""
     initial = kind.blank_values() | {"cluster": request.GET.get("cluster", "")}
-    form = _form(request, kind, initial, place=_asked_place(request, kind))
+    form = _form(request, kind, initial, scope=_requested_scope(request, kind))
     if request.method == "POST" and form.is_valid():
         try:
             asset = services.create(
@@ -35,14 +35,14 @@ def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
                 by=request.user,
                 name=form.name,
                 description=form.description,
-                place=form.place,
+                scope=form.scope,
                 document=form.document(),
                 **form.columns(),
             )
         except SpecError as error:
             form.add_verdict(error)
         else:
-            return _created(request, kind, asset)
+            return _respond_with_asset(request, kind, asset)
     return _page(request, kind, form, f"New {kind.noun}", f"Create {kind.noun}")
 
 
@@ -52,7 +52,13 @@ def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     services.check_editable(kind, asset, request.user)
     where = ("cluster", "scope")
-    form = _form(request, kind, _initial(kind, asset), place=Place.of(asset), fixed=where)
+    form = _form(
+        request,
+        kind,
+        _initial_values(kind, asset),
+        scope=OwningScope.from_asset(asset),
+        fixed=where,
+    )
     if request.method == "POST" and form.is_valid():
         changes: dict[str, Any] = {"document": form.document()} if kind.has_form else {}
         try:
@@ -78,15 +84,15 @@ def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """The form of a new asset, filled with another one's values."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    initial = _initial(kind, asset) | {"name": services.free_name(kind, asset)}
-    place = Place.of(asset)
-    may = place.is_open_to(request.user, "assets.create")
-    form = _form(request, kind, initial, place=place if may else None)
+    initial = _initial_values(kind, asset) | {"name": services.free_name(kind, asset)}
+    scope = OwningScope.from_asset(asset)
+    may = scope.is_open_to(request.user, "assets.create")
+    form = _form(request, kind, initial, scope=scope if may else None)
     if request.method == "POST" and form.is_valid():
         where: dict[str, Any] = {
             "name": form.name,
             "description": form.description,
-            "place": form.place,
+            "scope": form.scope,
         }
         try:
             if kind.has_form:
@@ -98,7 +104,7 @@ def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         except SpecError as error:
             form.add_verdict(error)
         else:
-            return _created(request, kind, twin)
+            return _respond_with_asset(request, kind, twin)
     return _page(request, kind, form, f"Copy of {asset.name}", f"Create {kind.noun}")
 
 
@@ -106,21 +112,21 @@ def _form(
     request: Request,
     kind: AssetKind[A],
     initial: dict[str, Any],
-    place: Place | None,
+    scope: OwningScope | None,
     fixed: tuple[str, ...] = (),
 ) -> AssetForm:
     posted = request.POST if request.method == "POST" else None
-    return kind.form(posted, user=request.user, place=place, initial=initial, fixed=fixed)
+    return kind.form(posted, user=request.user, scope=scope, initial=initial, fixed=fixed)
 
 
-def _initial(kind: AssetKind[A], asset: A) -> dict[str, Any]:
+def _initial_values(kind: AssetKind[A], asset: A) -> dict[str, Any]:
     return {"name": asset.name, "description": asset.description, **kind.initial_values(asset)}
 
 
-def _asked_place(request: Request, kind: AssetKind[A]) -> Place | None:
+def _requested_scope(request: Request, kind: AssetKind[A]) -> OwningScope | None:
     """The person, or the project, that the query names; else the only project there is."""
-    if kind.personal and request.GET.get("scope") == ME:
-        return Place(owner=request.user)
+    if kind.may_be_personal and request.GET.get("scope") == ME:
+        return OwningScope(owner=request.user)
     projects = Project.objects.visible_to(request.user).for_list()
     asked = parse_number(request.GET.get("project", ""))
     if asked is not None:
@@ -128,7 +134,7 @@ def _asked_place(request: Request, kind: AssetKind[A]) -> Place | None:
     elif request.GET.get("cluster"):
         return None
     candidates = list(projects[:2])
-    return Place(candidates[0]) if len(candidates) == 1 else None
+    return OwningScope(candidates[0]) if len(candidates) == 1 else None
 
 
 def _page(
@@ -152,7 +158,7 @@ def _page(
     )
 
 
-def _created(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
+def _respond_with_asset(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
     """Tell the page that asked which asset it got, with htmx and without."""
     messages.success(request, f"The {kind.noun} {asset.name} was created.")
     return respond_with_created(request, kind.slug, asset.pk, kind.address("detail", asset.pk))

@@ -11,8 +11,8 @@ from accounts.http import Request
 from assets import services
 from assets.base import A, AssetKind
 from assets.gallery.cards import NOT_VALID, asset_cards
-from assets.gallery.views import links
-from assets.links import tables
+from assets.gallery.views import start_links
+from assets.links import link_tables
 from assets.names import as_yaml
 from core.web.http import render_partial
 from core.web.pages import deletion_page, is_in_drawer
@@ -33,7 +33,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         "asset": asset,
         "facts": [
             *((name, value) for _, name, value in card.facts),
-            *([(kind.chip, card.chips[0][0])] if NOT_VALID not in card.chips else []),
+            *([(kind.type_label, card.chips[0][0])] if NOT_VALID not in card.chips else []),
             ("Scope", asset.scope_name),
             ("Cluster", str(asset.cluster or EVERY_CLUSTER)),
             ("Created by", asset.created_by.username if asset.created_by else ""),
@@ -41,11 +41,11 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         "yaml": as_yaml(kind, asset, request.user),
         "users": [
             (table.noun().capitalize(), user)
-            for table in tables()
-            for user in table.made_with(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
+            for table in link_tables()
+            for user in table.holders_of_asset(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
         ],
         "may_edit": editable,
-        "links": links(kind, asset, editable),
+        "links": start_links(kind, asset, editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": is_in_drawer(request),
         "edit_address": kind.address("edit", pk),

@@ -12,13 +12,13 @@ from django.utils.timezone import localtime
 from accounts.models import User
 from assets.asset import Asset
 from assets.base import AssetCard, AssetKind
-from assets.gallery.cards import AGAINST, asset_cards
-from assets.links import tables, used_by
+from assets.gallery.cards import UNUSABLE_CHIPS, asset_cards
+from assets.links import link_tables, usage_text
 from core.forms.field import Option
 from core.web.query import search_text
 from projects.scopes import EVERY_CLUSTER, ME, ONLY_YOU, Scope, ScopedQuerySet
 
-AT_ONCE = 500  # rows of an export
+EXPORT_CHUNK = 500  # rows of an export
 MOST_AUTHORS = 100  # offered by the filter
 FIRST = "name"
 NO_ISSUES = "No issues"
@@ -38,11 +38,11 @@ class AssetColumn:
 
 def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
     """The columns of a kind. The first is the name, which links to the asset."""
-    counts = tuple(f"used_by_{table.HOLDER}" for table in tables())
+    counts = tuple(f"used_by_{table.HOLDER}" for table in link_tables())
     return [
         AssetColumn(FIRST, "Name", lambda asset, card: asset.name, ("name",)),
         AssetColumn("description", "Description", lambda it, card: it.description, wide=True),
-        AssetColumn("type", kind.chip, _type),
+        AssetColumn("type", kind.type_label, _type),
         *(
             AssetColumn(f"fact-{number}", label, partial(_values_of, names), wide=True)
             for number, (label, names) in enumerate(kind.columns)
@@ -50,7 +50,7 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
         AssetColumn("status", "Status", lambda it, card: card.why_not or NO_ISSUES, wide=True),
         AssetColumn("scope", "Scope", lambda asset, card: asset.scope_name, ("scope",)),
         AssetColumn("cluster", "Cluster", lambda asset, card: str(asset.cluster or EVERY_CLUSTER)),
-        AssetColumn("used", "Used by", lambda asset, card: used_by(asset), counts),
+        AssetColumn("used", "Used by", lambda asset, card: usage_text(asset), counts),
         AssetColumn("by", "Created by", _author, ("created_by__username",)),
         AssetColumn("created", "Created", lambda it, card: _time(it.created_at), ("created_at",)),
         AssetColumn("changed", "Changed", lambda it, card: _time(it.updated_at), ("updated_at",)),
@@ -59,7 +59,7 @@ def columns_of(kind: AssetKind[Any]) -> list[AssetColumn]:
 
 def _type(asset: Asset, card: AssetCard) -> str:
     """The asset's type; empty if it can no longer be read."""
-    return next((chip[0] for chip in card.chips if chip not in AGAINST), "")
+    return next((chip[0] for chip in card.chips if chip not in UNUSABLE_CHIPS), "")
 
 
 def _values_of(names: Collection[str], asset: Asset, card: AssetCard) -> str:
@@ -84,9 +84,9 @@ class GalleryState:
         self.user = user
         self.columns = columns_of(kind)
         self.text = search_text(asked)
-        self.scopes = [*Scope.choices, *([(ME, ONLY_YOU)] if kind.personal else [])]
-        self.scope = _known(asked.get("scope", ""), dict(self.scopes))
-        self.type = _known(asked.get("type", ""), dict(kind.types))
+        self.scopes = [*Scope.choices, *([(ME, ONLY_YOU)] if kind.may_be_personal else [])]
+        self.scope = _if_known(asked.get("scope", ""), dict(self.scopes))
+        self.type = _if_known(asked.get("type", ""), dict(kind.types))
         self.by = asked.get("by", "")
         self.order = asked.get("order", FIRST)
         self.by_key = {it.key: it.order for it in self.columns if it.order}
@@ -100,17 +100,17 @@ class GalleryState:
     def rows(self) -> ScopedQuerySet[Any]:
         rows = self.kind.visible_to(self.user)
         rows = rows.search(self.text) if self.text else rows
-        rows = rows.filter(**self._scoped()) if self.scope else rows
+        rows = rows.filter(**self._scope_filter()) if self.scope else rows
         rows = rows.filter(**{f"{self.kind.column}__kind": self.type}) if self.type else rows
         rows = rows.filter(created_by__username=self.by) if self.by else rows
         down = "-" if self.order.startswith("-") else ""
         fields = self.by_key[self.order.removeprefix("-")]
         return rows.order_by(*(f"{down}{field}" for field in fields), "name", "pk")
 
-    def _scoped(self) -> dict[str, Any]:
+    def _scope_filter(self) -> dict[str, Any]:
         if self.scope == ME:
             return {"owner": self.user}
-        return {"scope": self.scope} | ({"owner": None} if self.kind.personal else {})
+        return {"scope": self.scope} | ({"owner": None} if self.kind.may_be_personal else {})
 
     def authors(self) -> list[Option]:
         """Options of the filter by author."""
@@ -123,11 +123,11 @@ class GalleryState:
         yield [column.label for column in self.columns]
         rows = list(self.rows())
         start = 0
-        while some := rows[start : start + AT_ONCE]:
+        while some := rows[start : start + EXPORT_CHUNK]:
             for asset, card in zip(some, asset_cards(self.kind, some), strict=True):
                 yield [column.text(asset, card) for column in self.columns]
-            start += AT_ONCE
+            start += EXPORT_CHUNK
 
 
-def _known(text: str, words: Any) -> str:
+def _if_known(text: str, words: Any) -> str:
     return text if text in words else ""

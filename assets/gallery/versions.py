@@ -28,7 +28,7 @@ def listing(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 @login_required
 def restore(request: Request, kind: AssetKind[A], pk: UUID, number: int) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
-    version = get_object_or_404(history.of(kind, asset), number=number)
+    version = get_object_or_404(history.versions_of(kind, asset), number=number)
     try:
         services.restore(kind, asset, version, by=request.user)
     except SpecError as error:
@@ -43,7 +43,7 @@ def _page(request: Request, kind: AssetKind[A], asset: A, refusal: str = "") -> 
         "kind": kind,
         "asset": asset,
         "changes": history.changes(kind, asset, request.user),
-        "most": history.MOST,
+        "most": history.MAX_VERSIONS,
         "may_edit": kind.rows.editable_by(request.user).filter(pk=asset.pk).exists(),
         "refusal": refusal,
         "in_drawer": is_in_drawer(request),

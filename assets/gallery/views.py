@@ -14,7 +14,7 @@ from accounts.http import Request
 from assets.base import A, AssetCard, AssetKind
 from assets.gallery.cards import asset_cards
 from assets.gallery.table import GalleryState
-from assets.links import used_by
+from assets.links import usage_text
 from core.web.http import render_partial
 from core.web.sheets import line_writer
 from projects.scopes import ME
@@ -31,7 +31,7 @@ TABLE = "table"
 def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     """What the address asks for; ``as`` is remembered."""
     state = GalleryState(kind, request.GET, request.user)
-    look = _look(request)
+    look = _remembered_look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
     page = Paginator(state.rows(), size).get_page(request.GET.get("page"))
     drawn = list(zip(page, asset_cards(kind, list(page)), strict=True))
@@ -49,7 +49,9 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
         "authors": state.authors(),
         "address": kind.address("list"),
         "create_address": _create_address(kind, state),
-        "begin_address": f"{reverse(kind.begins_at)}?{kind.begins_with}" if kind.begins_at else "",
+        "begin_address": f"{reverse(kind.start_route)}?{kind.start_query}"
+        if kind.start_route
+        else "",
     }
     return render_partial(request, "assets/gallery.html", "cards", context)
 
@@ -72,7 +74,7 @@ def _create_address(kind: AssetKind[A], state: GalleryState) -> str:
     return f"{kind.address('create')}{own}" if kind.has_form else ""
 
 
-def _look(request: Request) -> str:
+def _remembered_look(request: Request) -> str:
     asked = request.GET.get("as", "")
     if asked in {CARDS, TABLE} and asked != request.session.get(LOOK, CARDS):
         request.session[LOOK] = asked
@@ -93,7 +95,7 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
     if editable:
         menu.insert(0, (kind.edit_verb, kind.address("edit", asset.pk), "pencil"))
         menu.append(("Delete", kind.address("delete", asset.pk), "trash"))
-    users = used_by(asset)
+    users = usage_text(asset)
     return {
         "title": asset.name,
         "address": kind.address("detail", asset.pk),
@@ -103,16 +105,16 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
         "chips": [*card.chips, (asset.scope_name, "neutral")],
         "foot": f"Used by {users}" if users else "Not used yet",
         "menu": menu,
-        "links": links(kind, asset, editable),
+        "links": start_links(kind, asset, editable),
     }
 
 
-def links(kind: AssetKind[A], asset: Any, editable: bool) -> list[tuple[str, str, str]]:
+def start_links(kind: AssetKind[A], asset: Any, editable: bool) -> list[tuple[str, str, str]]:
     """Pages where something begins with it, and where what it holds is changed: label, address,
     icon."""
-    if not kind.begins_at:
+    if not kind.start_route:
         return []
     where = {"project": asset.project_id} if asset.project_id else {}
-    begin = f"{reverse(kind.begins_at)}?{urlencode({kind.slug: asset.pk, **where})}"
+    begin = f"{reverse(kind.start_route)}?{urlencode({kind.slug: asset.pk, **where})}"
     change = [("Edit", f"{begin}&edit", "pencil")] if editable else []
     return [("Use", begin, "player-play"), *change]

@@ -34,8 +34,8 @@ class TemplateAssetKind(AssetKind[Template]):
     form = TemplateForm
     has_form = False
     hint = "To create one, choose Save as template while creating a workload."
-    begins_at = "workload-new"
-    begins_with = "rules"
+    start_route = "workload-new"
+    start_query = "rules"
 
     panel = Panel.SETUP
     choice_lead = "Select a preconfigured template, or start from scratch."

@@ -3,13 +3,13 @@ wizard."""
 
 from typing import Any
 
-from assets.wire import AssetWire, Given, WireType
+from assets.wire import AssetInput, AssetWire, WireType
 from spec.formats.documents import Document
 from spec.formats.stored import as_mapping
 
 
-def _read(spec: Document, asset: Any) -> Given:
-    return Given(spec)
+def _read(spec: Document, asset: Any) -> AssetInput:
+    return AssetInput(spec)
 
 
 def _write(asset: Any) -> Document:

@@ -16,9 +16,9 @@ from projects.scopes import Scoped
 from spec.formats import documents
 from spec.versions import lifted, with_version
 
-MOST = 50  # versions kept per asset
+MAX_VERSIONS = 50  # versions kept per asset
 HEAD = ("name", "description")
-NO_PARTS = {"id", "created_by", "updated_by"} | {field.name for field in Scoped._meta.fields}
+NOT_VERSIONED = {"id", "created_by", "updated_by"} | {field.name for field in Scoped._meta.fields}
 Columns = dict[str, Any]
 
 
@@ -33,13 +33,13 @@ class Change:
     is_current: bool
 
 
-def of(kind: AssetKind[A], asset: Asset) -> QuerySet[AssetVersion]:
+def versions_of(kind: AssetKind[A], asset: Asset) -> QuerySet[AssetVersion]:
     """An asset's versions, newest first."""
     return AssetVersion.objects.filter(kind=kind.slug, asset_id=asset.pk).order_by("-number")
 
 
 def columns_of(kind: AssetKind[A], asset: A) -> Columns:
-    return {field.name: getattr(asset, field.attname) for field in _parts(kind)}
+    return {field.name: getattr(asset, field.attname) for field in _versioned_fields(kind)}
 
 
 def columns_of_version(kind: AssetKind[A], version: AssetVersion) -> Columns:
@@ -48,30 +48,32 @@ def columns_of_version(kind: AssetKind[A], version: AssetVersion) -> Columns:
     return {**version.columns, kind.column: document}
 
 
-def keep(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
+def store_version(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
     """Store a version, if the asset has changed. ``before`` is the row before the change, which
     becomes the first version of an asset that has none yet."""
-    latest = of(kind, asset).first()
+    latest = versions_of(kind, asset).first()
     if latest is None and before is not None:
-        latest = _add(kind, before, 1)
+        latest = _save_version(kind, before, 1)
     if latest is None or columns_of_version(kind, latest) != columns_of(kind, asset):
         number = latest.number + 1 if latest else 1
-        _add(kind, asset, number)
-        of(kind, asset).filter(number__lte=number - MOST).delete()
+        _save_version(kind, asset, number)
+        versions_of(kind, asset).filter(number__lte=number - MAX_VERSIONS).delete()
 
 
-def forget(kind: AssetKind[A], asset: Asset) -> None:
-    of(kind, asset).delete()
+def delete_versions(kind: AssetKind[A], asset: Asset) -> None:
+    versions_of(kind, asset).delete()
 
 
 def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
     """The changes of an asset, newest first; one that never changed has a single version."""
-    versions = list(of(kind, asset).select_related("by")) or [_row(kind, asset, 1)]
-    texts = [_text(kind, asset, version, user) for version in versions] + [[]]
+    versions = list(versions_of(kind, asset).select_related("by")) or [
+        _build_version(kind, asset, 1)
+    ]
+    texts = [_version_lines(kind, asset, version, user) for version in versions] + [[]]
     return [
         Change(
             version,
-            _difference(texts[place + 1], texts[place]),
+            _diff_lines(texts[place + 1], texts[place]),
             is_first=place == len(versions) - 1,
             is_current=place == 0,
         )
@@ -79,31 +81,31 @@ def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
     ]
 
 
-def as_it_was(kind: AssetKind[A], version: AssetVersion) -> A:
+def restored_asset(kind: AssetKind[A], version: AssetVersion) -> A:
     """An unsaved asset with the columns of a version, without those that no longer exist."""
-    names = {field.name for field in _parts(kind)}
+    names = {field.name for field in _versioned_fields(kind)}
     columns = columns_of_version(kind, version)
     return kind.model(**{key: value for key, value in columns.items() if key in names})
 
 
-def _parts(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
+def _versioned_fields(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
     """The columns that people edit."""
     return [
         field
         for field in kind.model._meta.concrete_fields
         if field.editable
-        and field.name not in NO_PARTS
+        and field.name not in NOT_VERSIONED
         and not isinstance(field, EncryptedTextField | DateTimeField)
     ]
 
 
-def _add(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
-    version = _row(kind, asset, number)
+def _save_version(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
+    version = _build_version(kind, asset, number)
     version.save()
     return version
 
 
-def _row(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
+def _build_version(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
     columns = columns_of(kind, asset)
     return AssetVersion(
         kind=kind.slug,
@@ -115,9 +117,9 @@ def _row(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
     )
 
 
-def _text(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> list[str]:
+def _version_lines(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> list[str]:
     """A version as lines of text, without secrets and defaults."""
-    twin = as_it_was(kind, version)
+    twin = restored_asset(kind, version)
     own = {
         key: value
         for key, value in columns_of(kind, twin).items()
@@ -126,7 +128,7 @@ def _text(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> li
     return [*documents.to_yaml(own).splitlines(), *as_yaml(kind, twin, user).splitlines()]
 
 
-def _difference(before: list[str], after: list[str]) -> tuple[tuple[str, str], ...]:
+def _diff_lines(before: list[str], after: list[str]) -> tuple[tuple[str, str], ...]:
     tones = {"+": "added", "-": "removed"}
     lines = list(unified_diff(before, after, n=2, lineterm=""))[2:] if before else []
     return tuple((tones.get(line[:1], ""), line) for line in lines if not line.startswith("@@"))

@@ -18,7 +18,7 @@ from accounts.api.tokens import Bearer
 from accounts.api.tokens import router as accounts
 from accounts.api.users import router as users
 from accounts.devices.api import router as devices
-from assets.api.routes import router_of as asset_router_of
+from assets.api.routes import asset_router as asset_router_of
 from assets.kinds import KINDS
 from clusters.api.clusters import router as clusters
 from clusters.api.nodes import router as nodes

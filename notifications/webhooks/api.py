@@ -6,7 +6,7 @@ from uuid import UUID
 from ninja import Query, Router, Status
 
 from accounts.api.tokens import ApiRequest
-from assets.api.places import place_in
+from assets.api.places import shared_scope_from
 from assets.api.schemas import SCOPES
 from core.rest.api import Pages, not_found, refusal_error, translate_errors
 from core.rest.filters import (
@@ -95,7 +95,7 @@ def list_webhooks(request: ApiRequest, listing: Query[WebhookListing]) -> Webhoo
 def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret]:
     """Create a webhook: an address that gets a message when workloads change. The secret that signs
     the messages is in this answer and never shown again."""
-    place, wrong = place_in(body, request.user)
+    place, wrong = shared_scope_from(body, request.user)
     if place is None:
         raise refusal_error(REFUSED, wrong)
     given: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})

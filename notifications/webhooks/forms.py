@@ -9,7 +9,7 @@ from core.forms.field import Field, Input
 from core.forms.form import Form
 from notifications import events
 from notifications.models import Webhook
-from projects.scopes import Place, scope_options, scopes_open_to
+from projects.scopes import OwningScope, scope_options, scopes_open_to
 
 FIELDS = (
     Field(
@@ -42,7 +42,9 @@ class WebhookForm(Form):
         self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
     ) -> None:
         places = (
-            [Place.of(webhook)] if webhook else scopes_open_to(user, "webhooks.create").values()
+            [OwningScope.from_asset(webhook)]
+            if webhook
+            else scopes_open_to(user, "webhooks.create").values()
         )
         self.places = {place.key: place for place in places}
         initial: dict[str, Any] = {"events": [events.EVERY_EVENT], "enabled": True}
@@ -50,7 +52,7 @@ class WebhookForm(Form):
             initial = {
                 name: getattr(webhook, name) for name in ("name", "url", "events", "enabled")
             }
-            initial["scope"] = Place.of(webhook).key
+            initial["scope"] = OwningScope.from_asset(webhook).key
         groups = scope_options(self.places, "")
         offered = {"scopes": [option for _, options in groups for option in options]}
         fields = (*FIELDS, ENABLED) if webhook else FIELDS
@@ -59,7 +61,7 @@ class WebhookForm(Form):
         self["scope"].groups = groups
 
     @property
-    def place(self) -> Place:
+    def place(self) -> OwningScope:
         return self.places[self.values["scope"]]
 
     def submitted_values(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from core.broker import enqueue
 from notifications import events
 from notifications.delivery import outbox, receivers, results
 from notifications.models import Delivery, Webhook, new_secret
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from workloads.history.events import NOTIFY
 
 OLD_SECRET_LIFETIME = timedelta(hours=24)
@@ -28,12 +28,12 @@ AUDITED_JSON = ("events",)  # the JSON column that the audit log shows
 
 
 def create(
-    *, by: User, place: Place, name: str, url: str, events: list[str], enabled: bool = True
+    *, by: User, place: OwningScope, name: str, url: str, events: list[str], enabled: bool = True
 ) -> Webhook:
     """Create a webhook, with its secret. ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.create", place.scope_keys)
     webhook = Webhook(name=name, url=url, events=events, enabled=False, created_by=by)
-    webhook.put(place)
+    webhook.set_scope(place)
     _validate(webhook)
     with transaction.atomic():
         if enabled:

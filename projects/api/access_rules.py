@@ -23,13 +23,13 @@ from projects.api.grants import (
     AccessRuleIn,
     ScopeIn,
     SubjectIn,
+    access_rules,
     cluster_of,
-    find,
-    give,
-    number_of,
-    rules,
+    find_rule,
+    grant_role,
+    revoke_rule,
+    role_number,
     scope_of,
-    take,
 )
 
 router = Router(tags=["Access"], by_alias=True)
@@ -146,17 +146,17 @@ class RuleNarrowing(FilterParameters):
 
     def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")
-        shown = _shown(rule for rule in rules(Q(), Q()) if self._holds(rule))
+        shown = _rules_out(rule for rule in access_rules(Q(), Q()) if self._matches(rule))
         return filter_objects(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
 
-    def _holds(self, rule: AccessRule) -> bool:
+    def _matches(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
         return (
             self.subject_type in {"", "user"}
             and self.subject_id_filter.casefold() in rule.user.username.casefold()
             and self.scope_type in {"", kind}
             and self.scope_id in {"", scope}
-            and self.role_id in {None, number_of(rule.role)}
+            and self.role_id in {None, role_number(rule.role)}
             and (self.cluster_id is None or self.cluster_id == cluster_of(rule))
         )
 
@@ -183,13 +183,13 @@ def count_access_rules(request: ApiRequest, narrowing: Query[RuleNarrowing]) -> 
 def get_access_rule(request: ApiRequest, rule_id: int) -> AccessRuleOut:
     """One role of a user, by its id."""
     access.require(request.user, "users.read")
-    return next(_shown([find(rule_id)]))
+    return next(_rules_out([find_rule(rule_id)]))
 
 
 @router.post("/authorization/access-rules", response={201: AccessRuleOut})
 def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[AccessRuleOut]:
     """Give someone a role in a scope."""
-    return Status(201, next(_shown([give(body, request.user)])))
+    return Status(201, next(_rules_out([grant_role(body, request.user)])))
 
 
 @router.post("/authorization/access-rules/batch-create", response=AccessRulesCreated)
@@ -205,18 +205,18 @@ def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessR
             both = {"roleId": given.role_id, "clusterId": given.cluster_id}
             one = AccessRuleIn.model_validate(own | both)
             try:
-                rules_given.append(give(one, request.user))
+                rules_given.append(grant_role(one, request.user))
             except ApiError as error:
                 text = error.details or error.message
                 failed.append(RefusedRule(payload=one, code=error.code, message=text))
-    return AccessRulesCreated(succeeded=list(_shown(rules_given)), failed=failed)
+    return AccessRulesCreated(succeeded=list(_rules_out(rules_given)), failed=failed)
 
 
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
 def delete_access_rule(request: ApiRequest, rule_id: int) -> Status[None]:
     """Take a role away. The account always keeps an administrator: 409 for the last one."""
     access.require(request.user, "users.update")
-    take(find(rule_id), request.user)
+    revoke_rule(find_rule(rule_id), request.user)
     return Status(204, None)
 
 
@@ -232,9 +232,9 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     result = AccessRulesDeleted(succeeded=[], failed=[])
     for number in body.ids:
         try:
-            rule = find(parse_number(number) or 0)
+            rule = find_rule(parse_number(number) or 0)
             if body.action == "delete":
-                take(rule, request.user)
+                revoke_rule(rule, request.user)
             result.succeeded.append(number)
         except ApiError as error:
             text = error.details or error.message
@@ -242,7 +242,7 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
     return result
 
 
-def _shown(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
+def _rules_out(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
     every = list(page)
     projects = {str(rule.project.pk) for rule in every if rule.project}
     entries = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
@@ -256,7 +256,7 @@ def _shown(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
         yield AccessRuleOut(
             id=rule.id,
             subject_id=rule.user.username,
-            role_id=number_of(rule.role),
+            role_id=role_number(rule.role),
             role_name=rule.role.label,
             scope_type=kind,
             scope_id=scope,

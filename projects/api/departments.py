@@ -30,19 +30,19 @@ from core.rest.filters import (
 from projects import departments
 from projects.api import org_units
 from projects.api.resources import (
-    One,
     OrgResources,
     OrgResourcesOut,
     QuotaOut,
+    SingleResources,
     TotalResources,
-    amounts,
+    quota_amounts,
 )
 from projects.departments import DepartmentShare, shares_of
 from projects.models import Department
 
 router = Router(tags=["Departments"])
 REFUSED = "The department cannot be saved."
-NONE_OF_ITS_OWN = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
+NO_QUOTAS = {"gpu_quota": None, "cpu_quota": None, "memory_quota": None}
 
 
 class DepartmentChange(StrictBody):
@@ -54,7 +54,7 @@ class DepartmentChange(StrictBody):
     over_quota: bool = Field(
         default=True, description="Whether more than the quota may be used while it is idle"
     )
-    resources: One = Field(
+    resources: SingleResources = Field(
         default=[], description="The quotas: a list of one, for the entire cluster"
     )
     description: str | None = Field(default=None, description="A description for people")
@@ -72,7 +72,7 @@ class DepartmentChange(StrictBody):
         default=None, description="Run:ai's; can only be null"
     )
 
-    def unsaid(self, *, over_quota: bool) -> list[Issue]:
+    def unsupported_issues(self, *, over_quota: bool) -> list[Issue]:
         names = {
             "description": self.description,
             "defaultNodePools": self.default_node_pools,
@@ -81,7 +81,9 @@ class DepartmentChange(StrictBody):
             "overtimeData": self.overtime_data,
         }
         allowed = self.over_quota if "over_quota" in self.model_fields_set else over_quota
-        return org_units.unsupported(names) + org_units.unsaid(self.resources, over_quota=allowed)
+        return org_units.unsupported_field_issues(names) + org_units.unsupported_resource_issues(
+            self.resources, over_quota=allowed
+        )
 
 
 class DepartmentIn(DepartmentChange):
@@ -111,7 +113,7 @@ class DepartmentOut(Wire):
     warning: str = Field(description="What is wrong with its quota; empty if nothing")
 
     @classmethod
-    def of(cls, share: DepartmentShare) -> "DepartmentOut":
+    def from_share(cls, share: DepartmentShare) -> "DepartmentOut":
         department = share.department
         over_quota = share.department.over_quota
         return cls(
@@ -119,14 +121,14 @@ class DepartmentOut(Wire):
             name=department.name,
             cluster_id=department.cluster_id,
             over_quota=over_quota,
-            resources=[OrgResourcesOut.of(department, over_quota=over_quota, rank=None)],
-            total_resources=TotalResources.of(share.quota),
+            resources=[OrgResourcesOut.from_owner(department, over_quota=over_quota, rank=None)],
+            total_resources=TotalResources.from_quota(share.quota),
             created_at=department.created_at,
             updated_at=department.updated_at,
             projects=len(share.projects),
             projects_gpu_quota=share.gpus_of_projects,
             warning=share.warning,
-            **amounts(share.quota, share.held, over_quota=over_quota),
+            **quota_amounts(share.quota, share.usage, over_quota=over_quota),
         )
 
 
@@ -149,16 +151,16 @@ class DepartmentListing(Pages, SortParameters, DepartmentNarrowing):
 def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> DepartmentList:
     """All departments. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``totalGpuQuota`` and the times."""
-    _check(request, "departments.read")
+    _require(request, "departments.read")
     page, following = listing.cut(sort_queryset(listing.rows(), listing, org_units.FIELDS))
-    shown = [DepartmentOut.of(share) for share in shares_of(page)]
+    shown = [DepartmentOut.from_share(share) for share in shares_of(page)]
     return DepartmentList(departments=shown, next=following)
 
 
 @router.get("/org-unit/departments/count", response=Count, by_alias=True)
 def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]) -> Count:
     """The number of departments that match the filters."""
-    _check(request, "departments.read")
+    _require(request, "departments.read")
     return Count(count=narrowing.rows().count())
 
 
@@ -166,18 +168,20 @@ def count_departments(request: ApiRequest, narrowing: Query[DepartmentNarrowing]
 def create_department(request: ApiRequest, body: DepartmentIn) -> Status[DepartmentOut]:
     """Create a department on a cluster. It has no projects yet; new projects choose their
     department."""
-    _check(request, "departments.create")
-    cluster = org_units.cluster_of_new(Cluster.objects.all(), body.cluster_id, REFUSED)
-    org_units.refuse(REFUSED, body.unsaid(over_quota=body.over_quota))
+    _require(request, "departments.create")
+    cluster = org_units.find_cluster(Cluster.objects.all(), body.cluster_id, REFUSED)
+    org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=body.over_quota))
     with translate_errors(REFUSED):
-        department = departments.create_department(by=request.user, cluster=cluster, **_given(body))
-    return Status(201, _shown(department))
+        department = departments.create_department(
+            by=request.user, cluster=cluster, **_service_values(body)
+        )
+    return Status(201, _department_out(department))
 
 
 @router.get("/org-unit/departments/{int:department_id}", response=DepartmentOut, by_alias=True)
 def get_department(request: ApiRequest, department_id: int) -> DepartmentOut:
     """One department, with its quota and what its projects hold."""
-    return _shown(_department(request, department_id))
+    return _department_out(_find_department(request, department_id))
 
 
 @router.put("/org-unit/departments/{int:department_id}", response=DepartmentOut, by_alias=True)
@@ -185,13 +189,13 @@ def update_department(
     request: ApiRequest, department_id: int, body: DepartmentChange
 ) -> DepartmentOut:
     """Change the given fields: the name, whether it may go over its quota, its quotas."""
-    return _change(request, department_id, body, _given(body))
+    return _update(request, department_id, body, _service_values(body))
 
 
 @router.delete("/org-unit/departments/{int:department_id}", response={204: None})
 def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
     """Delete a department with its assets and webhooks. 409 while it has projects."""
-    department = _department(request, department_id)
+    department = _find_department(request, department_id)
     with translate_errors(REFUSED):
         departments.delete_department(department, by=request.user)
     return Status(204, None)
@@ -201,59 +205,59 @@ def delete_department(request: ApiRequest, department_id: int) -> Status[None]:
     "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
 def replace_department_resources(
-    request: ApiRequest, department_id: int, body: Body[One]
+    request: ApiRequest, department_id: int, body: Body[SingleResources]
 ) -> DepartmentOut:
     """Replace all three quotas: a missing one becomes the sum of its projects' quotas."""
-    given = NONE_OF_ITS_OWN | _quotas(body)
-    return _change(request, department_id, DepartmentChange(resources=body), given)
+    given = NO_QUOTAS | _quota_values(body)
+    return _update(request, department_id, DepartmentChange(resources=body), given)
 
 
 @router.patch(
     "/org-unit/departments/{int:department_id}/resources", response=DepartmentOut, by_alias=True
 )
 def change_department_resources(
-    request: ApiRequest, department_id: int, body: Body[One]
+    request: ApiRequest, department_id: int, body: Body[SingleResources]
 ) -> DepartmentOut:
     """Change the given quotas: a missing one does not change."""
-    given = _quotas(body)
-    return _change(request, department_id, DepartmentChange(resources=body), given)
+    given = _quota_values(body)
+    return _update(request, department_id, DepartmentChange(resources=body), given)
 
 
-def _given(body: DepartmentChange) -> dict[str, Any]:
+def _service_values(body: DepartmentChange) -> dict[str, Any]:
     given = {key: getattr(body, key) for key in body.model_fields_set & {"name", "over_quota"}}
     if "resources" in body.model_fields_set:
-        given |= NONE_OF_ITS_OWN | _quotas(body.resources)
+        given |= NO_QUOTAS | _quota_values(body.resources)
     return given
 
 
-def _quotas(resources: list[OrgResources]) -> dict[str, Any]:
-    return resources[0].values() if resources else {}
+def _quota_values(resources: list[OrgResources]) -> dict[str, Any]:
+    return resources[0].service_values() if resources else {}
 
 
-def _change(
+def _update(
     request: ApiRequest, pk: int, body: DepartmentChange, given: dict[str, Any]
 ) -> DepartmentOut:
-    department = _department(request, pk)
-    kept = {key: getattr(department, key) for key in ("name", "over_quota", *NONE_OF_ITS_OWN)}
-    org_units.refuse(REFUSED, body.unsaid(over_quota=department.over_quota))
+    department = _find_department(request, pk)
+    kept = {key: getattr(department, key) for key in ("name", "over_quota", *NO_QUOTAS)}
+    org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=department.over_quota))
     with translate_errors(REFUSED):
         departments.update_department(department, by=request.user, **kept | given)
-    return _shown(department)
+    return _department_out(department)
 
 
-def _department(request: ApiRequest, pk: int) -> Department:
-    _check(request, "departments.read")
+def _find_department(request: ApiRequest, pk: int) -> Department:
+    _require(request, "departments.read")
     department = Department.objects.select_related("cluster").filter(pk=pk).first()
     if department is None:
         raise not_found("The department")
     return department
 
 
-def _check(request: ApiRequest, action: str) -> None:
+def _require(request: ApiRequest, action: str) -> None:
     with translate_errors(REFUSED):
         access.require(request.user, action)
 
 
-def _shown(department: Department) -> DepartmentOut:
+def _department_out(department: Department) -> DepartmentOut:
     (share,) = shares_of([department])
-    return DepartmentOut.of(share)
+    return DepartmentOut.from_share(share)

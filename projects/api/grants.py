@@ -25,7 +25,7 @@ from projects.models import Project
 Membership: Any = Project.members.through
 REFUSED = "The access rule cannot be created."
 TENANT_SCOPE = "tenant"
-SUBJECTS = "only users have roles here; use user"
+ONLY_USERS = "only users have roles here; use user"
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class AccessRuleIn(SubjectIn, ScopeIn):
     cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
 
 
-def rules(people: Q, members: Q) -> Iterator[AccessRule]:
+def access_rules(people: Q, members: Q) -> Iterator[AccessRule]:
     """All rules by user, that of the account first. ``people`` and ``members`` narrow the two
     tables."""
     of_account = User.objects.filter(people, role=access.ADMINISTRATOR.name)
@@ -68,48 +68,48 @@ def rules(people: Q, members: Q) -> Iterator[AccessRule]:
     yield from sorted(held, key=lambda it: (it.user.username, str(it.project or "")))
 
 
-def find(number: int) -> AccessRule:
+def find_rule(number: int) -> AccessRule:
     """The rule with this number. Raises ``ApiError`` 404 if there is none."""
     pk, is_of_account = divmod(number, 2)
     none = Q(pk__in=[])
     people, members = (Q(pk=pk), none) if is_of_account else (none, Q(pk=pk))
-    rule = next(rules(people, members), None)
+    rule = next(access_rules(people, members), None)
     if rule is None:
         raise not_found("The access rule")
     return rule
 
 
-def give(body: AccessRuleIn, by: User) -> AccessRule:
+def grant_role(body: AccessRuleIn, by: User) -> AccessRule:
     """Create a rule. Raises ``ApiError``: 400 with every problem, or 409 if it exists."""
     access.require(by, "users.update")
-    user, project, wrong = _read(body)
+    user, project, wrong = _read_request(body)
     if wrong or user is None:
         raise refusal_error(REFUSED, wrong)
     if project is not None:
         if not services.add_member(project, user, by=by):
             raise ApiError(409, REFUSED, details=f"{user} is a member of {project} already.")
-        return next(rules(Q(pk__in=[]), Q(project=project, user=user)))
+        return next(access_rules(Q(pk__in=[]), Q(project=project, user=user)))
     if user.role == access.ADMINISTRATOR.name:
         raise ApiError(409, REFUSED, details=f"{user} is already an administrator.")
-    _put(user, access.ADMINISTRATOR, by)
-    return next(rules(Q(pk=user.pk), Q(pk__in=[])))
+    _set_account_role(user, access.ADMINISTRATOR, by)
+    return next(access_rules(Q(pk=user.pk), Q(pk__in=[])))
 
 
-def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]:
+def _read_request(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]:
     """The user and project of a request, and every problem with it."""
     wrong = []
     if body.subject_type != "user":
-        wrong.append(Issue(field="subjectType", details=SUBJECTS, rule="options"))
+        wrong.append(Issue(field="subjectType", details=ONLY_USERS, rule="options"))
     named = Q(username=body.subject_id) | Q(pk=parse_number(body.subject_id) or 0)
     user = User.objects.filter(named).order_by("pk").first()
     if user is None:
         wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
-    role = _role(body.role_id)
+    role = _role_by_number(body.role_id)
     project = None
     if role is None:
-        choices = ", ".join(f"{number_of(it)} ({it.label})" for it in access.ROLES)
+        choices = ", ".join(f"{role_number(it)} ({it.label})" for it in access.ROLES)
         wrong.append(Issue(field="roleId", details=f"must be one of {choices}", rule="options"))
-    elif body.scope_type != (kind := _kind(role)):
+    elif body.scope_type != (kind := _scope_type(role)):
         text = f"must be {kind}, in which people have the role {role.label}"
         wrong.append(Issue(field="scopeType", details=text, rule="options"))
     elif kind == TENANT_SCOPE:
@@ -122,16 +122,16 @@ def _read(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]
     return user, project, wrong
 
 
-def take(rule: AccessRule, by: User) -> None:
+def revoke_rule(rule: AccessRule, by: User) -> None:
     """Delete a rule. Raises ``ApiError`` 409 if it has to stay."""
     access.require(by, "users.update")
     if rule.project is not None:
         services.remove_member(rule.project, rule.user, by=by)
     else:
-        _put(rule.user, access.RESEARCHER, by)
+        _set_account_role(rule.user, access.RESEARCHER, by)
 
 
-def _put(user: User, role: AccessRole, by: User) -> None:
+def _set_account_role(user: User, role: AccessRole, by: User) -> None:
     """Set the user's role in the account."""
     names = ("email", "first_name", "last_name")
     kept = {name: getattr(user, name) for name in names}
@@ -142,22 +142,22 @@ def _put(user: User, role: AccessRole, by: User) -> None:
         raise ApiError(409, "The role cannot be changed.", details=details) from error
 
 
-def _role(number: int) -> AccessRole | None:
+def _role_by_number(number: int) -> AccessRole | None:
     return access.ROLES[number - 1] if 1 <= number <= len(access.ROLES) else None
 
 
-def number_of(role: AccessRole) -> int:
+def role_number(role: AccessRole) -> int:
     """The role's number in the list of roles."""
     return access.ROLES.index(role) + 1
 
 
-def _kind(role: AccessRole) -> str:
+def _scope_type(role: AccessRole) -> str:
     return TENANT_SCOPE if role.scope_kind == access.ACCOUNT else role.scope_kind
 
 
 def scope_of(rule: AccessRule) -> tuple[str, str]:
     """Type and id of the rule's scope."""
-    return _kind(rule.role), str(rule.project.pk if rule.project else TENANT)
+    return _scope_type(rule.role), str(rule.project.pk if rule.project else TENANT)
 
 
 def cluster_of(rule: AccessRule) -> UUID | None:

@@ -8,7 +8,7 @@ from core.rest.api import Issue, refusal_error
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields
 from projects.api.resources import OrgResources
 
-NOT_HERE = "is not supported here; leave it out"
+NOT_SUPPORTED = "is not supported here; leave it out"
 FIELDS: Fields = {
     "id": ("pk", NUMBER),
     "name": ("name", TEXT),
@@ -19,22 +19,24 @@ FIELDS: Fields = {
 }
 
 
-def unsupported(fields: Mapping[str, object]) -> list[Issue]:
+def unsupported_field_issues(fields: Mapping[str, object]) -> list[Issue]:
     """The fields that are set, of those of Run:ai that have no counterpart here."""
-    return [Issue(field=name, details=NOT_HERE) for name, value in fields.items() if value]
+    return [Issue(field=name, details=NOT_SUPPORTED) for name, value in fields.items() if value]
 
 
-def unsaid(resources: Iterable[OrgResources], *, over_quota: bool | None) -> list[Issue]:
+def unsupported_resource_issues(
+    resources: Iterable[OrgResources], *, over_quota: bool | None
+) -> list[Issue]:
     """What they say that Trainyard cannot keep."""
-    return [issue for one in resources for issue in one.unsaid(over_quota=over_quota)]
+    return [issue for one in resources for issue in one.unsupported_issues(over_quota=over_quota)]
 
 
-def refuse(refusal: str, wrong: list[Issue]) -> None:
+def raise_issues(refusal: str, wrong: list[Issue]) -> None:
     if wrong:
         raise refusal_error(refusal, wrong)
 
 
-def cluster_of_new(rows: ClusterQuerySet, pk: UUID, refusal: str) -> Cluster:
+def find_cluster(rows: ClusterQuerySet, pk: UUID, refusal: str) -> Cluster:
     """The cluster that a new unit names. ``ApiError`` 400 if ``rows`` do not have it."""
     cluster = rows.filter(pk=pk).first()
     if cluster is None:

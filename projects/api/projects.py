@@ -35,12 +35,12 @@ from core.web.query import parse_number
 from projects import services
 from projects.api import org_units
 from projects.api.resources import (
-    One,
     OrgResources,
     OrgResourcesOut,
     QuotaOut,
+    SingleResources,
     TotalResources,
-    amounts,
+    quota_amounts,
 )
 from projects.models import Department, Project, ProjectQuerySet
 from projects.quotas import Usage, quota_of, usage_of
@@ -97,7 +97,7 @@ class ProjectOut(Wire):
     updated_at: datetime = Field(description="When it last changed")
 
     @classmethod
-    def of(cls, project: Project, usage: Usage) -> "ProjectOut":
+    def from_project(cls, project: Project, usage: Usage) -> "ProjectOut":
         quota = quota_of(project)
         rank = PriorityClass(project.rank)
         department = project.department
@@ -113,12 +113,14 @@ class ProjectOut(Wire):
             rank=rank,
             default_node_pools=project.default_node_pools,
             members=sorted(member.username for member in project.members.all()),
-            resources=[OrgResourcesOut.of(project, over_quota=project.over_quota, rank=rank)],
-            total_resources=TotalResources.of(quota),
+            resources=[
+                OrgResourcesOut.from_owner(project, over_quota=project.over_quota, rank=rank)
+            ],
+            total_resources=TotalResources.from_quota(quota),
             status=ProjectStatus(),
             created_at=project.created_at,
             updated_at=project.updated_at,
-            **amounts(quota, usage.held, over_quota=project.over_quota),
+            **quota_amounts(quota, usage.demand, over_quota=project.over_quota),
         )
 
 
@@ -147,7 +149,7 @@ class ProjectChange(StrictBody):
         description="Names of node pools, the best first, for workloads that name none",
     )
     members: Annotated[list[str] | None, Field(description="Usernames; all of them")] = None
-    resources: One | None = Field(
+    resources: SingleResources | None = Field(
         default=None, description="The quotas: a list of one, for the entire cluster"
     )
     scheduling_rules: dict[str, Any] | None = Field(
@@ -185,11 +187,12 @@ class ProjectListing(Pages, SortParameters, ProjectNarrowing):
 def list_projects(request: ApiRequest, listing: Query[ProjectListing]) -> ProjectList:
     """The projects that you can see. ``filterBy`` and ``sortBy`` take ``name``, ``clusterId``,
     ``departmentId``, ``parentName``, ``totalGpuQuota`` and the times."""
-    rows = sort_queryset(_with_all(listing.rows(request.user)), listing, FIELDS)
+    rows = sort_queryset(_with_related(listing.rows(request.user)), listing, FIELDS)
     page, following = listing.cut(rows)
     usage = usage_of(page)
     return ProjectList(
-        projects=[ProjectOut.of(project, usage[project.pk]) for project in page], next=following
+        projects=[ProjectOut.from_project(project, usage[project.pk]) for project in page],
+        next=following,
     )
 
 
@@ -205,49 +208,53 @@ def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
     with translate_errors(REFUSED):
         access.require(request.user, "projects.create")
     visible = Cluster.objects.visible_to(request.user)
-    cluster = org_units.cluster_of_new(visible, body.cluster_id, REFUSED)
-    given = _given(body, cluster)
+    cluster = org_units.find_cluster(visible, body.cluster_id, REFUSED)
+    given = _service_values(body, cluster)
     with translate_errors(REFUSED):
         project = services.create_project(by=request.user, cluster=cluster, **given)
-    return Status(201, _shown(project))
+    return Status(201, _project_out(project))
 
 
 @router.get("/org-unit/projects/{int:project_id}", response=ProjectOut, by_alias=True)
 def get_project(request: ApiRequest, project_id: int) -> ProjectOut:
     """One project, with its quota and what its workloads hold."""
-    return _shown(_project(request, project_id))
+    return _project_out(_find_project(request, project_id))
 
 
 @router.put("/org-unit/projects/{int:project_id}", response=ProjectOut, by_alias=True)
 def update_project(request: ApiRequest, project_id: int, body: ProjectChange) -> ProjectOut:
     """Change the given fields. A smaller quota does not end what runs."""
-    return _change(request, project_id, body)
+    return _update(request, project_id, body)
 
 
 @router.put("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
-def replace_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
+def replace_project_resources(
+    request: ApiRequest, project_id: int, body: Body[SingleResources]
+) -> ProjectOut:
     """Replace all quotas: a missing one becomes 0 GPUs, and no limit of CPU and memory."""
-    return _change(request, project_id, ProjectChange(resources=body))
+    return _update(request, project_id, ProjectChange(resources=body))
 
 
 @router.patch("/org-unit/projects/{int:project_id}/resources", response=ProjectOut, by_alias=True)
-def change_project_resources(request: ApiRequest, project_id: int, body: Body[One]) -> ProjectOut:
+def change_project_resources(
+    request: ApiRequest, project_id: int, body: Body[SingleResources]
+) -> ProjectOut:
     """Change the given quotas. Missing ones do not change."""
-    return _change(request, project_id, ProjectChange(resources=body), whole=False)
+    return _update(request, project_id, ProjectChange(resources=body), whole=False)
 
 
 @router.delete("/org-unit/projects/{int:project_id}", response={204: None})
 def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
     """Delete a project with its assets, webhooks and deleted workloads. 409 while it has
     workloads."""
-    project = _project(request, project_id)
+    project = _find_project(request, project_id)
     with translate_errors(REFUSED):
         services.delete_project(project, by=request.user)
     return Status(204, None)
 
 
-def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = True) -> ProjectOut:
-    project = _project(request, pk)
+def _update(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = True) -> ProjectOut:
+    project = _find_project(request, pk)
     with translate_errors(REFUSED):
         access.require(request.user, "projects.update", *project.scope_keys)
     kept: dict[str, Any] = {
@@ -260,21 +267,21 @@ def _change(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = 
         "over_quota": project.over_quota,
         "members": list(project.members.all()),
     }
-    given = _given(body, project.cluster, whole=whole, over_quota=project.over_quota)
+    given = _service_values(body, project.cluster, whole=whole, over_quota=project.over_quota)
     with translate_errors(REFUSED):
         services.update_project(project, by=request.user, **kept | given)
-    return _shown(_project(request, pk))
+    return _project_out(_find_project(request, pk))
 
 
-def _given(
+def _service_values(
     body: ProjectChange, cluster: Cluster, *, whole: bool = True, over_quota: bool | None = None
 ) -> dict[str, Any]:
     """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     names = ("name", "description", "over_quota", "rank", "default_node_pools")
     given = {key: value for key in names if (value := getattr(body, key)) is not None}
-    wrong = _unsupported(body)
+    wrong = _unsupported_issues(body)
     if body.parent_id is not None:
-        department = _department(cluster, body.parent_id)
+        department = _find_department(cluster, body.parent_id)
         given["department"] = department.name if department else ""
         if department is None:
             wrong.append(Issue(field="parentId", details=f"{cluster} has no such department."))
@@ -285,24 +292,24 @@ def _given(
             wrong.append(Issue(field="members", details=f"There is no user {unknown}."))
     if body.resources is not None:
         allowed = over_quota if body.over_quota is None else body.over_quota
-        given |= _quotas(body.resources, whole=whole)
-        wrong += org_units.unsaid(body.resources, over_quota=allowed)
-    org_units.refuse(REFUSED, wrong)
+        given |= _quota_values(body.resources, whole=whole)
+        wrong += org_units.unsupported_resource_issues(body.resources, over_quota=allowed)
+    org_units.raise_issues(REFUSED, wrong)
     return given
 
 
-def _unsupported(body: ProjectChange) -> list[Issue]:
+def _unsupported_issues(body: ProjectChange) -> list[Issue]:
     names = {
         "schedulingRules": body.scheduling_rules,
         "nodeTypes": body.node_types,
         "requestedNamespace": body.requested_namespace,
         "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
     }
-    return org_units.unsupported(names)
+    return org_units.unsupported_field_issues(names)
 
 
-def _quotas(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
-    values: dict[str, Any] = resources[0].values() if resources else {}
+def _quota_values(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
+    values: dict[str, Any] = resources[0].service_values() if resources else {}
     if whole:
         values = {"gpu_quota": 0.0, "cpu_quota": None, "memory_quota": None} | values
     if values.get("gpu_quota", 0.0) is None:
@@ -312,21 +319,21 @@ def _quotas(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
     return values
 
 
-def _department(cluster: Cluster, pk: str) -> Department | None:
+def _find_department(cluster: Cluster, pk: str) -> Department | None:
     number = parse_number(pk)
     return None if number is None else cluster.departments.filter(pk=number).first()
 
 
-def _project(request: ApiRequest, pk: int) -> Project:
-    project = _with_all(Project.objects.visible_to(request.user)).filter(pk=pk).first()
+def _find_project(request: ApiRequest, pk: int) -> Project:
+    project = _with_related(Project.objects.visible_to(request.user)).filter(pk=pk).first()
     if project is None:
         raise not_found("The project")
     return project
 
 
-def _with_all(rows: ProjectQuerySet) -> ProjectQuerySet:
+def _with_related(rows: ProjectQuerySet) -> ProjectQuerySet:
     return rows.for_list().prefetch_related("members")
 
 
-def _shown(project: Project) -> ProjectOut:
-    return ProjectOut.of(project, usage_of([project])[project.pk])
+def _project_out(project: Project) -> ProjectOut:
+    return ProjectOut.from_project(project, usage_of([project])[project.pk])

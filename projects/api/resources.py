@@ -11,8 +11,8 @@ from projects.quotas import Demand, Quota
 from spec.parts.scheduling import PriorityClass
 
 UNITS = {"B": 1, "MB": 10**6, "MiB": 2**20, "GB": 10**9}
-LARGEST = 10**18  # in bytes more than this would not fit into a column, and nobody has it
-WHOLE = "quotas are for entire clusters; leave it out, or give the default node pool"
+MAX_BYTES = 10**18  # in bytes more than this would not fit into a column, and nobody has it
+ENTIRE_CLUSTER = "quotas are for entire clusters; leave it out, or give the default node pool"
 ONE_LIMIT = "must be null, or equal to deserved where overQuota is false"
 NO_WEIGHT = "must be null: what is over quota is not shared by weight"
 Amount = Annotated[float, Field(ge=0, le=1e12, allow_inf_nan=False)]
@@ -58,10 +58,10 @@ class Deserved(StrictBody):
 class DeservedMemory(Deserved):
     """In bytes unless ``units`` says otherwise."""
 
-    deserved: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = Field(
+    deserved: Annotated[float, Field(ge=0, le=MAX_BYTES, allow_inf_nan=False)] | None = Field(
         default=None, description="The quota; null for no limit"
     )
-    limit: Annotated[float, Field(ge=0, le=LARGEST, allow_inf_nan=False)] | None = Field(
+    limit: Annotated[float, Field(ge=0, le=MAX_BYTES, allow_inf_nan=False)] | None = Field(
         default=None, description="The same as deserved if overQuota is false; else null"
     )
     units: Unit = Field(default="B", description="The unit: MB, MiB or GB; bytes if it is null")
@@ -69,7 +69,7 @@ class DeservedMemory(Deserved):
     def in_bytes(self) -> int | None:
         if self.deserved is None:
             return None
-        return min(round(self.deserved * UNITS[self.units]), LARGEST)
+        return min(round(self.deserved * UNITS[self.units]), MAX_BYTES)
 
 
 class OrgResources(StrictBody):
@@ -84,7 +84,7 @@ class OrgResources(StrictBody):
         description="The rank of a project among those that wait; null for departments",
     )
 
-    def values(self) -> dict[str, Any]:
+    def service_values(self) -> dict[str, Any]:
         """The quotas that were given, by their names in the services."""
         quotas = {
             "gpu_quota": self.gpu and self.gpu.deserved,
@@ -97,11 +97,11 @@ class OrgResources(StrictBody):
     def given(self) -> set[str]:
         return {name for name in self.model_fields_set if getattr(self, name) is not None}
 
-    def unsaid(self, *, over_quota: bool | None) -> list[Issue]:
+    def unsupported_issues(self, *, over_quota: bool | None) -> list[Issue]:
         """Problems with values that Trainyard does not support."""
         wrong = []
         if self.node_pool and not self.node_pool.is_default:
-            wrong.append(Issue(field="resources.0.nodePool", details=WHOLE))
+            wrong.append(Issue(field="resources.0.nodePool", details=ENTIRE_CLUSTER))
         for name in ("gpu", "cpu", "memory"):
             one: Deserved | None = getattr(self, name)
             if one is None:
@@ -146,7 +146,7 @@ class OrgResourcesOut(Wire):
     )
 
     @classmethod
-    def of(
+    def from_owner(
         cls, owner: Project | Department, *, over_quota: bool, rank: PriorityClass | None
     ) -> "OrgResourcesOut":
         def bounds(amount: float | None) -> dict[str, Any]:
@@ -169,15 +169,15 @@ class TotalResources(Wire):
     memory_quota: float | None = Field(description="The quota of memory; null for no limit")
 
     @classmethod
-    def of(cls, quota: Quota) -> "TotalResources":
+    def from_quota(cls, quota: Quota) -> "TotalResources":
         memory = None if quota.memory is None else quota.memory / UNITS["MB"]
         return cls(gpu_quota=quota.gpus or 0, cpu_quota=quota.cpu, memory_quota=memory)
 
 
-One = Annotated[list[OrgResources], Field(max_length=1)]
+SingleResources = Annotated[list[OrgResources], Field(max_length=1)]
 
 
-def amounts(quota: Quota, held: Demand, *, over_quota: bool) -> dict[str, QuotaOut]:
+def quota_amounts(quota: Quota, held: Demand, *, over_quota: bool) -> dict[str, QuotaOut]:
     """``gpu``, ``cpu`` and ``memory``, with what is held of each."""
 
     def one(deserved: float | None, allocated: float) -> QuotaOut:

@@ -21,28 +21,28 @@ QUOTAS: dict[str, Callable[[Quota], float | None]] = {
     "CPU_QUOTA": lambda quota: quota.cpu,
     "MEMORY_QUOTA": lambda quota: quota.memory,
 }
-HELD: dict[str, Callable[[Demand], float]] = {
+ALLOCATIONS: dict[str, Callable[[Demand], float]] = {
     "GPU_ALLOCATION": lambda held: held.gpus,
     "CPU_ALLOCATION": lambda held: held.cpu,
     "MEMORY_ALLOCATION": lambda held: held.memory,
 }
-COUNTED = (*QUOTAS, *HELD)
+METRICS = (*QUOTAS, *ALLOCATIONS)
 GROUPS = ("ClusterId", "DepartmentId", "ProjectId")
 
 
 class OrgTelemetryQuery(Parameters):
-    telemetry_type: str = Field(description=f"One of {', '.join(COUNTED)}")
+    telemetry_type: str = Field(description=f"One of {', '.join(METRICS)}")
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     department_id: int | None = Field(default=None, description="Only assets of this department")
     group_by: Names = Field(default=[], description=f"At most two of {', '.join(GROUPS)}")
 
     def check(self, groups: Iterable[str]) -> None:
-        refuse_unmeasured([self.telemetry_type], COUNTED)
+        refuse_unmeasured([self.telemetry_type], METRICS)
         check_groups(self.group_by, [*groups])
 
     def number(self, quota: Quota, held: Demand) -> float | None:
         name = self.telemetry_type
-        return QUOTAS[name](quota) if name in QUOTAS else HELD[name](held)
+        return QUOTAS[name](quota) if name in QUOTAS else ALLOCATIONS[name](held)
 
 
 @router.get(
@@ -63,7 +63,7 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
     projects = list(rows)
     usage = usage_of(projects)
     numbers = (
-        (_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].held))
+        (_project_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].demand))
         for it in projects
     )
     return sum_telemetry(asked.telemetry_type, numbers)
@@ -87,13 +87,13 @@ def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) 
     if asked.department_id is not None:
         rows = rows.filter(pk=asked.department_id)
     numbers = (
-        (_keys_of(asked.group_by, it), asked.number(it.quota, it.held))
+        (_department_keys(asked.group_by, it), asked.number(it.quota, it.usage))
         for it in shares_of(list(rows))
     )
     return sum_telemetry(asked.telemetry_type, numbers)
 
 
-def _keys(groups: Iterable[str], project: Project) -> list[Key]:
+def _project_keys(groups: Iterable[str], project: Project) -> list[Key]:
     labels = {
         "ClusterId": (str(project.cluster_id), project.cluster.name),
         "DepartmentId": (str(project.department_id), project.department.name),
@@ -102,7 +102,7 @@ def _keys(groups: Iterable[str], project: Project) -> list[Key]:
     return [(name, *labels[name]) for name in groups]
 
 
-def _keys_of(groups: Iterable[str], share: DepartmentShare) -> list[Key]:
+def _department_keys(groups: Iterable[str], share: DepartmentShare) -> list[Key]:
     department = share.department
     labels = {
         "ClusterId": (str(department.cluster_id), department.cluster.name),

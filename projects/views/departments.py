@@ -13,10 +13,10 @@ from core.web.http import render_partial
 from core.web.pages import deletion_page, form_page, respond_after_change
 from core.web.query import search_text
 from projects import departments
-from projects.forms import DepartmentForm, initial_of
+from projects.forms import DepartmentForm, initial_shared_values
 from projects.meters import meters
 from projects.models import Department
-from projects.views.pages import form_methods, overbooked_now
+from projects.views.pages import current_quota_warning, form_methods
 
 DEPARTMENTS_A_PAGE = 50
 
@@ -30,7 +30,7 @@ def listing(request: Request) -> HttpResponse:
         matches = matches.filter(name__icontains=text)
     page = Paginator(matches, DEPARTMENTS_A_PAGE).get_page(request.GET.get("page"))
     rows = [
-        {"share": share, "meters": meters(share.quota, share.held)}
+        {"share": share, "meters": meters(share.quota, share.usage)}
         for share in departments.shares_of(list(page))
     ]
     context = {"page": page, "rows": rows, "q": text}
@@ -45,7 +45,7 @@ def create(request: Request) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
             department = departments.create_department(
-                by=request.user, cluster=form.cluster, **form.given()
+                by=request.user, cluster=form.cluster, **form.service_values()
             )
             messages.success(request, f"The department {department} was created.")
             return respond_after_change(request, reverse("department-list"))
@@ -58,13 +58,15 @@ def edit(request: Request, pk: int) -> HttpResponse:
     department = get_object_or_404(Department.objects.select_related("cluster"), pk=pk)
     posted = request.POST if request.method == "POST" else None
     fixed = ("cluster",)  # its projects and assets are there
-    form = DepartmentForm(posted, initial=initial_of(department), fixed=fixed)
-    warning = overbooked_now(department)
+    form = DepartmentForm(posted, initial=initial_shared_values(department), fixed=fixed)
+    warning = current_quota_warning(department)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            departments.update_department(department, by=request.user, **form.given())
+            departments.update_department(department, by=request.user, **form.service_values())
             messages.success(request, f"{department} was saved.")
-            if warning := overbooked_now(department):  # the list that follows has no room for it
+            if warning := current_quota_warning(
+                department
+            ):  # the list that follows has no room for it
                 messages.warning(request, warning)
             return respond_after_change(request, reverse("department-list"))
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)

@@ -23,7 +23,7 @@ from core.web.pages import (
 )
 from core.web.query import search_text
 from projects import services
-from projects.forms import ProjectForm, blank, initial_of_project
+from projects.forms import ProjectForm, blank_project_values, initial_project_values
 from projects.meters import meters
 from projects.models import Department, Project
 from projects.quotas import overbooked_warning, quota_of, usage_of
@@ -39,7 +39,7 @@ def listing(request: Request) -> HttpResponse:
     text = search_text(request.GET)
     projects = Project.objects.visible_to(request.user).for_list()
     if text:
-        projects = projects.named(text)
+        projects = projects.search(text)
     page = Paginator(projects, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
     usage = usage_of(page)
     counts = dict(
@@ -50,7 +50,7 @@ def listing(request: Request) -> HttpResponse:
     rows = [
         {
             "project": project,
-            "meters": meters(quota_of(project), usage[project.pk].held),
+            "meters": meters(quota_of(project), usage[project.pk].demand),
             "workloads": usage[project.pk].workloads,
             "members": counts[project.pk],
         }
@@ -70,25 +70,25 @@ def detail(request: Request, pk: int) -> HttpResponse:
     workloads = project.workloads.visible_to(request.user).order_by("-created_at")
     context = {
         "project": project,
-        "meters": meters(quota_of(project), usage.held),
+        "meters": meters(quota_of(project), usage.demand),
         "facts": (
             ("Cluster", project.cluster.name),
             ("Department", project.department.name),
             ("Over-quota", "Yes" if project.over_quota else "No"),
             ("Rank", PriorityClass(project.rank).label),
             ("Default node pools", ", ".join(project.default_node_pools) or "None: any node"),
-            *_bounds(project),
+            *_cluster_limits(project),
         ),
         "members": project.members.order_by("username"),
         "workloads": workloads[:10],
-        "warning": overbooked_now(project.department),
+        "warning": current_quota_warning(project.department),
         "has_virtual_gpus": project.cluster.has_virtual_gpus,
         "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "projects/project.html", "detail", context)
 
 
-def _bounds(project: Project) -> list[tuple[str, str]]:
+def _cluster_limits(project: Project) -> list[tuple[str, str]]:
     """What the cluster itself holds the project to, beside its quota."""
     kind = project.cluster.definition
     said = kind.project_limits(project.cluster, project.name)
@@ -100,10 +100,14 @@ def _bounds(project: Project) -> list[tuple[str, str]]:
 def create(request: Request) -> HttpResponse:
     """A new project. The query may say ``cluster``, and ``next`` and ``slot`` (who asked)."""
     posted = request.POST if request.method == "POST" else None
-    form = ProjectForm(posted, initial=blank() | {"cluster": request.GET.get("cluster", "")})
+    form = ProjectForm(
+        posted, initial=blank_project_values() | {"cluster": request.GET.get("cluster", "")}
+    )
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            project = services.create_project(by=request.user, cluster=form.cluster, **form.given())
+            project = services.create_project(
+                by=request.user, cluster=form.cluster, **form.service_values()
+            )
             messages.success(request, f"The project {project} was created.")
             home = project.get_absolute_url()
             return respond_with_created(
@@ -118,13 +122,13 @@ def edit(request: Request, pk: int) -> HttpResponse:
     project = get_object_or_404(Project.objects.for_list(), pk=pk)
     posted = request.POST if request.method == "POST" else None
     fixed = ("cluster",)  # its workloads and assets are there
-    form = ProjectForm(posted, initial=initial_of_project(project), fixed=fixed)
+    form = ProjectForm(posted, initial=initial_project_values(project), fixed=fixed)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
-            services.update_project(project, by=request.user, **form.given())
+            services.update_project(project, by=request.user, **form.service_values())
             messages.success(request, f"{project} was saved.")
             return respond_after_change(request, project.get_absolute_url())
-    warning = overbooked_now(project.department)
+    warning = current_quota_warning(project.department)
     return _form(request, form, f"Edit {form.initial['name']}", "Save changes", warning)
 
 
@@ -145,7 +149,7 @@ def delete(request: Request, pk: int) -> HttpResponse:
     )
 
 
-def overbooked_now(department: Department) -> str:
+def current_quota_warning(department: Department) -> str:
     return overbooked_warning(department, department.projects.all())
 
 

@@ -27,8 +27,8 @@ def create(request: Request) -> HttpResponse:
     form = MemberForm(posted, initial=BLANK_USER, new=True)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form), transaction.atomic():
-            user = accounts.create_user(by=request.user, **form.given())
-            services.set_projects(user, form.chosen(), by=request.user)
+            user = accounts.create_user(by=request.user, **form.service_values())
+            services.set_projects(user, form.selected_projects(), by=request.user)
             messages.success(request, f"{user} can sign in now.")
             return respond_after_change(request, reverse("user-list"))
     return _form(request, form, "New user", "Create user")
@@ -48,8 +48,8 @@ def edit(request: Request, pk: int) -> HttpResponse:
     form = MemberForm(request.POST if request.method == "POST" else None, initial=initial)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form), transaction.atomic():
-            accounts.update_user(user, by=request.user, **form.given())
-            services.set_projects(user, form.chosen(), by=request.user)
+            accounts.update_user(user, by=request.user, **form.service_values())
+            services.set_projects(user, form.selected_projects(), by=request.user)
             messages.success(request, f"{user} was saved.")
             return respond_after_change(request, reverse("user-list"))
     return _form(request, form, f"Edit {user}", "Save changes")

@@ -13,7 +13,7 @@ from clusters.models import ConnectionTest, NodePool
 from config.rest.examples import MANIFEST
 from notifications.models import Delivery
 from projects.models import Project
-from projects.scopes import Place as Home
+from projects.scopes import OwningScope as Home
 from spec.kind import WorkloadKind
 from tests.factories import (
     ComputeResourceFactory,
@@ -180,7 +180,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
         "signin": workload.pk,
     }
     for kind in KINDS.values():
-        history.keep(kind, kind.rows.get(pk=ids[kind.path]))
+        history.store_version(kind, kind.rows.get(pk=ids[kind.path]))
     return ids
 
 

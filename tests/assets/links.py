@@ -12,6 +12,6 @@ def named(holder: Template | Workload, asset: Asset, role: str = "worker") -> No
     """Give a template or workload an asset."""
     kind = next(kind.slug for kind in KINDS.values() if isinstance(asset, kind.model))
     table = TemplateAsset if isinstance(holder, Template) else WorkloadAsset
-    rows: list[models.Model] = [*table.of(holder, [(role, kind, asset.pk)])]
+    rows: list[models.Model] = [*table.build_links(holder, [(role, kind, asset.pk)])]
     for row in rows:
         row.save()

@@ -11,7 +11,7 @@ from assets.environment.kind import ENVIRONMENT
 from assets.models import ComputeResource, Environment, Template
 from clusters.models import Cluster
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.assets import posts
@@ -116,9 +116,9 @@ def test_the_name_of_an_account_asset_is_unique_in_the_account_alone(
 ) -> None:
     by = UserFactory(administrator=True)
     good: dict[str, Any] = {"by": by, "name": "shared", "document": {"image": "x:1"}}
-    services.create(ENVIRONMENT, place=Place(here), **good)
+    services.create(ENVIRONMENT, scope=OwningScope(here), **good)
     with pytest.raises(SpecError, match="'shared' already exists in Account"):
-        services.create(ENVIRONMENT, place=Place(), **good)
+        services.create(ENVIRONMENT, scope=OwningScope(), **good)
 
 
 def test_the_database_refuses_a_second_account_asset_of_a_name(shared: Environment) -> None:

@@ -14,7 +14,7 @@ from audit.models import AuditEntry
 from core.database import rotation
 from core.database.fields import is_under_first_key
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
@@ -239,7 +239,7 @@ def test_values_are_written_only_with_a_credential_that_is_good(
             CREDENTIAL,
             by=user,
             name="",
-            place=Place(project),
+            scope=OwningScope(project),
             document={"kind": "password"},
             entered={"User": "a", "Password": HIDDEN},
         )

@@ -14,7 +14,7 @@ from assets.models import DataSource
 from assets.template.kind import TEMPLATE
 from core.deletion import InUse
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.factories import DataSourceFactory, ProjectFactory, UserFactory
@@ -203,7 +203,7 @@ def test_a_template_remembers_its_data_sources(user: User, project: Project) -> 
         TEMPLATE,
         by=user,
         name="base",
-        place=Place(project),
+        scope=OwningScope(project),
         document=draft(project, choice(source)).model_dump(mode="json", by_alias=True),
     )
     assert template.assets.get().asset_id == source.pk

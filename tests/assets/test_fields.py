@@ -12,7 +12,7 @@ from assets import services
 from assets.environment.kind import ENVIRONMENT
 from assets.models import Environment
 from assets.versions import history
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec import versions
 from spec.parts.environment import Container
 from tests.caller import Caller
@@ -78,11 +78,11 @@ def test_an_earlier_version_of_an_asset_is_lifted_when_restored(
     by = UserFactory(administrator=True)
     home = ProjectFactory()
     asset = services.create(
-        ENVIRONMENT, by=by, name="base", place=Place(home), document={"image": "a:1"}
+        ENVIRONMENT, by=by, name="base", scope=OwningScope(home), document={"image": "a:1"}
     )
     services.update(ENVIRONMENT, asset, by=by, document={"image": "b:1", "workingDir": "/now"})
     monkeypatch.setitem(versions.LIFTS, 1, to_second)
-    first = history.of(ENVIRONMENT, asset).get(number=1)
+    first = history.versions_of(ENVIRONMENT, asset).get(number=1)
     assert first.columns["spec_json"][versions.KEY] == 1
     services.restore(ENVIRONMENT, asset, first, by=by)
     spec = Environment.objects.get().spec

@@ -10,7 +10,7 @@ from pytest_django import Settings
 from accounts.api.tokens import Bearer
 from accounts.models import User
 from assets import services
-from assets.api.routes import router_of
+from assets.api.routes import asset_router
 from assets.compute.kind import COMPUTE, ComputeAssetKind
 from assets.compute.model import ComputeResource
 from assets.kinds import KINDS
@@ -22,7 +22,7 @@ from config.rest.api import api
 from core.deletion import InUse
 from core.rest.api import ApiError, note_unknown_parameters, refuse_unknown_parameters
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.caller import Caller
@@ -41,7 +41,7 @@ class Ration(ComputeAssetKind):
     path = "fourths"
     noun = "ration"
     title = "Rations"
-    required = ""
+    required_key = ""
     wire = AssetWire("ration", (WireType("ration", COMPUTE_TYPE.read, COMPUTE_TYPE.write),))
 
     def layer(self, asset: ComputeResource) -> Values:
@@ -59,7 +59,7 @@ def fourth(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     rest.add_decorator(note_unknown_parameters, mode="view")
     rest.add_decorator(refuse_unknown_parameters)
     rest.add_exception_handler(ApiError, api._lookup_exception_handler(ApiError(400, "")))  # type: ignore[arg-type]
-    rest.add_router("", router_of(FOURTH))
+    rest.add_router("", asset_router(FOURTH))
     ours = [*pages(FOURTH), path("api/v1/", rest.urls)]
     addresses.__dict__["urlpatterns"] = [*ours, *urls.urlpatterns]
     settings.ROOT_URLCONF = addresses
@@ -117,7 +117,7 @@ def test_a_template_remembers_it_and_shows_it(
 ) -> None:
     document = draft.model_dump(mode="json", by_alias=True)
     template = services.create(
-        TEMPLATE, by=user, name="base", place=Place(project), document=document
+        TEMPLATE, by=user, name="base", scope=OwningScope(project), document=document
     )
     assert template.assets.get().asset_id == ration.pk
     (card,) = signed_in(user).get("/templates/").context["cards"]

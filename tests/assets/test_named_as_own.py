@@ -9,7 +9,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.models import Credential
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import WorkloadDraft
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from workloads.launch import launch_with_secrets
@@ -34,9 +34,9 @@ def project(ada: User) -> Project:
 def own(user: User, **document: Any) -> Credential:
     document = document or {"kind": "genericSecret", "keys": ["token"]}
     entered = {"username": "u", "password": "p"} if "server" in document else {"token": "mine"}
-    place = Place(owner=user)
+    place = OwningScope(owner=user)
     return services.create(
-        CREDENTIAL, by=user, name="hub", place=place, document=document, entered=entered
+        CREDENTIAL, by=user, name="hub", scope=place, document=document, entered=entered
     )
 
 

@@ -11,7 +11,7 @@ from assets.credential.kind import CREDENTIAL
 from assets.data_source.kind import DATA_SOURCE
 from assets.models import Credential, DataSource
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.problems.errors import SpecError
 from tests.factories import CredentialFactory, ProjectFactory, UserFactory
 from tests.web import signed_in
@@ -154,14 +154,14 @@ def test_a_data_source_of_a_wide_scope_takes_no_credential_of_a_narrow_one(
     admin = UserFactory.create(administrator=True)
     wide = CredentialFactory.create(home=project, in_account=True, name="wide", **PASSWORD)
 
-    def create(credential: Credential, place: Place, name: str) -> None:
+    def create(credential: Credential, place: OwningScope, name: str) -> None:
         named = {"assetId": str(credential.pk), "name": credential.name}
         git = {"repository": HTTPS, "path": "/code", "credential": named}
         document = {"kind": "git", "git": git}
-        services.create(DATA_SOURCE, by=admin, name=name, place=place, document=document)
+        services.create(DATA_SOURCE, by=admin, name=name, scope=place, document=document)
 
     for number, holder in enumerate((None, project.cluster, project.department, project)):
-        create(wide, Place(holder), f"wide-{number}")
+        create(wide, OwningScope(holder), f"wide-{number}")
     for holder in (None, project.cluster, project.department):
         with pytest.raises(SpecError, match="forge cannot be used in"):
-            create(forge, Place(holder), "narrow")
+            create(forge, OwningScope(holder), "narrow")

@@ -15,7 +15,7 @@ from audit.models import AuditEntry
 from core.deletion import InUse
 from engines.base import EngineRefused
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.caller import Caller
@@ -51,7 +51,7 @@ def own(user: User, name: str = "hub", **more: Any) -> Credential:
         CREDENTIAL,
         by=user,
         name=name,
-        place=Place(owner=user),
+        scope=OwningScope(owner=user),
         document=document,
         entered={"token": HIDDEN},
     )
@@ -190,7 +190,9 @@ def test_a_data_source_names_no_credential_of_one_person(project: Project, ada: 
     named = {"assetId": str(credential.pk), "name": "hub"}
     document = {"kind": "secretVolume", "secretVolume": {"mountPath": "/keys", "credential": named}}
     with pytest.raises(SpecError, match="hub cannot be used in Project"):
-        services.create(DATA_SOURCE, by=ada, name="keys", place=Place(project), document=document)
+        services.create(
+            DATA_SOURCE, by=ada, name="keys", scope=OwningScope(project), document=document
+        )
 
 
 def test_an_own_registry_is_applied_where_its_owner_names_it(
@@ -200,7 +202,7 @@ def test_an_own_registry_is_applied_where_its_owner_names_it(
         CREDENTIAL,
         by=ada,
         name="images",
-        place=Place(owner=ada),
+        scope=OwningScope(owner=ada),
         document={"kind": "dockerRegistry", "server": "r.example.com"},
         entered={"username": "ada", "password": HIDDEN},
     )

@@ -9,7 +9,7 @@ from assets.environment.kind import ENVIRONMENT
 from assets.models import ComputeResource, Environment, Template
 from assets.template.kind import TEMPLATE
 from core.deletion import InUse
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.problems.errors import SpecError
 from tests.assets.links import named
@@ -31,7 +31,7 @@ def test_every_problem_is_told_at_once() -> None:
             ENVIRONMENT,
             by=UserFactory(administrator=True),
             name=" ",
-            place=Place(ProjectFactory()),
+            scope=OwningScope(ProjectFactory()),
             document={"image": "", "color": "red"},
         )
     assert {problem.field for problem in caught.value.problems} == {"name", "image", "color"}
@@ -40,23 +40,27 @@ def test_every_problem_is_told_at_once() -> None:
 def test_members_make_assets_in_their_project_and_nowhere_else() -> None:
     user = UserFactory()
     project = ProjectFactory(members=[user])
-    services.create(ENVIRONMENT, by=user, name="mine", place=Place(project), document=IMAGE)
-    for place in (Place(project.cluster), Place(project.department), Place(ProjectFactory())):
+    services.create(ENVIRONMENT, by=user, name="mine", scope=OwningScope(project), document=IMAGE)
+    for place in (
+        OwningScope(project.cluster),
+        OwningScope(project.department),
+        OwningScope(ProjectFactory()),
+    ):
         with pytest.raises(PermissionDenied):
-            services.create(ENVIRONMENT, by=user, name="other", place=place, document=IMAGE)
+            services.create(ENVIRONMENT, by=user, name="other", scope=place, document=IMAGE)
 
 
 def test_the_later_of_two_assets_with_the_same_name_at_once_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     taken = EnvironmentFactory()
-    monkeypatch.setattr(services, "_same_name", lambda kind, asset: False)
+    monkeypatch.setattr(services, "_is_name_taken", lambda kind, asset: False)
     with pytest.raises(SpecError, match="already exists"):
         services.create(
             ENVIRONMENT,
             by=UserFactory(administrator=True),
             name=taken.name,
-            place=Place(taken.project),
+            scope=OwningScope(taken.project),
             document=IMAGE,
         )
     assert Environment.objects.count() == 1
@@ -77,12 +81,12 @@ def test_a_copy_gets_a_name_that_is_free() -> None:
     first: Environment = EnvironmentFactory(name="base")
     assert services.free_name(ENVIRONMENT, first) == "base-copy"
     user = UserFactory(administrator=True)
-    place = Place.of(first)
-    twin = services.duplicate(ENVIRONMENT, first, by=user, name="base-copy", place=place)
+    place = OwningScope.from_asset(first)
+    twin = services.duplicate(ENVIRONMENT, first, by=user, name="base-copy", scope=place)
     assert twin.pk != first.pk
     assert services.free_name(ENVIRONMENT, first) == "base-copy-2"
-    longest: Environment = EnvironmentFactory(name="n" * services.LONGEST_NAME)
-    assert len(services.free_name(ENVIRONMENT, longest)) <= services.LONGEST_NAME
+    longest: Environment = EnvironmentFactory(name="n" * services.MAX_NAME_LENGTH)
+    assert len(services.free_name(ENVIRONMENT, longest)) <= services.MAX_NAME_LENGTH
 
 
 def test_a_template_forgets_the_name_and_remembers_the_assets() -> None:
@@ -98,7 +102,7 @@ def test_a_template_forgets_the_name_and_remembers_the_assets() -> None:
         TEMPLATE,
         by=UserFactory(administrator=True),
         name="start",
-        place=Place(environment.project),
+        scope=OwningScope(environment.project),
         document=draft.model_dump(mode="json", by_alias=True),
     )
     template = Template.objects.get(pk=template.pk)
@@ -117,7 +121,7 @@ def test_a_template_with_a_taken_name_leaves_nothing_behind() -> None:
             TEMPLATE,
             by=UserFactory(administrator=True),
             name=taken.name,
-            place=Place(taken.project),
+            scope=OwningScope(taken.project),
             document={},
         )
     assert Template.objects.count() == 1
@@ -139,7 +143,7 @@ def test_a_template_of_foreign_assets_does_not_hold_them() -> None:
         TEMPLATE,
         by=user,
         name="base",
-        place=Place(ProjectFactory(members=[user])),
+        scope=OwningScope(ProjectFactory(members=[user])),
         document=WorkloadDraft(worker=foreign).model_dump(mode="json", by_alias=True),
     )
     assert not template.assets.exists()

@@ -4,7 +4,7 @@ from typing import Any
 
 from notifications.models import Delivery, Webhook
 from notifications.webhooks import services as webhooks
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from tests.audit.scene import SECRET, Verbs
 from tests.notifications.factories import WebhookFactory
 
@@ -27,7 +27,7 @@ _WHERE = "notifications.webhooks.services"
 HOOKS: Verbs = {
     f"{_WHERE}.create": (
         "create webhook",
-        lambda s: webhooks.create(by=s.boss, place=Place(s.project), **ASKED),
+        lambda s: webhooks.create(by=s.boss, place=OwningScope(s.project), **ASKED),
     ),
     f"{_WHERE}.update": (
         "update webhook",

@@ -15,7 +15,7 @@ from clusters.kinds.kubernetes.kind import KUBERNETES
 from clusters.nodes import pools
 from projects import departments
 from projects import services as projects
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from tests.audit.hooks import HOOKS
 from tests.audit.people import PEOPLE
 from tests.audit.scene import DEPARTMENT, OPENS, POOL, PROJECT, SECRET, VARIABLES, Scene, Verbs
@@ -61,7 +61,7 @@ def _pool(s: Scene) -> Any:
 
 
 def _environment(s: Scene) -> object:
-    where: dict[str, Any] = {"place": Place(s.project), "document": VARIABLES}
+    where: dict[str, Any] = {"scope": OwningScope(s.project), "document": VARIABLES}
     return assets.create(ENVIRONMENT, by=s.boss, name="e", **where)
 
 
@@ -77,7 +77,7 @@ def _restore_environment(s: Scene) -> Any:
 
 def _copy_environment(s: Scene) -> object:
     return assets.duplicate(
-        ENVIRONMENT, s.environment, by=s.boss, name="twin", place=Place(s.project)
+        ENVIRONMENT, s.environment, by=s.boss, name="twin", scope=OwningScope(s.project)
     )
 
 
@@ -87,7 +87,7 @@ def _copy(s: Scene) -> object:
 
 def _template(s: Scene) -> Template:
     return workloads.save_template(
-        s.draft(), name="t", description="", place=Place(s.project), by=s.boss
+        s.draft(), name="t", description="", place=OwningScope(s.project), by=s.boss
     )
 
 

@@ -53,7 +53,7 @@ def test_a_refused_cluster_says_so_before_all_else_until_it_is_free(fake: FakeEn
     cluster = reached()
     ProjectFactory(cluster=cluster)
     looked_at(cluster, fake)
-    queues.keep(cluster)
+    queues.update_queues(cluster)
     assert (cluster.state, cluster.state_message) == (State.MISSING, f"It {KNOWN}")
     assert (cluster.refusal, fake.kept) == (WHY, [])
     fake.findings = []

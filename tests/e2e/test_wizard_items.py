@@ -236,14 +236,14 @@ from accounts.models import User
 from assets import services
 from assets.credential.kind import CREDENTIAL
 from projects.models import Project
-from projects.scopes import Place
-place = Place(Project.objects.get(name="team-a"))
+from projects.scopes import OwningScope
+scope = OwningScope(Project.objects.get(name="team-a"))
 by = User.objects.get(username="admin")
 kept = {"User": "ada", "Password": "tr41n-l1ke-nobody-reads"}
 for name, kind, keys in (("db", "password", ()), ("hub", "genericSecret", ("token",))):
     entered = kept if kind == "password" else {"token": "tr41n-l1ke-nobody-reads"}
     document = {"kind": kind, "keys": list(keys)}
-    services.create(CREDENTIAL, by=by, name=name, place=place, document=document, entered=entered)
+    services.create(CREDENTIAL, by=by, name=name, scope=scope, document=document, entered=entered)
 """
 
 

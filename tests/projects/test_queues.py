@@ -57,7 +57,7 @@ def test_a_department_has_what_its_projects_have(
     DepartmentFactory(cluster=cluster, name="empty")
     ProjectFactory(name="elsewhere")
     with django_assert_num_queries(1):
-        found = queues.wanted(cluster)
+        found = queues.wanted_queues(cluster)
     assert found == [
         Queue("research", "", gpus=0.3, cpu=5, memory=None, weight=1),
         Queue("a", "research", gpus=0.1, cpu=2, memory=10**9, weight=1),
@@ -88,14 +88,17 @@ def test_a_department_has_its_own_quota_before_that_of_its_projects(
     common: dict[str, Any] = {"cluster": cluster, "department": research}
     ProjectFactory(name="a", gpu_quota=1, cpu_quota=2, **common)
     ProjectFactory(name="b", gpu_quota=2, cpu_quota=3, over_quota=False, **common)
-    assert queues.wanted(cluster)[0] == Queue("research", "", **expected)
+    assert queues.wanted_queues(cluster)[0] == Queue("research", "", **expected)
 
 
 def test_a_department_may_go_over_a_quota_that_its_projects_keep(cluster: Cluster) -> None:
     """Each within its own, and together more than the department's."""
     research = DepartmentFactory(cluster=cluster, gpu_quota=2)
     ProjectFactory.create_batch(2, cluster=cluster, department=research, over_quota=False)
-    assert (queues.wanted(cluster)[0].gpus, queues.wanted(cluster)[0].weight) == (2, 1)
+    assert (queues.wanted_queues(cluster)[0].gpus, queues.wanted_queues(cluster)[0].weight) == (
+        2,
+        1,
+    )
 
 
 def test_queues_of_a_cluster_follow_each_change_of_projects(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from projects.quotas import Account, Demand, Quota
+from projects.quotas import Demand, Quota, StrictQuota
 
 GB = 1000**3
 
@@ -21,10 +21,10 @@ GB = 1000**3
     ],
 )
 def test_an_excess_names_each_bound_of_a_quota(asked: Demand, words: str) -> None:
-    account = Account("project", "vision", Quota(gpus=0.5, cpu=2, memory=GB), Demand())
+    account = StrictQuota("project", "vision", Quota(gpus=0.5, cpu=2, memory=GB), Demand())
     assert account.excess(asked) == words
 
 
 def test_an_excess_of_a_quota_tells_what_is_held_already() -> None:
-    account = Account("project", "vision", Quota(gpus=3, cpu=None, memory=None), Demand(gpus=2))
+    account = StrictQuota("project", "vision", Quota(gpus=3, cpu=None, memory=None), Demand(gpus=2))
     assert account.excess(Demand(gpus=2)) == "4 GPUs, the quota is 3 (2 held)"

@@ -41,7 +41,7 @@ def key_of(person: User, name: str = "hpc-one", kind: str = "sshKey") -> None:
 
 def test_without_a_key_the_plan_says_which_one_to_add(cluster: Cluster) -> None:
     ada = UserFactory.create(username="ada@example.com")
-    (problem,) = own_keys.complaints(cluster, ada)
+    (problem,) = own_keys.missing_key_problems(cluster, ada)
     assert path_text(problem.path) == "project"
     assert "under your own name there, alovelace" in problem.message
     assert "SSH key, Only you, with the name hpc-one" in problem.message
@@ -56,14 +56,14 @@ def test_the_key_of_another_or_for_something_else_does_not_count(cluster: Cluste
     key_of(bob)
     key_of(ada, name="github")
     key_of(ada, kind="password")
-    assert own_keys.missing(cluster, ada.pk)
-    assert not own_keys.missing(cluster, bob.pk)
+    assert own_keys.missing_key_text(cluster, ada.pk)
+    assert not own_keys.missing_key_text(cluster, bob.pk)
 
 
 def test_with_a_key_somebody_acts_as_who_they_are_there(cluster: Cluster) -> None:
     ada = UserFactory.create(username="ada@example.com")
     key_of(ada)
-    assert not list(own_keys.complaints(cluster, ada))
+    assert not list(own_keys.missing_key_problems(cluster, ada))
     person = engine_for_person(cluster, ada.pk)._person  # type: ignore[attr-defined]
     assert isinstance(person, SshTransport)
     assert "User=alovelace" in person.options
@@ -80,6 +80,6 @@ def test_elsewhere_nobody_needs_a_key(django_assert_num_queries: Any) -> None:
     cluster = ClusterFactory.create()
     ada = UserFactory.create()
     with django_assert_num_queries(0):
-        assert not list(own_keys.complaints(cluster, ada))
+        assert not list(own_keys.missing_key_problems(cluster, ada))
     assert engine_for_person(cluster, ada.pk) is engine_for(cluster)
     assert engine_for_person(cluster, None) is engine_for(cluster)

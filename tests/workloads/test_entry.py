@@ -12,7 +12,7 @@ from assets import services
 from assets.credential.kind import CREDENTIAL
 from assets.credential.own_values import why_kept_out
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.data.credential import CredentialSpec
 from spec.draft import WorkloadDraft
 from spec.problems.errors import path_text
@@ -57,7 +57,7 @@ def keep(user: User, document: dict[str, Any]) -> None:
         CREDENTIAL,
         by=user,
         name="mine",
-        place=Place(owner=user),
+        scope=OwningScope(owner=user),
         document=document,
         entered=dict.fromkeys(names, "x"),
     )

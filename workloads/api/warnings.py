@@ -37,7 +37,8 @@ def warnings_of(workload: Workload) -> list[WarningOut]:
         spec = workload.spec
         assets = workload.assets.values_list("role", "kind", "asset_id")
         problems = chain(
-            warnings(workload.cluster, workload.handle, spec), own_values.warnings(spec, assets)
+            warnings(workload.cluster, workload.handle, spec),
+            own_values.tool_warnings(spec, assets),
         )
         return [WarningOut.of(problem) for problem in problems]
     return []

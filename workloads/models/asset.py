@@ -30,7 +30,7 @@ class WorkloadAsset(AssetLink):
         return f"{self.kind} {self.asset_id}"
 
     @classmethod
-    def entry(cls, holder: Workload) -> tuple[str, dict[str, Any]]:
+    def rest_entry(cls, holder: Workload) -> tuple[str, dict[str, Any]]:
         entry = {"id": str(holder.pk), "name": holder.name, "status": holder.phase}
         return WorkloadKind(holder.kind).traits.path, entry
 

@@ -2,16 +2,16 @@
 
 from clusters.models import Cluster
 from projects.models import Department, Project
-from projects.quotas import Account, Demand, accounts_of, quota_of, usage_of
+from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of, usage_of
 from spec.phases import ACTIVE, HOLDING
 
 
-def bounds_of(project: Project) -> list[Account]:
+def bounds_of(project: Project) -> list[StrictQuota]:
     """The accounts that limit the project, with their current usage."""
     phases = ACTIVE if starts_at_once(project.cluster) else HOLDING
-    held = usage_of([project], phases)[project.pk].held
-    own = Account("project", project.name, quota_of(project), held)
-    strict = accounts_of([project], phases)[project.pk]
+    held = usage_of([project], phases)[project.pk].demand
+    own = StrictQuota("project", project.name, quota_of(project), held)
+    strict = strict_quotas_of([project], phases)[project.pk]
     return [own, *(account for account in strict if account.kind != own.kind)]
 
 
@@ -28,10 +28,10 @@ def beyond_quota(project: Project, demand: Demand) -> str:
     have not started count as well.
     """
     at_once = starts_at_once(project.cluster)
-    for account in accounts_of([project], ACTIVE if at_once else ())[project.pk]:
+    for account in strict_quotas_of([project], ACTIVE if at_once else ())[project.pk]:
         if over := account.excess(demand):
             asks = f"asks, with the {account.kind}'s other workloads," if at_once else "asks"
-            return f"{asks} for {over} and {account.whose} may not go over it"
+            return f"{asks} for {over} and {account.owner_text} may not go over it"
     return ""
 
 

@@ -22,7 +22,7 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
         project=_of_project(workload.project_id),
         department=_of_department(workload.project.department_id),
         shape=Shape.of(spec, device_memory),
-        demand=Demand.of(spec, gpu_memory=device_memory),
+        demand=Demand.from_spec(spec, gpu_memory=device_memory),
         since=workload.queued_at.timestamp(),
         rank=PriorityClass(workload.project.rank).level,
         preemptible=spec.preemptibility is not Preemptibility.NON_PREEMPTIBLE,

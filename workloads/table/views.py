@@ -141,7 +141,7 @@ def palette(request: Request) -> HttpResponse:
     projects = Project.objects.visible_to(request.user)
     context = {
         "workloads": workloads.named(text)[:LISTED],
-        "projects": projects.named(text)[:LISTED],
+        "projects": projects.search(text)[:LISTED],
     }
     return render(request, "workloads/_palette.html", context if text else {})
 

@@ -11,7 +11,7 @@ from django_htmx.http import reswap, retarget, trigger_client_event
 
 from accounts.http import Request
 from accounts.models import User
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, pod_kinds
 from assets.template import rulings
 from core.forms import nested
 from core.forms.field import Input
@@ -63,7 +63,7 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
 
 
 def _chooses_asset(request: Request, page: int) -> bool:
-    return any(f"{ROLES.get(page)}-{kind.slug}" in request.POST for kind in for_each_pod())
+    return any(f"{ROLES.get(page)}-{kind.slug}" in request.POST for kind in pod_kinds())
 
 
 def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
@@ -214,7 +214,7 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
 
     def change(content: WorkloadDraft) -> set[str]:
         if template:
-            rulings.put(content, template, field)
+            rulings.apply_template_value(content, template, field)
         else:
             nested.put(question.values_in(content) or {}, question.key, None)
         return {question.name}

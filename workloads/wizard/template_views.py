@@ -18,7 +18,7 @@ from assets.template.form import TemplateForm
 from assets.template.kind import TEMPLATE
 from core.web.http import redirect_after_success, render_partial
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.draft import WorkloadDraft
 from spec.problems.errors import SpecError
 from workloads import services
@@ -60,7 +60,7 @@ def _save(
     form = TemplateForm(
         request.POST if request.method == "POST" else None,
         user=request.user,
-        place=Place(project) if project else None,
+        scope=OwningScope(project) if project else None,
         initial={"name": name},
     )
     if request.method == "POST" and form.is_valid():
@@ -69,7 +69,7 @@ def _save(
                 content,
                 name=form.name,
                 description=form.description,
-                place=form.place,
+                place=form.scope,
                 by=request.user,
             )
         except SpecError as error:

@@ -93,7 +93,7 @@ def _turn(cluster: Cluster) -> bool:
         if extend is None:
             put_away(cluster.pk)
             return False
-        wanted = partial(queues.wanted, cluster)
+        wanted = partial(queues.wanted_queues, cluster)
         before = cluster.state
         answered = clusters.refresh(cluster, wanted)
         if cluster.state != before:

@@ -8,7 +8,7 @@ from uuid import UUID
 from accounts.models import User
 from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
-from assets.credential.usable import ANOTHERS, Usable, reason_unfit
+from assets.credential.usable import OF_ANOTHER_PERSON, UsableCredentials, reason_unfit
 from projects.models import Project
 from spec.data.credential import FETCHED, KEYS, CredentialKind
 from spec.draft import Values
@@ -16,16 +16,16 @@ from spec.formats.documents import VARIABLES
 from spec.formats.stored import as_mapping
 from spec.problems.errors import Path, Problem
 
-PULLS = "imagePullSecrets"
+PULL_SECRETS = "imagePullSecrets"
 STORAGE = "storage"
 FILES = "secretVolume"
-OWN = "userCredential"  # Run:ai's word for one of the author's own credentials
+USER_CREDENTIAL = "userCredential"  # Run:ai's word for one of the author's own credentials
 
 ONLY_PULLS = "is only for image pulls; choose another"
 
 
 @dataclass
-class Bound:
+class BoundDocument:
     """A pod's document with the ids of its credentials, the credentials, and problems.
 
     If a credential is an existing Secret, the document names that Secret instead.
@@ -41,26 +41,30 @@ class Bound:
         return [(CREDENTIAL.slug, it.pk) for it in self.credentials]
 
 
-def bind_credentials(document: Values, *, project: Project | None, user: User, at: Path) -> Bound:
+def bind_credentials(
+    document: Values, *, project: Project | None, user: User, at: Path
+) -> BoundDocument:
     """Find all credentials that a document names, and return a copy with their ids. ``at`` is the
     path of the document, for problems."""
-    bound = Bound(document)
+    bound = BoundDocument(document)
     variables = [_with_own(it) for it in _items(document, VARIABLES)]
-    pulls = [_with_own(it) for it in _items(document, PULLS)]
+    pulls = [_with_own(it) for it in _items(document, PULL_SECRETS)]
     named = [it["credential"] for it in variables if _names_one(it)]
     named += [it for it in pulls if _is_pull(it)]
     stored = {key: _items(as_mapping(document.get(STORAGE)), key) for key in (*FETCHED, FILES)}
     named += [it["credential"] for items in stored.values() for it in items if _names_one(it)]
     if not named:
         return bound
-    usable = Usable.among(named, project, user)
+    usable = UsableCredentials.load(named, project, user)
     where = f"in {project.name}" if project else "here"
     for number, variable in enumerate(variables):
         if _names_one(variable):
             variables[number] = _bound(variable, bound, usable, where, (*at, VARIABLES, number))
     for number, pull in enumerate(pulls):
         if _is_pull(pull):
-            pulls[number] = _bound_pull(pull, bound, usable, where, (*at, PULLS, number, "name"))
+            pulls[number] = _bound_pull(
+                pull, bound, usable, where, (*at, PULL_SECRETS, number, "name")
+            )
     for key, items in stored.items():
         for number, item in enumerate(items):
             if _names_one(item):
@@ -69,7 +73,10 @@ def bind_credentials(document: Values, *, project: Project | None, user: User, a
                     items[number] = _bound_files(item, bound, usable, where, where_to)
                 else:
                     items[number] = _bound_fetch(key, item, bound, usable, where, where_to)
-    its: Values = {VARIABLES: list(map(_settled, variables)), PULLS: list(map(_settled, pulls))}
+    its: Values = {
+        VARIABLES: list(map(_settled, variables)),
+        PULL_SECRETS: list(map(_settled, pulls)),
+    }
     if any(stored.values()):
         its[STORAGE] = document[STORAGE] | {key: items for key, items in stored.items() if items}
     bound.document = document | {key: items for key, items in its.items() if items}
@@ -84,10 +91,10 @@ def _items(document: Values, key: str) -> list[Any]:
 def _with_own(item: Any) -> Any:
     """Return an item in Trainyard's words. If it names a credential as well, it stays, for the spec
     to refuse."""
-    said = item.get(OWN) if isinstance(item, dict) else None
+    said = item.get(USER_CREDENTIAL) if isinstance(item, dict) else None
     if not said or item.get("credential"):
         return item
-    rest = {key: value for key, value in item.items() if key != OWN}
+    rest = {key: value for key, value in item.items() if key != USER_CREDENTIAL}
     if said is True:
         return rest | {"credential": True, "own": True}
     return rest | {"credential": said | {"own": True}} if isinstance(said, dict) else item
@@ -107,12 +114,16 @@ def _is_pull(item: Any) -> bool:
     return isinstance(item, dict) and item.get("credential") is True and bool(item.get("name"))
 
 
-def _bound_pull(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
+def _bound_pull(
+    given: Values, bound: BoundDocument, usable: UsableCredentials, where: str, at: Path
+) -> Values:
     """Return a pull secret as the spec has it, or unchanged after adding a problem."""
     credential = usable.find({**given, "name": str(given["name"])})
     if credential is None or not credential.spec.is_registry:
         what = "is not for image pulls" if credential else f"cannot be used {where}"
-        what = ANOTHERS if usable.is_anothers(given) else f"{what}; choose another"
+        what = (
+            OF_ANOTHER_PERSON if usable.is_of_another_person(given) else f"{what}; choose another"
+        )
         bound.problems.append(Problem(at, f"the credential {given['name']} {what}"))
         return given
     bound.credentials.append(credential)
@@ -125,7 +136,9 @@ def _names_one(item: Any) -> bool:
     return isinstance(item, dict) and isinstance(item.get("credential"), dict)
 
 
-def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Credential | None:
+def _find(
+    given: Values, bound: BoundDocument, usable: UsableCredentials, where: str, at: Path
+) -> Credential | None:
     """Return the named credential. ``None`` after adding a problem, or if none is named, which the
     spec reports."""
     name = str(given.get("name") or "")
@@ -135,14 +148,14 @@ def _find(given: Values, bound: Bound, usable: Usable, where: str, at: Path) -> 
     if credential is None:
         what = repr(name) if name else str(given["assetId"])
         said = f"no credential {what} can be used {where}; choose another"
-        if usable.is_anothers(given):
-            said = f"the credential {what} {ANOTHERS}"
+        if usable.is_of_another_person(given):
+            said = f"the credential {what} {OF_ANOTHER_PERSON}"
         bound.problems.append(Problem(at, said))
     return credential
 
 
 def _bound_fetch(
-    key: str, item: Values, bound: Bound, usable: Usable, where: str, at: Path
+    key: str, item: Values, bound: BoundDocument, usable: UsableCredentials, where: str, at: Path
 ) -> Values:
     """Return a repository or a bucket as the spec has it, or unchanged after adding a problem."""
     credential = _find(item["credential"], bound, usable, where, (*at, "credential"))
@@ -172,7 +185,9 @@ def _from_existing(item: Values, secret: str, kind: CredentialKind) -> Values:
     return others | {"secretRef": {"name": secret, **keys}}
 
 
-def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
+def _bound_files(
+    item: Values, bound: BoundDocument, usable: UsableCredentials, where: str, at: Path
+) -> Values:
     """Return the files of a credential as the spec has them: of the keys that are named, or
     of all."""
     given = item["credential"]
@@ -196,11 +211,13 @@ def _bound_files(item: Values, bound: Bound, usable: Usable, where: str, at: Pat
     return item | {"credential": named | {"keys": keys or list(spec.names)}}
 
 
-def _bound(variable: Values, bound: Bound, usable: Usable, where: str, at: Path) -> Values:
+def _bound(
+    variable: Values, bound: BoundDocument, usable: UsableCredentials, where: str, at: Path
+) -> Values:
     """Return a variable as the spec has it, or unchanged after adding a problem. A key need not be
     named if it is the only one."""
     given = variable["credential"]
-    at = (*at, OWN if given.get("own") else "credential")
+    at = (*at, USER_CREDENTIAL if given.get("own") else "credential")
     key = str(given.get("key") or "")
     credential = _find(given, bound, usable, where, at)
     if credential is None:

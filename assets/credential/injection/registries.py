@@ -17,7 +17,7 @@ from spec.values.registry import host_of, registry_of
 from spec.workload import WorkloadSpec
 
 
-def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Credential]:
+def registry_credentials(spec: WorkloadSpec, project: Project, by: User | None) -> list[Credential]:
     """Return the registry credentials that a spec names, and the nearest usable one for each
     registry of its images.
 
@@ -27,7 +27,7 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
     pulls = [it for replica in replicas for it in replica.image_pull_secrets]
     named = {it.asset_id for it in pulls if it.asset_id}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    valid = [row for row in _usable_in(project, by, named) if not fault_of(row)]
+    valid = [row for row in _usable_registry_credentials(project, by, named) if not fault_of(row)]
     by_host: dict[str, Credential] = {}
     for row in sorted(valid, key=lambda it: (it.pk not in named, distance(it))):
         host = host_of(row.spec.registry)
@@ -36,7 +36,9 @@ def applied(spec: WorkloadSpec, project: Project, by: User | None) -> list[Crede
     return list(by_host.values())
 
 
-def _usable_in(project: Project, by: User | None, named: Collection[UUID]) -> QuerySet[Credential]:
+def _usable_registry_credentials(
+    project: Project, by: User | None, named: Collection[UUID]
+) -> QuerySet[Credential]:
     """Return the registry credentials that a project can use, including those of ``by`` that are
     ``named``."""
     rows = Credential.objects.filter(
@@ -48,7 +50,7 @@ def _usable_in(project: Project, by: User | None, named: Collection[UUID]) -> Qu
     return rows.only("name", "spec_json", "scope", "owner", "cluster", "department", "project")
 
 
-def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
+def registries_without_passwords(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     """Return registries without passwords."""
     return tuple(
         Registry(host_of(it.spec.registry), existing_secret=it.spec.existing_secret or "")
@@ -56,7 +58,7 @@ def shown(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     )
 
 
-def opened(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
+def registries_with_passwords(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     """Return registries with their present passwords.
 
     Raises ``MissingValue``, or ``Unreadable`` if ``SECRET_KEY`` has changed.
@@ -68,12 +70,14 @@ def opened(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
         (row.credential_id, row.key): row.value
         for row in SecretValue.objects.filter(credential__in=[it.pk for it in credentials])
     }
-    return tuple(_opened(it, values) for it in credentials)
+    return tuple(_registry_with_password(it, values) for it in credentials)
 
 
-def _opened(credential: Credential, values: dict[tuple[object, str], str]) -> Registry:
+def _registry_with_password(
+    credential: Credential, values: dict[tuple[object, str], str]
+) -> Registry:
     spec = credential.spec
-    (plain,) = shown([credential])
+    (plain,) = registries_without_passwords([credential])
     if spec.existing_secret:
         return plain
     for key in spec.names:

@@ -16,7 +16,7 @@ class MissingValue(Exception):
     """A credential or one of its keys no longer exists; the text says which."""
 
 
-def values_for(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]]:
+def credential_values(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]]:
     """Return the present values, by credential and key, so that a workload that runs again gets new
     ones.
 
@@ -24,7 +24,7 @@ def values_for(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]
     their known hosts, if they have any. Raises ``MissingValue``, or ``Unreadable`` if
     ``SECRET_KEY`` has changed.
     """
-    named = list(_named(spec))
+    named = list(_named_keys(spec))
     if not named:
         return {}
     values: dict[UUID, dict[str, str]] = {}
@@ -43,24 +43,24 @@ def values_for(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[str, str]
     return values
 
 
-def _named(spec: WorkloadSpec) -> Iterator[CredentialKey]:
+def _named_keys(spec: WorkloadSpec) -> Iterator[CredentialKey]:
     for replica in filter(None, (spec.worker, spec.master)):
         for variable in replica.environment_variables:
             if variable.credential:
                 yield variable.credential
-        for credential, keys in (*_fetched(replica), *_mounted(replica)):
+        for credential, keys in (*_fetch_credentials(replica), *_mounted_credentials(replica)):
             of = credential.model_dump(include={"asset_id", "name"})
             yield from (CredentialKey(**of, key=key) for key in keys)
 
 
-def _mounted(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
+def _mounted_credentials(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
     """Yield the credentials that are mounted as files, with the keys that become files."""
     for item in replica.storage.secret_volume:
         if item.credential:
             yield item.credential, item.credential.keys
 
 
-def _fetched(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
+def _fetch_credentials(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
     """Yield the credentials of repositories and buckets, with all keys that they need."""
     for git in replica.storage.git:
         if git.credential:

@@ -13,7 +13,7 @@ from assets.kinds import KINDS
 from assets.models import AssetVersion, Environment
 from assets.versions import history
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from spec.problems.errors import SpecError
 from tests.factories import EnvironmentFactory, ProjectFactory, UserFactory
 
@@ -36,7 +36,7 @@ def home(db: None) -> Project:
 @pytest.fixture
 def environment(boss: User, home: Project) -> Environment:
     return services.create(
-        ENVIRONMENT, by=boss, name="base", place=Place(home), document={"image": IMAGE}
+        ENVIRONMENT, by=boss, name="base", scope=OwningScope(home), document={"image": IMAGE}
     )
 
 
@@ -81,11 +81,15 @@ def test_an_earlier_version_is_restored_as_the_next_one(
     environment: Environment, boss: User
 ) -> None:
     update(environment, boss, name="other", document={"image": NEWER}, override_uid_gid=True)
-    first = history.of(ENVIRONMENT, environment).get(number=1)
+    first = history.versions_of(ENVIRONMENT, environment).get(number=1)
     services.restore(ENVIRONMENT, environment, first, by=boss)
     again = Environment.objects.get(pk=environment.pk)
     assert (again.name, again.spec.image, again.override_uid_gid) == ("base", IMAGE, False)
-    assert list(history.of(ENVIRONMENT, again).values_list("number", flat=True)) == [3, 2, 1]
+    assert list(history.versions_of(ENVIRONMENT, again).values_list("number", flat=True)) == [
+        3,
+        2,
+        1,
+    ]
 
 
 def test_a_name_that_is_taken_meanwhile_cannot_be_restored(
@@ -93,7 +97,7 @@ def test_a_name_that_is_taken_meanwhile_cannot_be_restored(
 ) -> None:
     update(environment, boss, name="other")
     EnvironmentFactory(home=home, name="base")
-    first = history.of(ENVIRONMENT, environment).get(number=1)
+    first = history.versions_of(ENVIRONMENT, environment).get(number=1)
     with pytest.raises(SpecError, match="already exists"):
         services.restore(ENVIRONMENT, environment, first, by=boss)
     assert AssetVersion.objects.count() == 2
@@ -102,10 +106,10 @@ def test_a_name_that_is_taken_meanwhile_cannot_be_restored(
 def test_the_last_versions_are_kept(
     environment: Environment, boss: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(history, "MOST", 3)
+    monkeypatch.setattr(history, "MAX_VERSIONS", 3)
     for number in range(5):
         update(environment, boss, description=f"take {number}")
-    numbers = history.of(ENVIRONMENT, environment).values_list("number", flat=True)
+    numbers = history.versions_of(ENVIRONMENT, environment).values_list("number", flat=True)
     assert list(numbers) == [6, 5, 4]
 
 

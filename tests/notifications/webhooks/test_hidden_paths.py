@@ -8,7 +8,7 @@ from audit.models import AuditEntry
 from notifications.models import Webhook
 from notifications.webhooks import services
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from tests.factories import ProjectFactory, UserFactory
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("valkey")]
@@ -32,7 +32,7 @@ def last() -> tuple[str | None, str | None]:
 def test_the_audit_log_has_the_address_without_its_path(project: Project) -> None:
     by = project.members.get()
     url = f"https://hooks.example.com/{SECRET}?key={SECRET}"
-    webhook = services.create(by=by, place=Place(project), url=url, **FACTS)
+    webhook = services.create(by=by, place=OwningScope(project), url=url, **FACTS)
     assert last() == (None, SHOWN)
     services.update(webhook, by=by, url=f"{url}2", enabled=True, **FACTS)
     assert last() == (SHOWN, f"{SHOWN} (another path)")

@@ -30,7 +30,7 @@ def test_the_room_kept_in_mind_is_the_room_there_is(project: Project) -> None:
 @pytest.mark.parametrize("phase", Phase)
 def test_a_quota_is_held_exactly_in_these_phases(phase: Phase, project: Project) -> None:
     WorkloadFactory(project=project, phase=phase)
-    held = usage_of([project])[project.pk].held
+    held = usage_of([project])[project.pk].demand
     assert held == (Demand(0.3, 0.3, 300_000_000) if phase in HOLDING else Demand())
 
 

@@ -33,7 +33,7 @@ def test_files_that_are_written_in_the_wizard_work_on_this_machine(wizard: Wizar
     made = wizard.plan()
     assert made.submittable, made.problems
     again = Inputs(wizard.open(wizard.at(2)).page).values[f"{CONF}-0-files"]
-    assert files.texts_of(again) == {"train.yaml": file["content"]}
+    assert files.parse_texts(again) == {"train.yaml": file["content"]}
     wizard.press("save", **{f"{CONF}-0-subPath": "train.yaml"})
     assert written(wizard)[0] == {"files": [file], "mountPath": "/conf", "subPath": "train.yaml"}
     assert wizard.plan().submittable
@@ -44,7 +44,7 @@ def test_a_text_that_is_no_yaml_of_files_stays_as_typed_and_says_how(wizard: Wiz
     wizard.press("save", **{f"{CONF}-0-files": "lr = 0.1", f"{CONF}-0-mountPath": "/conf"})
     assert written(wizard)[0]["files"] == "lr = 0.1"
     wizard.open(wizard.at(2)).press("continue")
-    assert files.HOW in wizard.page
+    assert files.FORMAT_HINT in wizard.page
     assert Inputs(wizard.page).values[f"{CONF}-0-files"].strip() == "lr = 0.1"
 
 

@@ -2,7 +2,7 @@
 
 from accounts.models import User
 from assets.models import Template
-from assets.template.beginning import lay_replica_over, merge_user_values
+from assets.template.merging import lay_replica_over, merge_user_values
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem

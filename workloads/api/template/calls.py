@@ -12,14 +12,14 @@ from pydantic import TypeAdapter, ValidationError
 
 from accounts.models import User
 from assets import services as assets
-from assets.api.info import info_of
-from assets.api.places import place_of
+from assets.api.info import additional_info
+from assets.api.places import scope_from_meta
 from assets.api.schemas import FIELDS, AssetMetaIn, AssetScope, WithInfo
 from assets.models import Template
 from assets.template.kind import TEMPLATE
 from core.rest.api import Issue, StrictBody, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
-from projects.scopes import Place, ScopedQuerySet
+from projects.scopes import OwningScope, ScopedQuerySet
 from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind
 from spec.problems.errors import SpecError
@@ -79,7 +79,7 @@ class TemplateCalls:
         rows = sort_queryset(self.narrowed(listing, user), listing, FIELDS)
         page, following = listing.cut(rows)
         asked = WithInfo(comply_to_project=listing.comply_to_project)
-        info = info_of(TEMPLATE, page, user, asked)
+        info = additional_info(TEMPLATE, page, user, asked)
         compliances = {pk: it.get("compliance") for pk, it in info.items()}
         return TemplateList(
             entries=[listed_template(it, (by := compliances[it.pk]) and by.reason) for it in page],
@@ -169,7 +169,7 @@ def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
     return bool(name) and not TEMPLATE.rows.named(name, place).exists()
 
 
-def find_place(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Issue]]:
+def find_place(meta: TemplateMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
     """The place that a scope and its id name, or the problems with them."""
     given = {}
     if meta.scope_type in IDS and meta.scope_id is not None:
@@ -180,7 +180,7 @@ def find_place(meta: TemplateMetaIn, user: User) -> tuple[Place | None, list[Iss
             said = f"is not the ID of a {meta.scope_type} you have access to"
             return None, [Issue(field="meta.scopeId", details=said)]
     named = AssetMetaIn.model_construct(name=meta.name, scope=meta.scope_type, **given)
-    place, wrong = place_of(named, user)
+    place, wrong = scope_from_meta(named, user)
     return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in wrong]
 
 

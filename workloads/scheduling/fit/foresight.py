@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from clusters.models import Cluster
 from projects.models import Project
-from projects.quotas import accounts_of
+from projects.quotas import strict_quotas_of
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import admission, capacity
@@ -37,7 +37,7 @@ def look_ahead(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresi
     there = capacity.occupying(cluster)
     room = capacity.free(cluster, there)
     verdict = admission.foresee(cluster, project, spec, there)
-    ground = this_machine(cluster, room, accounts_of([project])[project.pk], device_memory)
+    ground = this_machine(cluster, room, strict_quotas_of([project])[project.pk], device_memory)
     fit = admitted(
         judge(spec, ground),
         starts=verdict.starts,

@@ -12,7 +12,7 @@ from django.db.models.functions import Cast
 from clusters.models import DEFAULT_POOL, Cluster
 from engines.nodes import Taint
 from projects.models import Project
-from projects.quotas import Account, accounts_of
+from projects.quotas import StrictQuota, strict_quotas_of
 from spec.workload import WorkloadSpec
 from workloads.scheduling import capacity
 from workloads.scheduling.fit.judge import Ground
@@ -35,13 +35,13 @@ def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
     return Ground(
         groups=tuple(_groups(cluster, spec)),
         cluster=cluster.name,
-        accounts=tuple(accounts_of([project])[project.pk]) if quotas else (),
+        accounts=tuple(strict_quotas_of([project])[project.pk]) if quotas else (),
         device_memory=cluster.gpu_memory if spec.asks_gpu_memory else 0,
     )
 
 
 def this_machine(
-    cluster: Cluster, room: Room, accounts: Iterable[Account], device_memory: int
+    cluster: Cluster, room: Room, accounts: Iterable[StrictQuota], device_memory: int
 ) -> Ground:
     """The ground where admission decides: one node with ``room`` left."""
     whole = _all_of(capacity.whole(cluster))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
 
-from projects.quotas import Account, Demand
+from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
@@ -52,7 +52,7 @@ class Ground:
 
     groups: tuple[NodeGroup, ...]
     cluster: str
-    accounts: tuple[Account, ...] = ()
+    accounts: tuple[StrictQuota, ...] = ()
     device_memory: int = 0  # bytes of a GPU, to convert GPU memory into a fraction
 
     @property
@@ -132,12 +132,12 @@ def within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
 def _over_quota(spec: WorkloadSpec, ground: Ground) -> str:
     if not ground.accounts:
         return ""
-    demand = Demand.of(spec, gpu_memory=ground.device_memory)
+    demand = Demand.from_spec(spec, gpu_memory=ground.device_memory)
     for account in ground.accounts:
         if over := account.excess(demand):
             return (
                 f"It waits until other workloads end: together they ask for {over}, and "
-                f"{account.whose} may not go over it."
+                f"{account.owner_text} may not go over it."
             )
     return ""
 

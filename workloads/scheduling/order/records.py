@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from core.words import name_first_three
-from projects.quotas import SLACK, Account, Demand, Quota
+from projects.quotas import SLACK, Demand, Quota, StrictQuota
 from spec.phases import Reason
 from workloads.scheduling.placement import Placement, Shape
 
@@ -38,7 +38,7 @@ class Allowance:
 
     def excess(self, held: Demand, demand: Demand) -> str:
         """How it is exceeded, in words."""
-        return Account("", self.whose, self.quota, held).excess(demand)
+        return StrictQuota("", self.whose, self.quota, held).excess(demand)
 
     def promises(self, demand: Demand) -> bool:
         """Whether it limits anything that is requested. An unlimited amount is promised to nobody,

@@ -7,12 +7,12 @@ from functools import cached_property
 from accounts.models import User
 from assets.credential.model import Credential
 from assets.credential.usable import (
-    Usable,
+    UsableCredentials,
+    credentials_of_kinds,
     fault_of,
-    in_words,
-    is_anothers,
+    is_of_another_person,
     nearest_first,
-    that_open,
+    option_text,
     usable_credentials,
 )
 from clusters.models import Cluster
@@ -56,7 +56,7 @@ class Credentials:
             return []
         rows = usable_credentials(self.project, self.by).filter(name__icontains=text.strip())
         rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
-        return [(row.name, in_words(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
+        return [(row.name, option_text(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
 
     @property
     def registries(self) -> list[Option]:
@@ -82,7 +82,7 @@ class Credentials:
         words: dict[str, str] = {}
         for row in self._valid if CredentialKind.GENERIC in kinds else self._with_keys:
             if row.spec.kind in kinds and not self._issue(row):
-                words.setdefault(row.name, in_words(row))
+                words.setdefault(row.name, option_text(row))
         return list(words.items())
 
     @cached_property
@@ -91,7 +91,7 @@ class Credentials:
         for a list, generic ones are left out, whose keys are not known from their type."""
         if self.project is None or not self.are_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
-        return that_open([*KEYS], usable_credentials(self.project, self.by))
+        return credentials_of_kinds([*KEYS], usable_credentials(self.project, self.by))
 
     @cached_property
     def _valid(self) -> list[Credential]:
@@ -99,7 +99,7 @@ class Credentials:
         has no other way to choose one."""
         if self.project is None or not self.are_many:
             return self._with_keys
-        return that_open([*CredentialKind], usable_credentials(self.project, self.by))
+        return credentials_of_kinds([*CredentialKind], usable_credentials(self.project, self.by))
 
     def bars(self, credential: Credential) -> str:
         """Why a variable cannot use the credential here, or an empty text if it can."""
@@ -118,7 +118,11 @@ class Credentials:
         ``items`` are pairs: the row as shown, and the variable as the draft has it.
         """
         asking = [(item, given["credential"]) for item, given in items if _names_one(given)]
-        named = Usable.among((it for _, it in asking), self.project, self.by) if asking else None
+        named = (
+            UsableCredentials.load((it for _, it in asking), self.project, self.by)
+            if asking
+            else None
+        )
         for item, given in asking:
             chosen = named.find(given) if named else None
             self._ask(item.by_slug["value"], given, chosen)
@@ -134,7 +138,7 @@ class Credentials:
             return
         cell.is_choice = True
         cell.value = written(given)
-        options = [(_value(row), in_words(row)) for row in self.rows if not self.bars(row)]
+        options = [(_value(row), option_text(row)) for row in self.rows if not self.bars(row)]
         if chosen:
             options = [
                 (cell.value if value == _value(chosen) else value, words)
@@ -144,7 +148,7 @@ class Credentials:
             where = f"in {self.project.name}" if self.project else "here"
             name = chosen.name if chosen else str(given.get("name") or given.get("assetId"))
             why = f"cannot be used {where}"
-            if not chosen and is_anothers(given.get("assetId"), self.by):
+            if not chosen and is_of_another_person(given.get("assetId"), self.by):
                 why = "another person's own"
             options.append((cell.value, f"{name} ({why})"))
         cell.options = [SELECT, *options]

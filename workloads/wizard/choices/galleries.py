@@ -13,7 +13,7 @@ from assets.gallery.cards import asset_cards
 from assets.kinds import KINDS
 from clusters.models import Cluster, State
 from projects.models import Project
-from projects.quotas import Account, Demand, accounts_of, usage_of
+from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of
@@ -105,9 +105,9 @@ def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
     """The user's projects in a cluster, each with what is free of its quota."""
     rows = list(_projects(user).filter(cluster=cluster))
     usage = usage_of(rows)
-    accounts = accounts_of(rows)
+    accounts = strict_quotas_of(rows)
     for project in rows:
-        held = usage[project.pk].held
+        held = usage[project.pk].demand
         yield Card(
             str(project.pk),
             project.name,
@@ -124,12 +124,12 @@ def _projects(user: User) -> QuerySet[Project]:
     return Project.objects.visible_to(user).for_list()
 
 
-def _department(project: Project, accounts: list[Account]) -> str:
+def _department(project: Project, accounts: list[StrictQuota]) -> str:
     """The department's name. If its quota is a hard limit, followed by how much of it is free,
     which may be less than the project's own quota promises."""
     for account in accounts:
         if account.kind == "department":
-            return f"{project.department}, {_free(project, account.held, account.quota.gpus)}"
+            return f"{project.department}, {_free(project, account.usage, account.quota.gpus)}"
     return project.department.name
 
 

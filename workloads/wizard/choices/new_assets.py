@@ -8,7 +8,7 @@ from django.http import Http404, QueryDict
 from django.urls import reverse
 
 from accounts.http import Request
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, pod_kinds
 from core.forms.read import field_items, replace_items
 from core.web.query import parse_number, parse_uuid
 from projects.models import Project
@@ -39,7 +39,7 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
     created it returns with ``?environment=<id>&slot=worker`` or ``?project=<id>``."""
     slot = request.GET.get("slot", "")
     posted = QueryDict(mutable=True)
-    for kind in for_each_pod():
+    for kind in pod_kinds():
         chosen = request.GET.get(kind.slug, "")
         if parse_uuid(chosen) and f"{slot}-{kind.slug}" in questions():
             posted[f"{slot}-{kind.slug}"] = chosen

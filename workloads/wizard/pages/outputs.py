@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from assets.models import Template
-from assets.template.beginning import keeps_draft
+from assets.template.merging import keeps_draft
 from core.rest import curl
 from spec.formats import documents
 from spec.formats.merge import without_nothing

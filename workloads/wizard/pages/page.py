@@ -10,7 +10,7 @@ from django.shortcuts import render
 from accounts.http import Request
 from accounts.models import User
 from assets.base import AssetKind, Panel
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, pod_kinds
 from clusters.models import Cluster
 from core.forms.field import Input
 from core.forms.shown import ShownField
@@ -105,7 +105,7 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
 
 def _brings_command(request: Request, screen: Screen) -> bool:
     """Whether an asset was just chosen. It may have a command, so its fields are then shown."""
-    return any(f"{screen.role}-{kind.slug}" in request.POST for kind in for_each_pod())
+    return any(f"{screen.role}-{kind.slug}" in request.POST for kind in pod_kinds())
 
 
 def galleries_of(screen: Screen) -> dict[str, ShownField]:
@@ -180,7 +180,7 @@ def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[g
     user = request.user
     content = screen.content
     project = screen.plan.project
-    if not kind.for_each_pod:
+    if not kind.is_chosen_per_pod:
         return galleries.templates(user, project, content)
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:

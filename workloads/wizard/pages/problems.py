@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from assets.data_source import files
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, pod_kinds
 from core.forms import nested, words
 from core.forms.field import Input
 from spec.problems.errors import WORDS, Problem
@@ -29,7 +29,7 @@ CHOICES = {f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for k
 #: Instead of "is required", for fields that are filled in by choosing something.
 CHOOSE = {"image": "select an environment"}
 #: Fields that are lists in the document and a text on the page, with the way to write them.
-WRITTEN = {"files": files.HOW}
+WRITTEN = {"files": files.FORMAT_HINT}
 
 
 def problems(plan: Plan) -> Iterator[Located]:
@@ -51,7 +51,7 @@ def _choice(question: Question, plan: Plan) -> Question | None:
         brought = nested.get(KINDS[slug].layer(asset), question.key)
         if role == question.role and brought not in nested.EMPTY:
             return questions()[f"{role}-{slug}"]
-    gives = (kind.slug for kind in for_each_pod() if question.key in kind.replaces)
+    gives = (kind.slug for kind in pod_kinds() if question.key in kind.replaced_keys)
     return next((questions()[f"{question.role}-{slug}"] for slug in gives), None)
 
 

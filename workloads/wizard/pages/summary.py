@@ -8,7 +8,7 @@ from math import inf
 from typing import Any
 
 from clusters.models import Cluster
-from projects.quotas import Account, Demand
+from projects.quotas import Demand, StrictQuota
 from spec.cautions import cautions
 from spec.formats import documents
 from spec.problems.errors import SpecError
@@ -82,7 +82,7 @@ def of(plan: Plan) -> Summary:
         summary.cautions = () if summary.virtual else cautions(spec)
     summary.cautions = (*dict.fromkeys(_warnings(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
-        demand = Demand.of(spec, gpu_memory=plan.cluster.gpu_memory)
+        demand = Demand.from_spec(spec, gpu_memory=plan.cluster.gpu_memory)
         summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
     _judge(summary, plan)
     return summary
@@ -123,7 +123,7 @@ def _rank(pod: Pod) -> tuple[str, str]:
     return str(pod.rank), pod.name
 
 
-def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator[QuotaForecast]:
+def _meters(cluster: Cluster, bounds: list[StrictQuota], demand: Demand) -> Iterator[QuotaForecast]:
     """GPUs, CPU cores and memory, each within the quota that has the least of it left."""
     unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
     rows = (
@@ -133,16 +133,16 @@ def _meters(cluster: Cluster, bounds: list[Account], demand: Demand) -> Iterator
     )
     for label, name, words in rows:
         least = min(bounds, key=partial(_left, name=name))
-        after = getattr(least.held + demand, name)
+        after = getattr(least.usage + demand, name)
         quota = getattr(least.quota, name)
         asked = getattr(demand, name)
         whose = "" if least.kind == "project" else f"the {least.kind}'s "
         yield _meter(label, asked, after, quota, words, whose)
 
 
-def _left(account: Account, name: str) -> float:
+def _left(account: StrictQuota, name: str) -> float:
     quota: float | None = getattr(account.quota, name)
-    return inf if quota is None else quota - getattr(account.held, name)
+    return inf if quota is None else quota - getattr(account.usage, name)
 
 
 def _meter(

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from accounts.models import User
 from assets.base import AssetKind, Panel
-from assets.kinds import KINDS, for_each_pod
+from assets.kinds import KINDS, pod_kinds
 from clusters.models import Cluster
 from core.forms import read
 from core.forms.field import Field, Input, Values
@@ -107,7 +107,7 @@ def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | Non
     replaces."""
     others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     replica.assets = others | ({kind.slug: chosen} if chosen else {})
-    replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaces}
+    replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaced_keys}
 
 
 def nothing(plan: Plan, role: str) -> Iterator[Line]:
@@ -146,7 +146,7 @@ class Section:
 
 def choices(panel: Panel | None) -> Iterator[Question]:
     """One question for each kind of asset in a panel."""
-    for kind in for_each_pod():
+    for kind in pod_kinds():
         if kind.panel is panel:
             yield AssetQuestion(kind.slug, kind.label, Input.CARDS)
 

@@ -8,7 +8,7 @@ import pytest
 from assets.models import Template
 from audit.models import AuditEntry
 from projects.models import Project
-from projects.scopes import Place
+from projects.scopes import OwningScope
 from tests.caller import Body, Caller
 from tests.factories import (
     ComputeResourceFactory,
@@ -167,7 +167,7 @@ def test_a_template_that_is_only_shared_is_read_and_not_changed(
     call: Caller, project: Project
 ) -> None:
     shared = TemplateFactory(home=project, name="shared")
-    shared.put(Place(project.cluster))
+    shared.put(OwningScope(project.cluster))
     shared.save()
     one = f"{GANGS}/{shared.pk}"
     assert call("GET", one)[0] == 200

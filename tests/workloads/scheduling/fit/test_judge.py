@@ -3,7 +3,7 @@
 import pytest
 
 from engines.kubernetes.status.causes.unschedulable import unscheduled
-from projects.quotas import Account, Demand, Quota
+from projects.quotas import Demand, Quota, StrictQuota
 from spec.problems.causes import Cause, CauseKind
 from tests.workloads.scheduling.fit.grounds import gang, ground, nodes
 from workloads.scheduling.fit.judge import Answer, Fit, judge
@@ -99,7 +99,7 @@ def test_pods_that_seek_each_other_need_one_rack() -> None:
 
 
 def test_a_quota_bounds_the_largest_gang() -> None:
-    account = Account("project", "team-a", Quota(4, None, None), Demand(gpus=2))
+    account = StrictQuota("project", "team-a", Quota(4, None, None), Demand(gpus=2))
     fit = judge(gang(3), ground(nodes(4), accounts=(account,)))
     assert (cause_of(fit).kind, fit.largest) == (CauseKind.QUOTA, 2)
     assert "together they ask for 5 GPUs" in cause_of(fit).title

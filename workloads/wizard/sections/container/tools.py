@@ -30,20 +30,20 @@ CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for c
 class ToolsQuestion(Question):
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
         for item in shown.items:
-            tools.leave_out(item)
+            tools.hide_served_cells(item)
         offer.warn_about_people(shown)
 
 
 def begins(cluster: Cluster | None) -> Values:
     """A new tool, reached in a way that the cluster supports."""
-    why_no_urls = why_withheld(cluster, tools.BY_URL) if cluster else ""
-    return {"toolType": "custom"} | tools.begins(why_no_urls)
+    why_no_urls = why_withheld(cluster, tools.EXTERNAL_URL_OPTION) if cluster else ""
+    return {"toolType": "custom"} | tools.blank_tool(why_no_urls)
 
 
 def review(plan: Plan, role: str) -> Iterator[Line]:
     for tool in replica_of(plan, role).connections:
         document = tool.model_dump(mode="json", by_alias=True)
-        yield tool.name, tools.words(document), f"{role}.connections"
+        yield tool.name, tools.tool_text(document), f"{role}.connections"
 
 
 TOOLS = Section(
@@ -61,7 +61,7 @@ TOOLS = Section(
             repack=tools.REPACK,
             inherits=True,
             begins=begins,
-            words=tools.words,
+            words=tools.tool_text,
         ),
     ),
     review=review,

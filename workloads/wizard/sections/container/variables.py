@@ -1,7 +1,7 @@
 """Convert variables between the document and the wizard's cells. There a credential is chosen, not
 typed: an option has the value ``id:name``, or only one of the two if the document has no more."""
 
-from assets.credential.injection.binding import OWN
+from assets.credential.injection.binding import USER_CREDENTIAL
 from assets.environment import variables
 from assets.environment.variables import CHOSEN, KEPT, UNSET
 from core.forms.field import Repack, Values
@@ -17,8 +17,12 @@ def written(named: Values) -> str:
 
 def unpack(item: Values) -> Values:
     """The cells of a variable. A credential becomes an option of the choice."""
-    if isinstance(own := item.get(OWN), dict) and CREDENTIAL not in item:  # the nearest of its name
-        item = {key: value for key, value in item.items() if key != OWN} | {CREDENTIAL: own}
+    if (
+        isinstance(own := item.get(USER_CREDENTIAL), dict) and CREDENTIAL not in item
+    ):  # the nearest of its name
+        item = {key: value for key, value in item.items() if key != USER_CREDENTIAL} | {
+            CREDENTIAL: own
+        }
     cells = variables.unpack(item)
     named = item.get(CREDENTIAL)
     if not isinstance(named, dict):

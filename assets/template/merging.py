@@ -23,28 +23,30 @@ def merge_user_values(base: Values, own: Values) -> Values:
 def keeps_draft(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> bool:
     """Whether a request that names the template and sends the ``document`` would mean exactly this
     draft. A request cannot say that a value was removed or reset to its default."""
-    if base.kind != draft.kind or not _says(base.values, draft.values, document):
+    if base.kind != draft.kind or not _is_expressed(base.values, draft.values, document):
         return False
     for role, own in draft.replicas.items():
         theirs = base.replicas.get(role, base.worker)
-        if own.assets != theirs.assets or not _says(theirs.values, own.values, document[role]):
+        if own.assets != theirs.assets or not _is_expressed(
+            theirs.values, own.values, document[role]
+        ):
             return False
     return True
 
 
-def _says(base: Values, own: Values, document: Values) -> bool:
-    return merge_user_values(base, own) == own and _sends(base, own, document)
+def _is_expressed(base: Values, own: Values, document: Values) -> bool:
+    return merge_user_values(base, own) == own and _are_sent(base, own, document)
 
 
-def _sends(base: Values, own: Values, document: Values) -> bool:
-    return all(_sent(base.get(key), value, document.get(key)) for key, value in own.items())
+def _are_sent(base: Values, own: Values, document: Values) -> bool:
+    return all(_is_sent(base.get(key), value, document.get(key)) for key, value in own.items())
 
 
-def _sent(base: Any, value: Any, sent: Any) -> bool:
+def _is_sent(base: Any, value: Any, sent: Any) -> bool:
     if base == value:
         return True
     if isinstance(value, dict):
-        return _sends(base or {}, value, sent or {})
+        return _are_sent(base or {}, value, sent or {})
     if isinstance(value, list):
         return not any(isinstance(it, dict) and it.get("exclude") for it in value)
     return sent is not None
