@@ -2,19 +2,19 @@
 
 A permission is a resource and an action, such as ``workloads.read``. A role is a name and a set of
 permissions: a row of ``ROLES``. A person has a role in a scope, and the key of a scope is a plain
-string: ``account``, or a kind and an id such as ``project:3``. Nobody else asks for a role:
+string: ``account``, or a kind and an id such as ``project:3``. No other module asks for a role:
 
-- ``reach(user, "workloads.read", project="project")`` is a filter: the rows that a list shows,
-- ``may(user, "workloads.update", *project.scope_keys)`` answers for one thing, and ``require``
-  raises ``PermissionDenied`` that names the permission that is missing,
-- ``grants(user, action)`` gives the keys themselves, ``anywhere`` whether there are any.
+- ``permitted_rows(user, "workloads.read", project="project")`` filters the rows that a list shows,
+- ``may(user, "workloads.update", *project.scope_keys)`` answers for one object, and ``require``
+  raises ``PermissionDenied``, which names the missing permission,
+- ``permitted_scopes(user, action)`` returns the keys, and ``may_anywhere`` whether there are any.
 
-What one may not see is 404; what one may see and not do is 403.
+An object that a user may not see answers 404. One that they see but may not change answers 403.
 
 Today a person's column ``role`` makes an administrator of the account, and the membership of a
 project makes a researcher there. When roles and rules become rows (subject, role, scope, until),
-``ROLES`` is what a new installation starts with and ``_scopes_of`` and ``who_may`` read the rules:
-nothing outside this module changes.
+a new installation starts with ``ROLES``, and ``_scopes_of`` and ``permitted_users`` read the rules.
+Nothing outside this module changes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ RESOURCES = {
     "audit": ("read",),
     "settings": ("read", "update"),
     "clusters": ("read", "create", "update", "delete"),
-    "nodepools": ("create", "update", "delete"),  # who sees a cluster sees its pools
+    "nodepools": ("create", "update", "delete"),  # to read a cluster is to read its pools
     "departments": ("read", "create", "update", "delete"),
     "projects": ("read", "create", "update", "delete"),
     "assets": ("read", "create", "update", "delete"),
@@ -54,7 +54,7 @@ PERMISSIONS = frozenset(
 
 @dataclass(frozen=True)
 class AccessRole:
-    """A role. ``held_in`` is the kind of scope in which people have it today."""
+    """A role. ``scope_kind`` is the kind of scope in which users have it today."""
 
     name: str
     label: str
@@ -90,12 +90,13 @@ ROLES = (ADMINISTRATOR, RESEARCHER)
 
 
 def scope_key(kind: str, pk: Any) -> str:
-    """The key of a scope, such as ``project:3``."""
+    """Return the key of a scope, such as ``project:3``."""
     return f"{kind}:{pk}"
 
 
 def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
-    """The keys of the scopes in which someone may do it; ``account`` alone says everywhere."""
+    """Return the keys of the scopes in which a user may perform an action. ``account`` alone means
+    everywhere. ``ValueError`` if there is no such permission."""
     if action not in PERMISSIONS:
         raise ValueError(f"There is no permission {action}.")
     scopes: frozenset[str] = frozenset()
@@ -108,24 +109,26 @@ def permitted_scopes(user: User | AnonymousUser, action: str) -> frozenset[str]:
 
 
 def may(user: User | AnonymousUser, action: str, *scopes: str) -> bool:
-    """Whether someone may do it to what these scopes hold; the account holds everything."""
+    """Whether a user may perform an action on an object in these scopes. The account contains
+    everything."""
     return not permitted_scopes(user, action).isdisjoint({ACCOUNT, *scopes})
 
 
 def may_anywhere(user: User | AnonymousUser, action: str) -> bool:
-    """Whether there is any scope in which someone may do it."""
+    """Whether there is any scope in which a user may perform an action."""
     return bool(permitted_scopes(user, action))
 
 
 def require(user: User | AnonymousUser, action: str, *scopes: str) -> None:
-    """``PermissionDenied`` unless someone may do it to what these scopes hold."""
+    """Raise ``PermissionDenied`` unless a user may perform an action on an object in these
+    scopes."""
     if not may(user, action, *scopes):
         raise PermissionDenied(missing_permission_text(action, user))
 
 
 def may_with_own(user: User | AnonymousUser, action: str) -> bool:
-    """Whether someone may do it to what is theirs alone, wherever that is: anybody who signs in,
-    and a program whose access key does not leave it out."""
+    """Whether a user may perform an action on objects that belong to them alone, in any scope.
+    Every active user may; a program may if its access key covers the action."""
     return user.is_active and not _is_beyond_key(user, action)
 
 
@@ -136,44 +139,46 @@ def missing_permission_text(action: str, user: User | AnonymousUser) -> str:
 
 
 def permitted_rows(user: User | AnonymousUser, action: str, **columns: str) -> Q:
-    """A filter for the rows of a model to which someone may do it. ``columns`` names the column by
-    which each kind of scope holds a row, such as ``project="project"``."""
+    """Return a filter for the rows on which a user may perform an action. ``columns`` gives, for
+    each kind of scope, the column that refers to it, such as ``project="project"``."""
     scopes = permitted_scopes(user, action)
     if ACCOUNT in scopes:
         return Q()
-    reached = Q(pk__in=[])
+    rows = Q(pk__in=[])
     for kind, column in columns.items():
         ids = sorted(scope.partition(":")[2] for scope in scopes if scope.startswith(f"{kind}:"))
         if ids:
-            reached |= Q(**{f"{column}__in": ids})
-    return reached
+            rows |= Q(**{f"{column}__in": ids})
+    return rows
 
 
 def permitted_users(action: str) -> QuerySet[User]:
-    """The people who may sign in and do it everywhere."""
-    names = [it.name for it in ROLES if it.scope_kind == ACCOUNT and action in it.permissions]
-    return get_user_model().objects.filter(role__in=names, is_active=True).order_by("pk")
+    """Return the active users who may perform an action everywhere, the oldest account first."""
+    roles = [
+        role.name for role in ROLES if role.scope_kind == ACCOUNT and action in role.permissions
+    ]
+    return get_user_model().objects.filter(role__in=roles, is_active=True).order_by("pk")
 
 
 def roles_of(user: User) -> list[tuple[AccessRole, str]]:
-    """The roles of a person, each with the key of the scope in which they have it."""
+    """Return the roles of a user, each with the key of the scope in which they have it."""
     return [(role, scope) for role in ROLES for scope in sorted(_scopes_of(user, role))]
 
 
 def role_choices() -> Choices:
-    """The choices of a person's role."""
+    """Return the choices of a user's role."""
     return [(role.name, role.label) for role in ROLES]
 
 
 def _scopes_of(user: Any, role: AccessRole) -> frozenset[str]:
-    """Where someone has a role."""
+    """Return the keys of the scopes in which a user has a role."""
     if role.scope_kind == ACCOUNT:
         return frozenset({ACCOUNT}) if user.role == role.name else frozenset()
     return _memberships(user)
 
 
 def _is_beyond_key(user: Any, action: str) -> bool:
-    """Whether a program acts with an access key that leaves this permission out."""
+    """Whether a program acts with an access key that does not cover this permission."""
     key = getattr(user, "acting_key", None)
     return key is not None and not key.covers(action)
 
@@ -184,12 +189,11 @@ def forget_memberships(user: User) -> None:
 
 
 def _memberships(user: Any) -> frozenset[str]:
-    """The keys of the projects in which someone is a member. Read once for each ``User`` object, of
-    which each request has its own."""
-    kept: frozenset[str] | None = user.__dict__.get("_memberships")
-    if kept is None:
+    """Return the keys of the projects of which a user is a member."""
+    # Cached on the User object, which lives as long as its request.
+    keys: frozenset[str] | None = user.__dict__.get("_memberships")
+    if keys is None:
         projects = user.projects.order_by().values_list("pk", flat=True)
-        kept = user.__dict__["_memberships"] = frozenset(
-            scope_key("project", pk) for pk in projects
-        )
-    return kept
+        keys = frozenset(scope_key("project", pk) for pk in projects)
+        user.__dict__["_memberships"] = keys
+    return keys

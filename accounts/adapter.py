@@ -1,4 +1,4 @@
-"""How django-allauth behaves here."""
+"""Adapt django-allauth: who may sign up and sign in, and what the audit log records of it."""
 
 import logging
 from functools import partial
@@ -25,11 +25,11 @@ log = logging.getLogger(__name__)
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
-    """Disables sign-up, as an administrator creates every user, and limits wrong passwords.
+    """Disables sign-up, because administrators create all users, and limits wrong passwords.
 
-    These are counted by user name *and* address, and by address, so that an attacker elsewhere
-    cannot lock a user out. Access keys are counted in the same way.
-    """
+    Wrong passwords are counted by address, and by username and address together, so that an
+    attacker elsewhere cannot lock a user out. Wrong secrets of access keys are counted in the same
+    way."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
         "username_password_mismatch": "The username or the password is not correct."
@@ -38,19 +38,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         return False
 
-    def post_login(self, request: HttpRequest, user: User, **how: Any) -> HttpResponse:
+    def post_login(self, request: HttpRequest, user: User, **options: Any) -> HttpResponse:
         audit.record(user, "sign in", user)
-        if login := (how.get("signal_kwargs") or {}).get("sociallogin"):
+        login = (options.get("signal_kwargs") or {}).get("sociallogin")
+        if login:
             names = login.account.extra_data.get(settings.OIDC_GROUPS_CLAIM)
             groups.set_provided_groups(user, names)
-        return cast(HttpResponse, super().post_login(request, user, **how))
+        return cast(HttpResponse, super().post_login(request, user, **options))
 
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         return f"{super()._get_login_attempts_cache_key(request, **credentials)}@{get_ip(request)}"
 
     def find_key(self, request: HttpRequest, client_id: str, secret: str) -> AccessKey | None:
-        """The access key with these credentials; ``None`` if they are wrong. ``ValidationError``
-        after too many wrong ones."""
+        """Return the access key with these credentials; ``None`` if they are wrong.
+        ``ValidationError`` after too many wrong ones."""
         self.pre_authenticate(request, username=f"access key {client_id}")
         key = tokens.find_key(client_id, secret)
         if key:
@@ -65,30 +66,32 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
-    """Lets everyone in whom the identity provider knows, at first as a researcher without
+    """Lets in everyone whom the identity provider knows. They start as researchers without
     projects."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         return True
 
     def is_auto_signup_allowed(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Where someone else has the address, a page says what to do. allauth's own asks for
-        another address, and people do not choose theirs here."""
+        """Answer 409 with advice if another user has the address. allauth would ask for another
+        address, but users do not choose their addresses here."""
         for address in sociallogin.email_addresses:
             if _is_taken(address.email):
-                taken = {"email": address.email}
-                page = render(request, "accounts/address_taken.html", taken, status=409)
+                context = {"email": address.email}
+                page = render(request, "accounts/address_taken.html", context, status=409)
                 raise ImmediateHttpResponse(page)
         return True
 
     def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
-        """A local account gets no second way in: it would outlast a reset of its password."""
+        """Refuse to connect a local account to the provider: that way in would outlast a reset of
+        the password."""
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
             raise PermissionDenied("An account here cannot be connected to one elsewhere")
 
     def populate_user(self, request: HttpRequest, sociallogin: Any, data: dict[str, Any]) -> User:
-        """A username that looks like an email address, and is not the person's own, is another's:
-        tools let in by either. They get one made of their own address, or name."""
+        """Clear a username that looks like an email address but is not the user's own. Tools let
+        users in by either, so it could be taken for another user. allauth then creates a username
+        from the address or the name."""
         user = cast(User, super().populate_user(request, sociallogin, data))
         is_address = "@" in user.username and user.username.lower() != user.email.lower()
         if is_address and (user.email or _is_taken(user.username)):
@@ -108,12 +111,12 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> None:
-        """Leave an answer that cannot be used to ``accounts.oidc.urls``. Else the provider refused,
-        or it took too long, and allauth's page says so."""
+        """Leave an answer that cannot be used to ``accounts.oidc.urls``. In all other cases the
+        provider refused, or it took too long, and allauth's page says so."""
         if exception and not isinstance(exception, PermissionDenied):
             raise exception
-        why = exception or f"{error} {request.GET.get('error', '')!r:.80}"
-        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why)
+        reason = exception or f"{error} {request.GET.get('error', '')!r:.80}"
+        log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, reason)
 
     def save_user(self, request: HttpRequest, sociallogin: Any, form: Any = None) -> User:
         with transaction.atomic():
@@ -123,7 +126,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
 
 
 def _is_taken(address: str) -> bool:
-    """Whether a user has this email address. Upper and lower case are the same, as they are where
-    tools let in by an address; allauth alone does not find one that was entered with capitals."""
-    is_entered = User.objects.filter(email__iexact=address).exists()
-    return is_entered or bool(filter_users_by_email(address))
+    """Whether a user has this email address, in upper or lower case."""
+    # allauth alone does not find an address that an administrator entered with capitals.
+    is_on_a_user = User.objects.filter(email__iexact=address).exists()
+    return is_on_a_user or bool(filter_users_by_email(address))

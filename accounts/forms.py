@@ -38,22 +38,23 @@ def password_form(posted: QueryDict | None) -> Form:
 
 
 class GroupForm(Form):
-    """The people of a group, except those whom the identity provider put there: it decides about
-    them."""
+    """The name and the members of a group. Members from the identity provider cannot be changed."""
 
     def __init__(self, posted: QueryDict | None, *, group: UserGroup | None = None) -> None:
         provided = GroupMembership.objects.filter(group=group, provided=True)
-        there = list(provided.values_list("user__username", flat=True)) if group else []
+        provided_names = list(provided.values_list("user__username", flat=True)) if group else []
         members = list(group.memberships.filter(provided=False)) if group else []
-        offered_too = Q(pk__in=[one.user_id for one in members])  # deactivated members stay
-        people = User.objects.filter(Q(is_active=True) | offered_too).exclude(username__in=there)
+        member_ids = [membership.user_id for membership in members]
+        is_offered = Q(is_active=True) | Q(pk__in=member_ids)  # deactivated members stay
+        people = User.objects.filter(is_offered).exclude(username__in=provided_names)
         self.people = {str(user.pk): user for user in people.order_by("username")}
         initial: Values = {
             "name": group.name if group else "",
-            "people": [str(one.user_id) for one in members],
+            "people": [str(user_id) for user_id in member_ids],
         }
         offered = {"people": [(pk, str(user)) for pk, user in self.people.items()]}
-        hint = f"From the identity provider: {', '.join(there)}." if there else ""
+        names = ", ".join(provided_names)
+        hint = f"From the identity provider: {names}." if names else ""
         fields = (
             Field(
                 "name",
@@ -84,8 +85,7 @@ KEY_PERMISSIONS = ((EVERYTHING, "Everything that you may do"), (READING, "Readin
 
 
 class KeyForm(Form):
-    """A key with one of a few lifetimes. The REST API accepts any time, and any choice of
-    permissions."""
+    """A key with one of a few lifetimes. REST accepts any time, and any set of permissions."""
 
     def __init__(self, posted: QueryDict | None) -> None:
         fields = (
@@ -102,11 +102,12 @@ class KeyForm(Form):
 
     @property
     def scopes(self) -> list[str]:
-        reading = self.values.get("covers") == READING
-        return [it for it in sorted(access.PERMISSIONS) if it.endswith(".read")] if reading else []
+        if self.values.get("covers") != READING:
+            return []
+        return sorted(name for name in access.PERMISSIONS if name.endswith(".read"))
 
 
-#: The general settings, of which the wizard's are the only section.
+#: The general settings. All of them are about the wizard.
 SETTING_FIELDS = (
     Field(
         "tolerations",
@@ -129,5 +130,5 @@ def settings_form(posted: QueryDict | None, settings: GeneralSettings) -> Form:
 
 
 def text_values(form: Form, *fields: Field) -> dict[str, str]:
-    """The values of these fields, in the form that the services take."""
+    """Return the values of these fields as texts, by key, for the services."""
     return {field.key: str(form.values.get(field.key, "")) for field in fields}

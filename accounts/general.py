@@ -1,4 +1,4 @@
-"""What administrators decide for everyone, such as what the wizard asks."""
+"""The general settings, which administrators make for everyone."""
 
 from django.db import transaction
 
@@ -10,12 +10,12 @@ ROW_ID = 1
 
 
 def read_settings() -> GeneralSettings:
-    """The current settings; the defaults if nobody has changed any."""
+    """Return the current settings, or the defaults if nobody has changed any."""
     return GeneralSettings.objects.filter(pk=ROW_ID).first() or GeneralSettings(pk=ROW_ID)
 
 
 def update_settings(*, by: User, tolerations: bool, topology: bool) -> None:
-    """Change whether the wizard asks for tolerations, and where in the topology pods run."""
+    """Change whether the wizard asks for tolerations, and for the topology in which pods run."""
     access.require(by, "settings.update")
     with transaction.atomic():
         settings = read_settings()

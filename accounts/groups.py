@@ -1,4 +1,5 @@
-"""Groups of people, which an administrator creates or the identity provider names at sign-in."""
+"""Groups of users. Administrators create them, and the identity provider names others at
+sign-in."""
 
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -31,8 +32,8 @@ def create_group(*, by: User, name: str, people: Collection[User]) -> UserGroup:
 
 
 def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> None:
-    """Change the people of a group. Those whom the identity provider put there stay, because their
-    next sign-in would add them again."""
+    """Change the members of a group. Members from the identity provider stay, because their next
+    sign-in would add them again."""
     access.require(by, "groups.update")
     before = _facts(group)
     with transaction.atomic():
@@ -41,7 +42,7 @@ def update_group(group: UserGroup, *, by: User, people: Collection[User]) -> Non
 
 
 def delete_group(group: UserGroup, *, by: User) -> None:
-    """Delete a group. People who have access only as its members lose it."""
+    """Delete a group. Users lose the access that they have only as its members."""
     access.require(by, "groups.delete")
     with transaction.atomic():
         audit.record(by, "delete", group, before=_facts(group))
@@ -49,8 +50,8 @@ def delete_group(group: UserGroup, *, by: User) -> None:
 
 
 def set_provided_groups(user: User, claim: Any) -> None:
-    """Set the groups of someone who signs in to those that their identity provider names, besides
-    those that an administrator gave them."""
+    """Set the groups that a user has from the identity provider to those in its ``claim``. Groups
+    to which an administrator added the user stay."""
     wanted = set(_group_names(claim))
     memberships = user.group_memberships.select_related("group")
     current = {membership.group.name for membership in memberships if membership.provided}
@@ -69,17 +70,19 @@ def set_provided_groups(user: User, claim: Any) -> None:
 
 
 def _group_names(claim: Any) -> Iterable[str]:
-    """The names in a claim, which is a list or one name. Anything else is ignored."""
-    names = [claim] if isinstance(claim, str) else claim if isinstance(claim, list) else []
-    texts = [name.strip() for name in names if isinstance(name, str)]
-    return [t for t in texts if 0 < len(t) <= LONGEST_NAME and not text_fault(t)][:MOST_NAMES]
+    """Return the names in a claim, which is a list or one name. Other claims are ignored, and so
+    are names that cannot be stored."""
+    items = claim if isinstance(claim, list) else [claim]
+    names = [item.strip() for item in items if isinstance(item, str)]
+    valid = [name for name in names if 0 < len(name) <= LONGEST_NAME and not text_fault(name)]
+    return valid[:MOST_NAMES]
 
 
 def _set_people(group: UserGroup, people: Collection[User]) -> None:
     group.memberships.filter(provided=False).exclude(user__in=people).delete()
-    there = set(group.memberships.values_list("user_id", flat=True))
+    member_ids = set(group.memberships.values_list("user_id", flat=True))
     GroupMembership.objects.bulk_create(
-        GroupMembership(group=group, user=user) for user in people if user.pk not in there
+        GroupMembership(group=group, user=user) for user in people if user.pk not in member_ids
     )
 
 

@@ -16,24 +16,24 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 class Request(HtmxRequest):
-    """A request as ``login_required`` and our middleware guarantee it: with a user and htmx's
-    details."""
+    """A request of a signed-in user, which ``login_required`` guarantees, with htmx's details,
+    which the middleware adds."""
 
     user: User
 
 
 def permission_required(action: str) -> Callable[[View], View]:
-    """Answer 403 to users who have this permission nowhere, before anything is looked up, and send
-    strangers to the sign-in page. Whether a user has it for one object is checked by the service.
-    """
+    """Return a decorator for views. It answers 403 to users who have this permission nowhere,
+    before anything is looked up, and sends anonymous visitors to the sign-in page. The service then
+    checks the permission for the one object."""
 
-    def guard(view: View) -> View:
+    def decorate(view: View) -> View:
         @wraps(view)
-        def checked(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        def check_permission(request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
             if not access.may_anywhere(request.user, action):
                 raise PermissionDenied(access.missing_permission_text(action, request.user))
             return view(request, *args, **kwargs)
 
-        return cast(View, login_required(checked))
+        return cast(View, login_required(check_permission))
 
-    return guard
+    return decorate

@@ -20,27 +20,28 @@ class User(AbstractUser):
     role = models.CharField(
         max_length=20, choices=access.role_choices, default=access.RESEARCHER.name
     )
-    #: Sessions and tokens from before this time are no longer valid.
+    #: Sessions and tokens created before this time are no longer valid.
     signed_out_at = models.DateTimeField(null=True, blank=True, editable=False)
-    #: The access key with which a program acts for them, only set on the object of this request.
+    #: The access key with which a program acts for this user. It is only set on the object of the
+    #: current request.
     acting_key: "AccessKey | None" = None
 
     def __str__(self) -> str:
         return self.username
 
     def _get_session_auth_hash(self, secret: str | None = None) -> str:
-        """The hash that sessions and tokens carry. It changes with a new password, and when an
-        administrator signs this user out."""
-        mark: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]  # no stub
+        """Return the hash that sessions and tokens contain. It changes with a new password, and
+        when an administrator signs this user out."""
+        password_hash: str = super()._get_session_auth_hash(secret=secret)  # type: ignore[misc]
         if self.signed_out_at is None:
-            return mark
+            return password_hash
         salt = "accounts.models.User.signed_out_at"
-        said = f"{mark}{self.signed_out_at.isoformat()}"
-        return salted_hmac(salt, said, secret=secret, algorithm="sha256").hexdigest()
+        value = f"{password_hash}{self.signed_out_at.isoformat()}"
+        return salted_hmac(salt, value, secret=secret, algorithm="sha256").hexdigest()
 
 
 def active_user(pk: int) -> User | None:
-    """The user with this id, if they may sign in."""
+    """Return the user with this id; ``None`` if there is none who may sign in."""
     try:
         return User.objects.get(pk=pk, is_active=True)
     except User.DoesNotExist:
@@ -85,8 +86,8 @@ class AccessKey(models.Model):
     def clean(self) -> None:
         unknown = ", ".join(sorted(set(self.scopes) - access.PERMISSIONS))
         if unknown:
-            every = ", ".join(sorted(access.PERMISSIONS))
-            raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {every}."})
+            known = ", ".join(sorted(access.PERMISSIONS))
+            raise ValidationError({"scopes": f"There is no permission {unknown}. Known: {known}."})
         if self._state.adding and self.has_ended:
             raise ValidationError({"expires_at": "Enter a time in the future."})
 
@@ -103,9 +104,9 @@ def device_answers() -> Choices:
 
 
 class DeviceSignIn(models.Model):
-    """A command line that waits to be signed in. A user sees and approves the ``code`` that it
-    shows. Only a hash of the secret with which it asks is stored. ``name`` will be the name of its
-    key."""
+    """A command line that waits to be signed in. It shows a ``code``, which a user enters and
+    approves. It asks for the result with a secret, of which only a hash is stored. ``name`` becomes
+    the name of its access key."""
 
     name = models.CharField(max_length=63)
     code = models.CharField(max_length=9, unique=True)
@@ -123,8 +124,8 @@ class DeviceSignIn(models.Model):
 
 
 class KeptAnswer(models.Model):
-    """The answer to a call with an ``Idempotency-Key``. Encrypted, because the answer for a new
-    access key contains its secret. ``asked`` is a hash of the request."""
+    """The answer to a call with an ``Idempotency-Key``. It is encrypted, because the answer for a
+    new access key contains its secret. ``asked`` is a hash of the request."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="kept_answers")
     key = models.CharField(max_length=255)
@@ -141,8 +142,8 @@ class KeptAnswer(models.Model):
 
 
 class UserGroup(models.Model):
-    """A named group of users, for example for the rule of a tool. Rules refer to it by name, so the
-    name never changes."""
+    """A named group of users, for example for the access rule of a tool. Rules refer to a group by
+    its name, so the name never changes."""
 
     name = models.CharField(max_length=150, unique=True)
     people = models.ManyToManyField(
@@ -158,8 +159,8 @@ class UserGroup(models.Model):
 
 
 class GeneralSettings(models.Model):
-    """Settings that administrators make for everyone. There is one row, once something was changed.
-    ``accounts.general`` uses the names of the switches."""
+    """Settings that administrators make for everyone. There is at most one row: it is created by
+    the first change. REST and the form call the switches by the names of these fields."""
 
     tolerations = models.BooleanField("Tolerations", default=False)
     topology = models.BooleanField("Topology", default=False)
@@ -172,8 +173,8 @@ class GeneralSettings(models.Model):
 
 
 class GroupMembership(models.Model):
-    """A user's membership of a group. A membership ``provided`` by the identity provider is also
-    removed by it; others are an administrator's decision."""
+    """A user's membership of a group. The identity provider removes only memberships that it
+    ``provided``; administrators decide about the others."""
 
     group = models.ForeignKey(UserGroup, on_delete=models.CASCADE, related_name="memberships")
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="group_memberships")

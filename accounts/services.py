@@ -1,4 +1,4 @@
-"""What administrators do with users. Each checks permissions and writes to the audit log."""
+"""Create and change users. Each function checks permissions and writes to the audit log."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,8 +45,8 @@ def create_user(
 
 
 def make_administrator(username: str, password: str) -> User:
-    """Create an administrator from the command line of the machine. Needs no permission, because
-    there may be no other user yet."""
+    """Create an administrator from the command line. This needs no permission, because there may be
+    no other user yet."""
     role = access.ADMINISTRATOR.name
     with transaction.atomic():
         user = User.objects.create_user(username, password=password, role=role)
@@ -71,17 +71,18 @@ def update_user(
     user.last_name = last_name
     user.full_clean()
     with _require_an_administrator("role"):
-        # allauth notes the address with which a user first came from the identity provider. As
-        # long as it stands there, nobody else who has the address now can sign in.
+        # allauth stores the address with which a user first came from the identity provider. As
+        # long as that row exists, nobody else with this address can sign in.
         EmailAddress.objects.filter(user=user).exclude(email=email.lower()).delete()
-        # Only these columns, so that a password or a deactivation saved meanwhile stays.
+        # Only these columns are written, so that a concurrent change of the password or a
+        # deactivation is not undone.
         user.save(update_fields=["role", "email", "first_name", "last_name"])
         audit.record(by, "update", user, before=before, after=audit.facts(user))
 
 
 def set_active(user: User, active: bool, *, by: User) -> None:
-    """Activate or lock a user, with immediate effect. Their workloads keep running.
-    ``ValidationError`` for the last administrator, and for yourself."""
+    """Activate or deactivate a user, with immediate effect. Their workloads keep running.
+    ``ValidationError`` for the last administrator, and if ``by`` is the user."""
     access.require(by, "users.update")
     if user == by:
         raise ValidationError("You cannot deactivate yourself; another administrator can.")
@@ -92,7 +93,7 @@ def set_active(user: User, active: bool, *, by: User) -> None:
 
 
 def reset_password(user: User, password: str, *, by: User) -> None:
-    """Set a new password, which ends all sessions of the user."""
+    """Set a new password. This ends all sessions of the user."""
     access.require(by, "users.update")
     _set_password(user, password)
     with transaction.atomic():
@@ -119,10 +120,11 @@ def _set_password(user: User, password: str) -> None:
 
 @contextmanager
 def _require_an_administrator(field: str = "__all__") -> Iterator[None]:
-    """A transaction that is rolled back if no administrator would be left. If two run at once, the
-    second waits."""
+    """Open a transaction that is rolled back with ``ValidationError`` if no administrator would
+    remain."""
     administrators = access.permitted_users("users.update")
     with transaction.atomic():
+        # Two administrators who deactivate each other take turns, so the second one fails.
         list(administrators.select_for_update())
         yield
         if not administrators.exists():

@@ -1,5 +1,5 @@
-"""The user of a session, for connections that outlive a request, such as terminals: they check
-again and again whose session it is."""
+"""Find the user of a session, for connections that outlive a request. A terminal, for example,
+checks its session repeatedly."""
 
 from django.contrib.auth import HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.sessions.backends.db import SessionStore
@@ -9,17 +9,18 @@ from accounts.models import User, active_user
 
 
 def user_of_session(session_key: str) -> User | None:
-    """The user of a session; ``None`` after they signed out, were locked, or changed their password
-    elsewhere.
+    """Return the user of a session; ``None`` after they signed out, were deactivated, or changed
+    their password elsewhere.
 
-    Nothing is written. After a change of the secret key, Django's ``get_user`` would give the
-    session a new key, of which the browser would never hear: no response is sent from here.
+    This only reads. After a change of ``SECRET_KEY``, Django's ``get_user`` would give the session
+    a new key, which the browser would never learn, because no response is sent from here.
     """
     session = SessionStore(session_key)
-    number = session.get(SESSION_KEY)
-    mark = session.get(HASH_SESSION_KEY, "")
-    user = active_user(int(number)) if number else None
+    user_id = session.get(SESSION_KEY)
+    session_hash = session.get(HASH_SESSION_KEY, "")
+    user = active_user(int(user_id)) if user_id else None
     if user is None:
         return None
-    marks = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
-    return user if any(constant_time_compare(mark, it) for it in marks) else None
+    valid_hashes = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
+    is_valid = any(constant_time_compare(session_hash, valid) for valid in valid_hashes)
+    return user if is_valid else None

@@ -1,4 +1,4 @@
-"""Issue the bearer tokens of the REST API, and find out to whom a token belongs."""
+"""Issue the bearer tokens of the REST API, and find the user to whom a token belongs."""
 
 import hashlib
 import secrets
@@ -26,8 +26,8 @@ REFRESH_AUDIENCE = "trainyard-refresh"
 
 @dataclass(frozen=True)
 class TokenPair:
-    """The tokens of a sign-in. ``refresh`` gets the next access token without the password, until
-    the sign-in ends."""
+    """The tokens of a sign-in. ``refresh`` can be exchanged for the next access token, without the
+    password, until the sign-in ends."""
 
     access: str
     refresh: str
@@ -35,35 +35,40 @@ class TokenPair:
 
 
 def access_token_for(user: User, *, key: AccessKey | None = None) -> str:
-    """A signed token. It ends with a change of password, like sessions, and when the access key it
-    was made with is deleted or expires."""
+    """Return a new access token. Like a session, it ends when the password changes. It also ends
+    when the access key with which it was created is deleted or expires."""
     return _sign_token(user, key, AUDIENCE, timezone.now() + LIFETIME)
 
 
 def create_tokens(
     user: User, *, key: AccessKey | None = None, until: datetime | None = None
 ) -> TokenPair:
-    """Both tokens of a new sign-in, or of one that lasts ``until`` a time."""
+    """Return both tokens of a new sign-in, or of one that ends at ``until``."""
     now = timezone.now()
-    last = until or now + REFRESH_LIFETIME
-    ends = min(it for it in (now + LIFETIME, last, key and key.expires_at) if it)
-    access = _sign_token(user, key, AUDIENCE, ends)
+    refresh_end = until or now + REFRESH_LIFETIME
+    access_end = min(now + LIFETIME, refresh_end)
+    if key and key.expires_at:
+        access_end = min(access_end, key.expires_at)
     return TokenPair(
-        access, _sign_token(user, key, REFRESH_AUDIENCE, last), int((ends - now).total_seconds())
+        access=_sign_token(user, key, AUDIENCE, access_end),
+        refresh=_sign_token(user, key, REFRESH_AUDIENCE, refresh_end),
+        expires_in=int((access_end - now).total_seconds()),
     )
 
 
 def renew_tokens(refresh: str) -> tuple[User, TokenPair] | None:
-    """New tokens in exchange for a refresh token; ``None`` if that has ended."""
-    if (signed := _read_token(refresh, REFRESH_AUDIENCE)) is None:
+    """Exchange a refresh token for new tokens; ``None`` if it has ended."""
+    verified = _read_token(refresh, REFRESH_AUDIENCE)
+    if verified is None:
         return None
-    user, claims = signed
+    user, claims = verified
+    # The new refresh token ends with the old one, so that a sign-in cannot be prolonged for ever.
     until = datetime.fromtimestamp(claims["exp"], tz=timezone.get_current_timezone())
     return user, create_tokens(user, key=user.acting_key, until=until)
 
 
 def has_refresh_signature(refresh: str) -> bool:
-    """Whether this was a refresh token once, if it has ended or not."""
+    """Whether Trainyard issued this refresh token, even if it has ended."""
     try:
         jwt.decode(
             refresh,
@@ -78,13 +83,15 @@ def has_refresh_signature(refresh: str) -> bool:
 
 
 def token_owner(token: str) -> User | None:
-    """The user to whom a token belongs; ``None`` if it is forged or expired, or its owner may not
-    sign in. If it was made with an access key, the user may only do what the key allows."""
-    signed = _read_token(token, AUDIENCE)
-    return signed[0] if signed else None
+    """Return the user to whom a token belongs; ``None`` if it is forged or has expired, or if its
+    owner may not sign in. With a token of an access key, the user may only do what the key covers.
+    """
+    verified = _read_token(token, AUDIENCE)
+    return verified[0] if verified else None
 
 
 def _read_token(token: str, audience: str) -> tuple[User, dict[str, Any]] | None:
+    """Return the owner and the claims of a token; ``None`` if it is not valid."""
     try:
         claims = _claims(token, _signing_key(), audience)
         if claims["exp"] <= timezone.now().timestamp():
@@ -94,17 +101,20 @@ def _read_token(token: str, audience: str) -> tuple[User, dict[str, Any]] | None
         return None
     if user is None or claims.get("pwd") != _password_mark(user):
         return None
-    if (pk := claims.get("key")) is not None:
-        user.acting_key = key = user.access_keys.filter(pk=pk).first()
+    key_id = claims.get("key")
+    if key_id is not None:
+        key = user.access_keys.filter(pk=key_id).first()
         if key is None or key.has_ended or claims.get("secret") != _secret_mark(key):
             return None
+        user.acting_key = key
     return user, claims
 
 
 @lru_cache(1024)
 def _claims(token: str, signing_key: str, audience: str) -> dict[str, Any]:
-    """The claims of a token. Cached, as a program sends the same token with each call. Raises
-    ``InvalidTokenError``."""
+    """Return the claims of a token. ``InvalidTokenError`` if its signature is wrong."""
+    # Cached, because a program sends the same token with each call. The cache outlives the token,
+    # so _read_token checks its end each time.
     claims: dict[str, Any] = jwt.decode(
         token, signing_key, algorithms=[ALGORITHM], audience=audience
     )
@@ -127,8 +137,9 @@ def _sign_token(user: User, key: AccessKey | None, audience: str, until: datetim
 def make_key(
     user: User, name: str, *, expires_at: datetime | None = None, scopes: Collection[str] = ()
 ) -> tuple[AccessKey, str]:
-    """Create an access key, and return it with its secret, which is only shown this once. Without
-    ``scopes`` it has all permissions of its owner. ``ValidationError`` names what is wrong."""
+    """Create an access key, and return it with its secret, which is not stored. Without ``scopes``
+    the key has all permissions of its owner. ``ValidationError`` names the fields that are wrong.
+    """
     secret = secrets.token_urlsafe(32)
     key = AccessKey(
         user=user,
@@ -153,8 +164,7 @@ def delete_key(key: AccessKey, *, by: User) -> None:
 
 
 def renew_secret(key: AccessKey, *, by: User) -> str:
-    """Return a new secret, which is only shown this once. The old one and its tokens stop
-    working."""
+    """Return a new secret, which is not stored. The old one and its tokens stop working."""
     secret = secrets.token_urlsafe(32)
     key.secret_hash = _hash(secret)
     with transaction.atomic():
@@ -164,8 +174,8 @@ def renew_secret(key: AccessKey, *, by: User) -> str:
 
 
 def find_key(client_id: str, secret: str) -> AccessKey | None:
-    """The access key with these credentials; ``None`` if they are wrong, the key has expired, or
-    its owner is locked."""
+    """Return the access key with these credentials; ``None`` if they are wrong, the key has
+    expired, or its owner is deactivated."""
     key = AccessKey.objects.select_related("user").filter(client_id=client_id).first()
     if key is None or not (_is_secret_of(secret, key) and key.user.is_active):
         return None
@@ -177,13 +187,14 @@ def find_key(client_id: str, secret: str) -> AccessKey | None:
 
 
 def _facts(key: AccessKey) -> dict[str, Any]:
-    ends = key.expires_at.isoformat() if key.expires_at else None
-    return {"client_id": key.client_id, "expires_at": ends, "scopes": key.scopes}
+    expires_at = key.expires_at.isoformat() if key.expires_at else None
+    return {"client_id": key.client_id, "expires_at": expires_at, "scopes": key.scopes}
 
 
 def _hash(secret: str) -> str:
-    """The hash of a secret. It need not be slow, because 256 random bits cannot be guessed; so many
-    programs can sign in at once."""
+    """Return the hash of a secret."""
+    # A fast hash suffices, because nobody can guess 256 random bits. So many programs can sign in
+    # at the same time.
     return hashlib.sha256(secret.encode()).hexdigest()
 
 

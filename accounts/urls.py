@@ -1,7 +1,5 @@
-"""``/users/``: who may sign in. ``/groups/``: who is named together. ``/access-keys/``: the
-programs that act for someone. ``/device/``: a command line that signs in by a code.
-``/settings/``: what holds for everyone. ``/audit/``: who did what.
-"""
+"""The addresses of users, groups, access keys, sign-ins by code (``/device/``), general settings
+and the audit log."""
 
 from django.urls import path
 

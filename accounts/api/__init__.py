@@ -1,2 +1,2 @@
-"""REST: tokens, access keys, users, roles, settings and the audit log, and requests that are sent
-twice."""
+"""REST: tokens, access keys, users, roles, settings and the audit log, and protection against
+requests that are sent twice."""

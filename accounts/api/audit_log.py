@@ -1,4 +1,4 @@
-"""REST: the audit log, with Run:ai's names. Requests that were refused are not in it."""
+"""REST: the audit log, with Run:ai's names. It does not contain refused requests."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -143,20 +143,21 @@ def list_audit_log(request: ApiRequest, listing: Query[AuditListing]) -> AuditLo
     start = min(listing.offset, LAST_OFFSET)
     end = start + (listing.limit or listing.number_of_samples)
     total = rows.count()
+    page = sort_queryset(rows, listing, FIELDS)[start:end]
     return AuditLogList(
         total=total,
         next=end if end < total else None,
-        audit_logs=[AuditLogOut.of(it) for it in sort_queryset(rows, listing, FIELDS)[start:end]],
+        audit_logs=[AuditLogOut.of(entry) for entry in page],
     )
 
 
 @router.get("/audit/log/file")
-def download_audit_log(request: ApiRequest, asked: Query[AuditFile]) -> HttpResponse:
+def download_audit_log(request: ApiRequest, query: Query[AuditFile]) -> HttpResponse:
     """The audit log between two times as a JSON or CSV file, newest first."""
     access.require(request.user, "audit.read")
-    rows = asked.rows()[: asked.number_of_samples]
-    if asked.file_type == "json":
-        entries = [AuditLogOut.of(it).model_dump() for it in rows]
+    rows = query.rows()[: query.number_of_samples]
+    if query.file_type == "json":
+        entries = [AuditLogOut.of(row).model_dump() for row in rows]
         return JsonResponse(entries, NinjaJSONEncoder, safe=False)
     text = "".join(map(line_writer(), _csv_rows(rows)))
     return HttpResponse(text, content_type="text/csv; charset=utf-8")
@@ -165,5 +166,5 @@ def download_audit_log(request: ApiRequest, asked: Query[AuditFile]) -> HttpResp
 def _csv_rows(rows: QuerySet[AuditEntry]) -> Iterator[tuple[str, ...]]:
     yield COLUMNS
     for row in rows:
-        shown = AuditLogOut.of(row).model_dump(mode="json")
-        yield tuple(str(shown[name]) for name in COLUMNS)
+        values = AuditLogOut.of(row).model_dump(mode="json")
+        yield tuple(str(values[name]) for name in COLUMNS)

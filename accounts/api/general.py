@@ -1,4 +1,4 @@
-"""REST: the general settings, one by one, as Run:ai has settings of a tenant."""
+"""REST: the general settings, in the form of Run:ai's settings of a tenant."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal, get_args

@@ -1,8 +1,7 @@
 """``Idempotency-Key``: a POST that is sent again with the same key has no effect the second time.
 
-Key and answer are stored in the same transaction as what the request creates, so either both exist
-or neither, even if the process is killed. Answers with an error are not stored, because then
-nothing happened.
+The key and the answer are stored in the transaction of the change. So either both exist or neither,
+even if the process is killed. Errors are not stored, because nothing was changed.
 """
 
 import hashlib
@@ -33,40 +32,44 @@ LOST = ApiError(
 Call = Callable[..., HttpResponse]
 
 
-def run_once_per_key(run: Call) -> Call:
+def run_once_per_key(call: Call) -> Call:
     """Wrap a ninja call so that it runs only once for each key of a user. Later requests get the
     stored answer."""
-    operation = operation_of(run)
+    operation = operation_of(call)
     if "POST" not in operation.methods or not is_write(operation):
-        return run
+        return call
 
-    @wraps(run)
-    def done(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
+    @wraps(call)
+    def run_once(request: HttpRequest, *args: Any, **values: Any) -> HttpResponse:
         key = request.headers.get(HEADER)
         if key is None or request.GET.get(DRY_RUN) == "true":
-            return run(request, *args, **values)
+            return call(request, *args, **values)
         if not (0 < len(key) <= LONGEST and key.isascii() and key.isprintable()):
             issue = Issue(field=HEADER, details=f"has 1 to {LONGEST} printable ASCII characters")
             return _error(unreadable_request([issue]))
-        user = next((it for call in operation.auth_callbacks if (it := call(request))), None)
+        users = (authenticate(request) for authenticate in operation.auth_callbacks)
+        user = next(filter(None, users), None)
         if user is None:
-            return run(request, *args, **values)
-        return _run_or_replay(user, key, request, lambda: run(request, *args, **values))
+            return call(request, *args, **values)
+        return _run_or_replay(user, key, request, lambda: call(request, *args, **values))
 
-    return done
+    return run_once
 
 
 def _run_or_replay(
     user: User, key: str, request: HttpRequest, run: Callable[[], HttpResponse]
 ) -> HttpResponse:
-    asked = _fingerprint(request, user.acting_key)
+    fingerprint = _fingerprint(request, user.acting_key)
     KeptAnswer.objects.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     with transaction.atomic():
         try:
-            with transaction.atomic():  # waits for another request with the same key
-                row = KeptAnswer.objects.create(user=user, key=key, asked=asked)
+            # The unique constraint makes the second of two requests wait for the first, which still
+            # runs. If the first fails, its row is rolled back, and the second runs.
+            with transaction.atomic():
+                row = KeptAnswer.objects.create(user=user, key=key, asked=fingerprint)
         except IntegrityError:
-            return _replay(KeptAnswer.objects.defer("body").get(user=user, key=key), asked)
+            stored = KeptAnswer.objects.defer("body").get(user=user, key=key)
+            return _replay(stored, fingerprint)
         response = run()
         if response.status_code >= 400:
             transaction.set_rollback(True)
@@ -77,25 +80,27 @@ def _run_or_replay(
     return response
 
 
-def _replay(kept: KeptAnswer, asked: str) -> HttpResponse:
-    if kept.asked != asked:
+def _replay(stored: KeptAnswer, fingerprint: str) -> HttpResponse:
+    """Return the stored answer, or an error if the key was used for another request."""
+    if stored.asked != fingerprint:
         details = f"Send another {HEADER} with another request."
         return _error(
             ApiError(422, f"This {HEADER} was used for another request.", details=details)
         )
     try:
-        body = kept.body
+        body = stored.body
     except Unreadable:
         return _error(LOST)
-    response = HttpResponse(body, status=kept.status, content_type="application/json")
+    response = HttpResponse(body, status=stored.status, content_type="application/json")
     response[REPLAYED] = "true"
     return response
 
 
-def _fingerprint(request: HttpRequest, by: AccessKey | None) -> str:
-    """A hash of the request and of the access key that sent it: a key must not get an answer meant
-    for its owner, or for another of their keys."""
-    parts = (request.get_full_path().encode(), f"{by.pk if by else ''}".encode(), request.body)
+def _fingerprint(request: HttpRequest, access_key: AccessKey | None) -> str:
+    """Return a hash of the request and of the access key that sent it. An access key must not get
+    an answer that is meant for its owner, or for another key of the owner."""
+    key_id = str(access_key.pk) if access_key else ""
+    parts = (request.get_full_path().encode(), key_id.encode(), request.body)
     return hashlib.sha256(b"\n".join(parts)).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""REST: your own access keys, and everyone's for administrators."""
+"""REST: the caller's own access keys, and all access keys for administrators."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -75,7 +75,7 @@ class KeyList(Wire):
 
 class KeyListing(OptionalPages, OptionalSort, FilterParameters):
     def matching_page(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
-        """The keys that match, newest first unless another order is asked for."""
+        """Return the page of matching keys, newest first unless the request has another order."""
         rows = filter_queryset(rows, self.filter_by, FIELDS)
         rows = rows.filter(name__icontains=self.search) if self.search else rows
         return self.cut(sort_queryset(rows, self, FIELDS))
@@ -84,8 +84,8 @@ class KeyListing(OptionalPages, OptionalSort, FilterParameters):
 @router.get("/access-keys", response=KeyList, by_alias=True)
 def list_access_keys(request: ApiRequest, listing: Query[KeyListing]) -> KeyList:
     """Your own access keys, newest first."""
-    own = listing.matching_page(request.user.access_keys.all())
-    return KeyList(access_keys=[KeyOut.of(key) for key in own])
+    keys = listing.matching_page(request.user.access_keys.all())
+    return KeyList(access_keys=[KeyOut.of(key) for key in keys])
 
 
 @router.post("/access-keys", response={201: NewKey}, by_alias=True)
@@ -142,18 +142,18 @@ class KeysOf(KeyListing):
     )
 
     def rows(self) -> QuerySet[AccessKey]:
-        asked = {"client_id": self.client_id, "user__username": self.created_by}
-        given = {column: it for column, it in asked.items() if it is not None}
-        return AccessKey.objects.filter(**given).select_related("user")
+        columns = {"client_id": self.client_id, "user__username": self.created_by}
+        wanted = {column: value for column, value in columns.items() if value is not None}
+        return AccessKey.objects.filter(**wanted).select_related("user")
 
 
 @router.get("/administration/access-keys", response=OwnedKeyList, by_alias=True)
-def list_keys_of_all(request: ApiRequest, asked: Query[KeysOf]) -> OwnedKeyList:
+def list_keys_of_all(request: ApiRequest, listing: Query[KeysOf]) -> OwnedKeyList:
     """Everyone's access keys, for those who may change users."""
     access.require(request.user, "users.update")
-    keys = asked.matching_page(asked.rows())
-    shown = [OwnedKey(**_key_fields(key), created_by=key.user.username) for key in keys]
-    return OwnedKeyList(access_keys=shown)
+    keys = listing.matching_page(listing.rows())
+    owned = [OwnedKey(**_key_fields(key), created_by=key.user.username) for key in keys]
+    return OwnedKeyList(access_keys=owned)
 
 
 @router.delete("/administration/access-keys/{int:key_id}", response={204: None})
@@ -175,14 +175,14 @@ def _find_key(request: ApiRequest, pk: int) -> AccessKey:
 
 
 def _refuse_access_keys(request: ApiRequest) -> None:
-    """Refuse requests made with an access key. Otherwise a leaked key could create others, which
-    would remain after it was deleted."""
+    """Refuse requests made with an access key. Otherwise someone with a leaked key could create
+    others, which would remain after the leaked one was deleted."""
     if request.user.acting_key:
         raise ApiError(403, REFUSED_TO_KEYS)
 
 
 def new_key_fields(key: AccessKey, secret: str) -> dict[str, Any]:
-    """The fields of a new key, including its secret."""
+    """Return the fields of a new key, including its secret."""
     return {"client_secret": secret, **_key_fields(key)}
 
 

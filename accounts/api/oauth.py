@@ -1,4 +1,4 @@
-"""``POST /api/v2/token``: the same tokens, requested with a form as in OAuth 2."""
+"""``POST /api/v2/token``: get the same tokens with a form, as in OAuth 2."""
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
@@ -40,24 +40,27 @@ def create_token_by_form(request: HttpRequest) -> HttpResponse:
 
 
 def _parse_form(request: HttpRequest) -> TokenRequest:
-    """The request in the form. Raises ``ApiError`` 400 with every problem in it."""
+    """Return the request in the form. ``ApiError`` 400 lists every problem in it."""
     grant = request.POST.get("grant_type", "")
     if grant not in GRANTS:
         details = f"must be one of {', '.join(GRANTS)}"
         raise unreadable_request([Issue(field="grant_type", details=details, rule="options")])
-    given = {name: request.POST.get(name, "") for name in FIELDS}
+    values = {name: request.POST.get(name, "") for name in FIELDS}
     issues = [
         Issue(field=name, details="is required", rule="required")
         for name in REQUIRED[grant]
-        if not given[name]
+        if not values[name]
     ]
-    issues += [Issue(field=it, details=fault) for it in FIELDS if (fault := text_fault(given[it]))]
+    for name in FIELDS:
+        fault = text_fault(values[name])
+        if fault:
+            issues.append(Issue(field=name, details=fault))
     issues += [
         Issue(field=name, details=f"has at most {LONGEST_STRING} characters", rule="max")
         for name in FIELDS
-        if len(given[name]) > LONGEST_STRING
+        if len(values[name]) > LONGEST_STRING
     ]
     if issues:
         raise unreadable_request(issues)
-    wire = {to_camel(name): text for name, text in {**given, "grant_type": grant}.items()}
-    return TokenRequest.model_validate(wire)
+    values["grant_type"] = grant
+    return TokenRequest.model_validate({to_camel(name): text for name, text in values.items()})

@@ -1,4 +1,5 @@
-"""REST: roles, what they permit, and who has them where, with Run:ai's names."""
+"""REST: roles, their permissions, and the scopes in which the caller has them, with Run:ai's
+names."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -17,7 +18,7 @@ from core.rest.rows import OptionalListing, OptionalSort, filter_objects, sort_o
 
 router = Router(tags=["Access"], by_alias=True)
 
-#: Run:ai's group and types of resources for each of ours. It has none for groups of people.
+#: Run:ai's group and types of resources for each of ours. It has none for groups of users.
 RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     "departments": ("organization", ("department",)),
     "projects": ("organization", ("project",)),
@@ -37,7 +38,7 @@ RESOURCES: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 SCOPE_LISTS = {"cluster": "clusters", "department": "departments", "project": "projects"}
-#: Run:ai's. Here people have roles in the tenant and in projects.
+#: Run:ai's types of scope. In Trainyard users have roles in the tenant and in projects.
 ScopeType = Literal["system", "tenant", "cluster", "department", "project"]
 SCOPE_TYPES: tuple[str, ...] = get_args(ScopeType)
 ROLE_FIELDS: Fields = {
@@ -163,8 +164,8 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 @router.get("/authorization/permissions", response=list[PermissionOut])
 def list_permissions(request: ApiRequest, listing: Query[OptionalListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
-    every = _permissions(access.PERMISSIONS)
-    return listing.of(every, PERMISSION_FIELDS, "resource_type", "display_name")
+    permissions = _permissions(access.PERMISSIONS)
+    return listing.of(permissions, PERMISSION_FIELDS, "resource_type", "display_name")
 
 
 @router.post(
@@ -175,10 +176,10 @@ def list_permissions(request: ApiRequest, listing: Query[OptionalListing]) -> li
 )
 def permitted_scopes(request: ApiRequest, body: ScopesIn) -> PermittedScopesByAction:
     """The scopes in which you may do which actions with a type of resource. It changes nothing."""
-    ours = next((it for it, (_, words) in RESOURCES.items() if body.resource_type in words), None)
-    actions = access.RESOURCES[ours] if ours else ()
+    resource = _resource_of_type(body.resource_type)
+    actions = access.RESOURCES[resource] if resource else ()
     scopes = {
-        action: _scopes(access.permitted_scopes(request.user, f"{ours}.{action}"))
+        action: _scopes(access.permitted_scopes(request.user, f"{resource}.{action}"))
         for action in actions
         if body.action in (None, action)
     }
@@ -192,8 +193,8 @@ def own_rules(request: ApiRequest, listing: Query[OwnRulesListing]) -> OwnRulesA
     """Your roles, and where you have each."""
     rules = listing.rules(request.user)
     page, _ = listing.cut(sort_objects(rules, listing, RULE_FIELDS))
-    shown = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
-    return OwnRulesAnswer(access_rules=shown)
+    answer = OwnRules(total_records=len(rules), display_records=len(page), access_rules=page)
+    return OwnRulesAnswer(access_rules=answer)
 
 
 @router.get(
@@ -204,15 +205,23 @@ def count_own_rules(request: ApiRequest, narrowing: Query[OwnRulesNarrowing]) ->
     return Count(count=len(narrowing.rules(request.user)))
 
 
+def _resource_of_type(resource_type: str) -> str | None:
+    """Return our resource for one of Run:ai's types; ``None`` if there is none."""
+    for resource, (_, types) in RESOURCES.items():
+        if resource_type in types:
+            return resource
+    return None
+
+
 def _describe_role(number: int) -> RoleOut:
     role = access.ROLES[number - 1]
-    began = User.objects.order_by("date_joined").values_list("date_joined", flat=True)[0]
+    first_joined = User.objects.order_by("date_joined").values_list("date_joined", flat=True)[0]
     return RoleOut(
         id=number,
         name=role.label,
         description=f"People have it in {_scope_in_words(role)}.",
-        created_at=began,
-        updated_at=began,
+        created_at=first_joined,
+        updated_at=first_joined,
         permissions=list(_permissions(role.permissions)),
     )
 
@@ -222,13 +231,20 @@ def _scope_in_words(role: AccessRole) -> str:
 
 
 def _permissions(permitted: Iterable[str]) -> Iterator[PermissionOut]:
-    given = set(permitted)
-    for ours, (group, words) in RESOURCES.items():
-        actions = [it for it in access.RESOURCES[ours] if f"{ours}.{it}" in given]
-        for word in words if actions else ():
-            name = word.replace("-", " ").capitalize()
+    """Yield permissions by Run:ai's types of resources."""
+    names = set(permitted)
+    for resource, (group, types) in RESOURCES.items():
+        actions = [
+            action for action in access.RESOURCES[resource] if f"{resource}.{action}" in names
+        ]
+        if not actions:
+            continue
+        for type_ in types:
             yield PermissionOut(
-                resource_type=word, display_name=name, group_id=group, actions=actions
+                resource_type=type_,
+                display_name=type_.replace("-", " ").capitalize(),
+                group_id=group,
+                actions=actions,
             )
 
 

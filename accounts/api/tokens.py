@@ -1,4 +1,4 @@
-"""REST: bearer tokens, how to get them, and who a token belongs to."""
+"""REST: get bearer tokens, and find the user to whom one belongs."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -34,7 +34,7 @@ class Bearer(HttpBearer):
 
 
 class AsyncBearer(Bearer):
-    """The same for long calls that run on the event loop."""
+    """The same for long calls, which run on the event loop."""
 
     async def __call__(self, request: HttpRequest) -> Any:
         return await sync_to_async(self._authenticate)(request)
@@ -42,12 +42,12 @@ class AsyncBearer(Bearer):
     def _authenticate(self, request: HttpRequest) -> Any:
         try:
             return super().__call__(request)
-        finally:
+        finally:  # the call may last for hours, and must not keep a database connection
             release_connection()
 
 
 class ApiRequest(HttpRequest):
-    """A request after :class:`Bearer`, which guarantees a signed-in user."""
+    """A request that :class:`Bearer` has authenticated, so it has a signed-in user."""
 
     user: User
 
@@ -107,7 +107,7 @@ def create_token(request: HttpRequest, body: TokenRequest) -> Token:
 
 
 def tokens_for_credentials(request: HttpRequest, body: TokenRequest) -> TokenPair:
-    """The token for valid credentials. Raises ``ApiError``: 401 if they are wrong, 429 after too
+    """Return the tokens for valid credentials. ``ApiError`` 401 if they are wrong, 429 after too
     many attempts."""
     granted = _try_credentials(request, body)
     if granted is None:
@@ -123,11 +123,12 @@ ADVICE = dict.fromkeys(GRANTS, "Check the name and the secret.") | {
 def _try_credentials(request: HttpRequest, body: TokenRequest) -> TokenPair | None:
     if body.grant_type == "refresh_token":
         return _try_refresh_token(request, body.refresh_token)
-    adapter = get_adapter(request)  # it counts failures, as for the sign-in page
+    adapter = get_adapter(request)  # counts failures together with those of the sign-in page
     try:
         if body.grant_type == "password":
             user = adapter.authenticate(request, username=body.username, password=body.password)
-            return _record_sign_in(user) if isinstance(user, User) and user.is_active else None
+            may_sign_in = isinstance(user, User) and user.is_active
+            return _record_sign_in(user) if may_sign_in else None
         key = adapter.find_key(request, body.client_id, body.client_secret)
     except ValidationError as limited:
         raise ApiError(429, limited.messages[0], retry_after=RETRY_SECONDS) from limited
@@ -135,10 +136,13 @@ def _try_credentials(request: HttpRequest, body: TokenRequest) -> TokenPair | No
 
 
 def _try_refresh_token(request: HttpRequest, refresh: str) -> TokenPair | None:
-    """Tokens that never were any are counted by address, and not as failed sign-ins. Others are
-    never limited: a program whose token has ended learns it, whatever else its address sends."""
-    if renewed := tokens.renew_tokens(refresh):
+    """Exchange a refresh token; ``None`` if it has ended. ``ApiError`` 429 after too many forged
+    tokens from one address."""
+    renewed = tokens.renew_tokens(refresh)
+    if renewed:
         return renewed[1]
+    # Only forged tokens count. A program whose token has ended always learns that, whatever else
+    # its address sends.
     if not tokens.has_refresh_signature(refresh) and not consume(request, action="refresh_token"):
         raise ApiError(429, TOO_MANY_REFRESHES, retry_after=REFRESH_RETRY_SECONDS)
     return None
@@ -189,7 +193,7 @@ class MeOut(Wire):
 def get_me(request: ApiRequest) -> MeOut:
     """Who you are, the projects that you are a member of, and what you may do."""
     user = request.user
-    key = request.user.acting_key
+    key = user.acting_key
     projects = user.projects.order_by("name").values("pk", "name", "cluster_id")
     return MeOut(
         username=user.username,
@@ -197,13 +201,15 @@ def get_me(request: ApiRequest) -> MeOut:
         email=user.email,
         role=user.role,
         projects=[
-            ProjectRef(id=str(it["pk"]), name=it["name"], cluster_id=it["cluster_id"])
-            for it in projects
+            ProjectRef(id=str(row["pk"]), name=row["name"], cluster_id=row["cluster_id"])
+            for row in projects
         ],
-        permissions=sorted(it for it in access.PERMISSIONS if access.may_anywhere(user, it)),
-        access_key=KeyRef(
-            id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes
-        )
-        if key
-        else None,
+        permissions=sorted(
+            action for action in access.PERMISSIONS if access.may_anywhere(user, action)
+        ),
+        access_key=_key_ref(key) if key else None,
     )
+
+
+def _key_ref(key: AccessKey) -> KeyRef:
+    return KeyRef(id=str(key.pk), name=key.name, expires_at=key.expires_at, scopes=key.scopes)

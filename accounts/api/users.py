@@ -1,4 +1,4 @@
-"""REST: users, for those who may manage them."""
+"""REST: users, for callers who may manage them, and the caller's own password."""
 
 import secrets
 from collections.abc import Iterator
@@ -77,8 +77,8 @@ class UserNarrowing(FilterParameters):
         rows = filter_queryset(User.objects.all(), self.filter_by, FIELDS)
         text = self.search
         names = Q(first_name__icontains=text) | Q(last_name__icontains=text)
-        among = Q(username__icontains=text) | Q(email__icontains=text) | names
-        return rows.filter(among) if text else rows
+        matches = Q(username__icontains=text) | Q(email__icontains=text) | names
+        return rows.filter(matches) if text else rows
 
 
 class UserListing(Pages, SortParameters, UserNarrowing):
@@ -131,8 +131,8 @@ def count_users(request: ApiRequest, narrowing: Query[UserNarrowing]) -> Count:
 @router.get("/users/{int:user_id}", response=UserOut, by_alias=True)
 def get_user(request: ApiRequest, user_id: int) -> UserOut:
     """One user, by their id."""
-    (shown,) = _describe_users([_find_user(request, user_id, "users.read")])
-    return shown
+    user = _find_user(request, user_id, "users.read")
+    return _describe_users([user])[0]
 
 
 @router.post("/users", response={201: NewUser}, by_alias=True)
@@ -179,9 +179,8 @@ class OwnPasswordIn(StrictBody):
 def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
     """Change your own password. It ends all your sessions and tokens. An access key cannot change
     it."""
-    # it counts failures, as for the page
     user = request.user
-    adapter = get_adapter(request)
+    adapter = get_adapter(request)  # counts failures together with those of the sign-in page
     if user.acting_key:
         raise ApiError(403, "An access key cannot change the password of its owner.")
     try:
@@ -201,6 +200,7 @@ def change_password(request: ApiRequest, body: OwnPasswordIn) -> Status[None]:
 
 @contextmanager
 def _errors_of_field(field: str) -> Iterator[None]:
+    """Attribute a ``ValidationError`` inside to this field."""
     try:
         yield
     except ValidationError as error:
@@ -216,9 +216,9 @@ def _find_user(request: ApiRequest, pk: int, action: str) -> User:
 
 
 def _describe_users(users: list[User]) -> list[UserOut]:
-    keys = [str(user.pk) for user in users]
-    creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=keys)
-    authors = dict(creations.order_by("at").values_list("target_id", "by_name"))
+    ids = [str(user.pk) for user in users]
+    creations = AuditEntry.objects.filter(verb="create", target_kind="user", target_id__in=ids)
+    creators = dict(creations.order_by("at").values_list("target_id", "by_name"))
     return [
         UserOut(
             id=str(user.pk),
@@ -229,7 +229,7 @@ def _describe_users(users: list[User]) -> list[UserOut]:
             is_active=user.is_active,
             is_local=user.has_usable_password(),
             groups=sorted(group.name for group in user.user_groups.all()),
-            created_by=authors.get(str(user.pk), ""),
+            created_by=creators.get(str(user.pk), ""),
             created_at=user.date_joined,
             last_login=user.last_login,
         )

@@ -1,1 +1,1 @@
-"""Signing in a command line by a code that a person approves where they are signed in already."""
+"""Sign in a command line by a code, which a user approves in a browser."""

@@ -1,4 +1,4 @@
-"""REST: what a program calls to be signed in by a person, before it has a token."""
+"""REST: the calls by which a program without a token is signed in by a user."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,5 +1,5 @@
-"""What there is to do with such a sign-in: it is begun by a program, which nobody knows yet,
-approved or denied by a person, and becomes an access key of theirs when the program collects it."""
+"""The steps of a sign-in by code. A program without credentials begins it, a user approves or
+denies it, and the program then collects an access key of this user."""
 
 import hashlib
 import secrets
@@ -14,7 +14,7 @@ from accounts.models import AccessKey, DeviceAnswer, DeviceSignIn, User
 from audit import services as audit
 from audit.words import Verb
 
-LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, which make words, and no digits, which look like them
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"  # no vowels, which make words; no digits, which look like letters
 HALF_LENGTH = 4
 LIFETIME = timedelta(minutes=10)
 KEY_LIFETIME = timedelta(days=90)
@@ -28,12 +28,13 @@ class NotWaiting(ValidationError):
 
 
 def begin(name: str) -> tuple[DeviceSignIn, str]:
-    """A sign-in and the secret by which its program asks for the answer. What ended is dropped."""
+    """Create a sign-in, and return it with the secret by which the program collects the result.
+    Sign-ins that ended some time ago are deleted."""
     DeviceSignIn.objects.filter(expires_at__lt=timezone.now() - LIFETIME).delete()
     secret = secrets.token_urlsafe(32)
     sign_in = DeviceSignIn(
         name=name,
-        code=_code(),
+        code=_new_code(),
         secret_hash=_hash(secret),
         expires_at=timezone.now() + LIFETIME,
     )
@@ -43,8 +44,9 @@ def begin(name: str) -> tuple[DeviceSignIn, str]:
 
 
 def find_waiting(code: str) -> DeviceSignIn | None:
-    """The one with this code, as people type it, that nobody has answered yet."""
-    letters = "".join(it for it in code.upper() if it in LETTERS)
+    """Return the sign-in with this code that nobody has answered yet, if there is one. The code may
+    be typed in lower case, with spaces, or without the hyphen."""
+    letters = "".join(letter for letter in code.upper() if letter in LETTERS)
     typed = f"{letters[:HALF_LENGTH]}-{letters[HALF_LENGTH:]}"
     now = timezone.now()
     rows = DeviceSignIn.objects.filter(code=typed, answer=DeviceAnswer.WAITING, expires_at__gt=now)
@@ -52,11 +54,13 @@ def find_waiting(code: str) -> DeviceSignIn | None:
 
 
 def approve(sign_in: DeviceSignIn, *, by: User) -> None:
-    """The program gets an access key of theirs. ``NotWaiting`` where it is too late."""
+    """Let the program collect an access key of the user ``by``. ``NotWaiting`` if it is too
+    late."""
     _record_answer(sign_in, DeviceAnswer.APPROVED, "approve", by)
 
 
 def deny(sign_in: DeviceSignIn, *, by: User) -> None:
+    """Refuse the program an access key. ``NotWaiting`` if it is too late."""
     _record_answer(sign_in, DeviceAnswer.DENIED, "deny", by)
 
 
@@ -66,33 +70,36 @@ def _record_answer(sign_in: DeviceSignIn, answer: DeviceAnswer, verb: Verb, by: 
         rows = DeviceSignIn.objects.filter(
             pk=sign_in.pk, answer=DeviceAnswer.WAITING, expires_at__gt=now
         )
+        # The UPDATE only matches while the sign-in waits, so of two answers the first counts.
         if not rows.update(answer=answer, user=by):
             raise NotWaiting
         audit.record(by, verb, sign_in)
 
 
 def find_by_secret(secret: str) -> DeviceSignIn | None:
-    """The one that a program began, however it stands; ``None`` where it has ended."""
+    """Return the sign-in that a program began, with any answer; ``None`` if it has ended."""
     rows = DeviceSignIn.objects.select_related("user")
     return rows.filter(secret_hash=_hash(secret), expires_at__gt=timezone.now()).first()
 
 
 def collect_key(sign_in: DeviceSignIn) -> tuple[AccessKey, str] | None:
-    """The key of an approved one and its secret, once; ``None`` where there is nothing to get."""
+    """Create the access key of an approved sign-in, and return it with its secret; ``None`` if it
+    was collected already, or is not approved."""
     with transaction.atomic():
         rows = DeviceSignIn.objects.filter(
             pk=sign_in.pk, answer=DeviceAnswer.APPROVED, user__is_active=True
         )
+        # The UPDATE only matches once, so a program that asks twice gets one key.
         if not rows.update(answer=DeviceAnswer.DONE):
             return None
         sign_in.refresh_from_db()
         if sign_in.user is None:
             return None
-        ends = timezone.now() + KEY_LIFETIME
-        return tokens.make_key(sign_in.user, sign_in.name, expires_at=ends)
+        expires_at = timezone.now() + KEY_LIFETIME
+        return tokens.make_key(sign_in.user, sign_in.name, expires_at=expires_at)
 
 
-def _code() -> str:
+def _new_code() -> str:
     letters = [secrets.choice(LETTERS) for _ in range(2 * HALF_LENGTH)]
     return f"{''.join(letters[:HALF_LENGTH])}-{''.join(letters[HALF_LENGTH:])}"
 

@@ -19,12 +19,12 @@ TOO_MANY_CODES = "Too many wrong codes. Wait five minutes."
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def device(request: Request) -> HttpResponse:
-    """The code is asked for, or comes with the address; then a person says yes or no."""
-    given = request.POST if request.method == "POST" else request.GET
-    code = given.get("code", "")[:20]
+    """Ask for the code, unless the address contains it, and then ask whether to approve."""
+    data = request.POST if request.method == "POST" else request.GET
+    code = data.get("code", "")[:20]
     if not code:
         return _device_page(request, status=422 if request.method == "POST" else 200)
-    if not _count_attempt(request, dry_run=True):
+    if not _count_attempt(request, dry_run=True):  # reads the count only
         return _device_page(request, refusal=TOO_MANY_CODES, status=429)
     sign_in = sign_ins.find_waiting(code)
     if sign_in is None:
@@ -35,13 +35,13 @@ def device(request: Request) -> HttpResponse:
         return _device_page(request, sign_in=sign_in)
     try:
         answer(sign_in, by=request.user)
-    except ValidationError as late:
-        return _device_page(request, refusal=late.messages[0], status=422)
+    except ValidationError as error:
+        return _device_page(request, refusal=error.messages[0], status=422)
     return _device_page(request, sign_in=sign_in, done=request.POST["answer"])
 
 
 def _count_attempt(request: Request, *, dry_run: bool = False) -> bool:
-    """Whether another wrong code is forgiven, which this counts as one."""
+    """Count a wrong code, unless ``dry_run``. Returns whether another one is allowed."""
     limit = {"action": "device_code", "user": request.user, "limit_get": True}
     return bool(consume(request, app="allauth.account", dry_run=dry_run, **limit))
 

@@ -1,2 +1,2 @@
-"""Signing in through an identity provider. allauth speaks OpenID Connect; this package judges what
-the provider answers, and shows one page for every answer that cannot be used."""
+"""Sign in through an identity provider. allauth implements OpenID Connect. This package checks the
+provider's answers, and shows one page for all that cannot be used."""

@@ -1,4 +1,4 @@
-"""Judge the answers of an identity provider."""
+"""Check the answers of an identity provider."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -18,11 +18,12 @@ LONGEST_SUB = 191  # characters that allauth stores
 
 
 class UnusableAnswer(Exception):
-    """Nobody can be signed in with this answer. The message has no value of a person or token."""
+    """Nobody can be signed in with this answer. The message contains no personal data and no
+    token."""
 
 
 class Claims(BaseModel):
-    """What Trainyard takes of the user info and the ID token. Other claims may be anything."""
+    """The claims that Trainyard reads from the user info and the ID token. Others are ignored."""
 
     model_config = ConfigDict(coerce_numbers_to_str=True, str_strip_whitespace=True)
 
@@ -37,26 +38,31 @@ class Claims(BaseModel):
 def merge_claims(
     userinfo: Mapping[str, Any], id_token: Mapping[str, Any], *, groups_claim: str
 ) -> dict[str, Any]:
-    """The claims that are needed; those of the user info take precedence. Raises
-    ``UnusableAnswer``, and pydantic's ``ValidationError`` if a claim is missing or wrong."""
-    subs = {str(said["sub"]) for said in (userinfo, id_token) if said.get("sub") is not None}
+    """Return the claims that Trainyard needs. Those of the user info take precedence over those of
+    the ID token. ``UnusableAnswer`` if they contradict each other, and pydantic's
+    ``ValidationError`` if a claim is missing or wrong."""
+    sources = (userinfo, id_token)
+    subs = {str(source["sub"]) for source in sources if source.get("sub") is not None}
     if len(subs) > 1:
         raise UnusableAnswer("its user info and its ID token have different subs")
-    found = dict(id_token)
+    merged = dict(id_token)
     if userinfo.get("email") is not None:
-        found.pop("email_verified", None)  # the ID token vouches for its own address only
-    found |= {name: value for name, value in userinfo.items() if value is not None}
-    claims: dict[str, Any] = {"email_verified": found.get("email_verified") in (True, "true")}
-    if (groups := found.get(groups_claim)) is not None:
+        merged.pop("email_verified", None)  # the ID token only vouches for its own address
+    merged |= {name: value for name, value in userinfo.items() if value is not None}
+    claims: dict[str, Any] = {"email_verified": merged.get("email_verified") in (True, "true")}
+    groups = merged.get(groups_claim)
+    if groups is not None:
         names = groups if isinstance(groups, list) else [groups]
-        # A name that cannot be stored keeps nobody out.
-        claims[groups_claim] = [it for it in names if isinstance(it, str) and not text_fault(it)]
-    return claims | Claims.model_validate(found).model_dump(exclude_none=True)
+        # A name that cannot be stored is left out; it must not keep the user from signing in.
+        claims[groups_claim] = [
+            name for name in names if isinstance(name, str) and not text_fault(name)
+        ]
+    return claims | Claims.model_validate(merged).model_dump(exclude_none=True)
 
 
 def check_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
-    """Check what allauth does not: that the token expires and was issued for Trainyard, the
-    provider's client with this id."""
+    """Check what allauth does not check: that the token expires, and that it was issued for
+    Trainyard, which is the provider's client ``client_id``. ``UnusableAnswer`` otherwise."""
     if id_token and id_token.get("exp") is None:
         raise UnusableAnswer("its ID token has no exp")
     if id_token.get("azp") not in (None, client_id):
@@ -66,8 +72,9 @@ def check_id_token(id_token: Mapping[str, Any], client_id: str) -> None:
 def request_json_object(
     send: Callable[..., requests.Response], method: str, url: str, **options: Any
 ) -> Any:
-    """Ask the provider with ``send``, the method of a session. ``UnusableAnswer`` unless it answers
-    with a JSON object, without leading from https to http."""
+    """Send a request to the provider with ``send``, the method of a session, and return the
+    response. ``UnusableAnswer`` unless it is a JSON object that was reached without a redirect from
+    https to http."""
     options["allow_redirects"] = method != "POST"  # tokens come from the token endpoint alone
     answer = send(method, url, **options)
     if is_safe_url(url) and not all(is_safe_url(step.url) for step in (*answer.history, answer)):
@@ -81,7 +88,7 @@ def request_json_object(
 
 
 def is_safe_url(url: str) -> bool:
-    """Whether nobody on the way can change what is answered: by TLS, or on this machine."""
+    """Whether nobody can change the answer on its way: it comes by TLS, or from this machine."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     try:

@@ -1,5 +1,5 @@
-"""allauth's pages of signing in. Whatever an identity provider answers, they show a page that says
-that it cannot be used, never an error of Trainyard."""
+"""allauth's sign-in pages. If the answer of an identity provider cannot be used, they show a page
+that says so, and not an error of Trainyard."""
 
 import logging
 from collections.abc import Callable
@@ -23,36 +23,36 @@ from core import storage
 log = logging.getLogger(__name__)
 
 BAD_GATEWAY = 502
-EXPECTED_ERRORS = (
-    UnusableAnswer,
-    ValidationError,
-    OAuth2Error,
-)  # the others may be defects of ours
+#: Other errors may be defects of Trainyard, so their traceback is logged.
+EXPECTED_ERRORS = (UnusableAnswer, ValidationError, OAuth2Error)
 PAGE = "socialaccount/authentication_error.html"
 
 
 def sign_in_page(view: Any) -> Callable[..., HttpResponse]:
-    """The allauth view as a function of a request and the provider's id."""
+    """Return an allauth view as a function of a request and the provider's id."""
 
     def page(request: HttpRequest, provider_id: str) -> HttpResponse:
         try:
-            answer: HttpResponse = view.adapter_view(ProviderAdapter(request, provider_id))(request)
+            adapter = ProviderAdapter(request, provider_id)
+            response: HttpResponse = view.adapter_view(adapter)(request)
         except SocialApp.DoesNotExist:
             raise Http404 from None
         except Exception as error:
             if storage.is_full(error) or storage.is_outage(error):
                 raise
-            why = failure_reason(error)
-            cause = None if isinstance(error, EXPECTED_ERRORS) else error
-            log.warning("A sign-in through %s failed: %s", settings.OIDC_NAME, why, exc_info=cause)
-            return render(request, PAGE, {"why": why}, status=BAD_GATEWAY)
-        return answer
+            reason = failure_reason(error)
+            unexpected = None if isinstance(error, EXPECTED_ERRORS) else error
+            log.warning(
+                "A sign-in through %s failed: %s", settings.OIDC_NAME, reason, exc_info=unexpected
+            )
+            return render(request, PAGE, {"why": reason}, status=BAD_GATEWAY)
+        return response
 
     return cast(Callable[..., HttpResponse], login_not_required(page))
 
 
 def failure_reason(error: Exception) -> str:
-    """Why an answer cannot be used, without values of a person or a token."""
+    """Return why an answer cannot be used, without personal data or tokens."""
     if isinstance(error, UnusableAnswer):
         return str(error)
     if isinstance(error, ValidationError):

@@ -1,4 +1,4 @@
-"""Whether a page offers something: ``{% may "projects.update" project as may_edit %}``."""
+"""Check permissions in templates: ``{% may "projects.update" project as may_edit %}``."""
 
 from typing import Protocol
 
@@ -16,8 +16,8 @@ class HasScopes(Protocol):
 
 @register.simple_tag(takes_context=True)
 def may(context: template.Context, action: str, thing: HasScopes | None = None) -> bool:
-    """Whether the reader may do it to ``thing``; without one, whether they may do it anywhere."""
+    """Whether the user of the page may perform an action on ``thing``, or anywhere without one."""
     user = context["user"]
-    return (
-        access.may(user, action, *thing.scope_keys) if thing else access.may_anywhere(user, action)
-    )
+    if not thing:
+        return access.may_anywhere(user, action)
+    return access.may(user, action, *thing.scope_keys)

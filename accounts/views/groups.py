@@ -1,4 +1,4 @@
-"""Groups: people who are named together, such as by the rule of a tool."""
+"""The pages of groups of users."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator

@@ -1,4 +1,4 @@
-"""A person's own access keys, for programs that act for them."""
+"""The pages of a user's own access keys."""
 
 from typing import Any
 
@@ -30,7 +30,8 @@ def listing(request: Request) -> HttpResponse:
 @form_methods
 @login_required
 def create(request: Request) -> HttpResponse:
-    """The answer shows the secret, once; so it is a page of its own and never a redirect."""
+    """Create a key, and show its secret. The secret is shown only once, so the answer is this page
+    and not a redirect."""
     form = KeyForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):

@@ -1,4 +1,4 @@
-"""General settings: what administrators decide for everyone."""
+"""The page of the general settings."""
 
 from django.contrib import messages
 from django.http import HttpResponse

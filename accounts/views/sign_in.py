@@ -1,12 +1,12 @@
-"""Of allauth's pages, those that are not there."""
+"""The pages of allauth that Trainyard does not have."""
 
 from django.http import Http404, HttpRequest, HttpResponse
 
-#: All but these. Nobody signs up, and Trainyard sends no mail: an administrator makes users and
-#: resets passwords. An email address is an administrator's or the identity provider's word, as
-#: tools let in by it. Whoever comes by the provider gets no password beside it, which would still
-#: open Trainyard when the provider does not let them in any more; nor does a local account get a
-#: second way in.
+#: All pages of allauth except those in this expression. There is no sign-up and no mail:
+#: administrators create users and reset passwords. Users cannot change their email addresses,
+#: because tools let users in by them. A user of the identity provider cannot set a password, which
+#: would still work when the provider no longer lets the user in. A local account cannot be
+#: connected to the provider.
 CLOSED_PAGES = r"^accounts/(?!(?:login|logout|inactive|password/change)/?$|oidc/|3rdparty/login/)"
 
 

@@ -1,4 +1,5 @@
-"""Users: who may sign in. ``projects/views/users.py`` makes and edits them with their projects."""
+"""The list of users, their passwords and their deactivation. ``projects/views/users.py`` creates
+and edits users together with their projects."""
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -57,13 +58,15 @@ def password(request: Request, pk: int) -> HttpResponse:
 @require_POST
 @permission_required("users.update")
 def activity(request: Request, pk: int) -> HttpResponse:
-    """Switch whether someone may sign in: ``active`` is ``yes`` or ``no``."""
+    """Activate or deactivate a user: ``active`` is ``yes`` or ``no``."""
     user = get_object_or_404(User, pk=pk)
-    active = request.POST.get("active") == "yes"
+    is_active = request.POST.get("active") == "yes"
     try:
-        services.set_active(user, active, by=request.user)
+        services.set_active(user, is_active, by=request.user)
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     else:
-        messages.success(request, f"{user} {'can sign in again' if active else 'is signed out'}.")
+        messages.success(
+            request, f"{user} {'can sign in again' if is_active else 'is signed out'}."
+        )
     return respond_after_change(request, reverse("user-list"))
