@@ -126,7 +126,7 @@ def test_each_item_of_a_workload_tells_which_layer_it_came_from(
     values = {"assets": assets, "values": {"environmentVariables": variables}}
     worker = worker.model_copy(update=values)
     made = services.submit(draft(project, worker, template=template.pk), by=member)
-    told = {value.text: value.origin for value in spec_tab.values(made)}
+    told = {value.text: value.origin for value in spec_tab.field_values(made)}
     assert told["A = 1"] == "environment env"
     assert told["T = 1"] == "template base"
     assert told["B = 2"] == "user"

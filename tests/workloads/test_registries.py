@@ -26,7 +26,7 @@ from workloads.launch import launch_with_secrets, launch_without_secrets
 from workloads.models import Workload
 from workloads.plan import plan
 from workloads.services import submit
-from workloads.wizard.as_yaml import manifest_of
+from workloads.wizard.as_yaml import render_manifest
 from workloads.wizard.sections.container.runtime import RUNTIME
 
 pytestmark = pytest.mark.django_db
@@ -185,7 +185,7 @@ def test_no_page_manifest_or_event_shows_the_password(user: User, project: Proje
     client = signed_in(user)
     assert launched.registries[0].password == HIDDEN
     shown = [*masked(manifests(launched, prefix="t-")), launched, launch_without_secrets(workload)]
-    preview = manifest_of(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
+    preview = render_manifest(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
     texts = [str(shown), preview, str(workload.__dict__), str(list(workload.events.values()))]
     for page in (f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"):
         texts.append(client.get(page, follow=True).content.decode())

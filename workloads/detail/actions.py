@@ -1,4 +1,4 @@
-"""Actions on workloads from the pages: on one, or on several at once."""
+"""Act on workloads from the pages: on one, or on several at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from workloads.table.state import TableState
 from workloads.wizard import repairs
 
 get_or_post = require_http_methods(["GET", "HEAD", "POST"])
-MOST_TOLD = 50  # names of changed workloads in the header of an answer
+MOST_ANNOUNCED = 50  # names of changed workloads in the header of an answer
 
 
 class ActOnAll(Protocol):
@@ -40,13 +40,13 @@ class ActOnAll(Protocol):
 
 @dataclass(frozen=True)
 class Verb:
-    """An action. ``promise`` tells people what it will do, ``done`` what was requested."""
+    """An action. ``promise`` tells people what it will do, ``done_text`` what they requested."""
 
     name: str
     label: str
     act_on_all: ActOnAll
     promise: str
-    done: str
+    done_text: str
 
 
 STOP = Verb(
@@ -78,8 +78,8 @@ VERBS = {verb.name: verb for verb in (STOP, RUN, DELETE)}
 @login_required
 @require_safe
 def menu(request: Request, pk: UUID) -> HttpResponse:
-    """The entries of a row's menu. They are fetched when it opens, as fifty menus would slow the
-    page."""
+    """Render the entries of a row's menu. The page fetches them when the menu opens, because fifty
+    menus would slow it."""
     context = {"workload": find_with_deleted(request, pk), "css": "dropdown-item"}
     return render(request, "workloads/_actions.html", context)
 
@@ -87,7 +87,7 @@ def menu(request: Request, pk: UUID) -> HttpResponse:
 @login_required
 @get_or_post
 def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
-    """Ask whether to apply an action to a workload, and apply it. ``verb`` comes from the route."""
+    """Ask whether to apply an action to a workload, or apply it. ``verb`` comes from the route."""
     workload = find_workload(request, pk)
     promise = f"{verb.promise} {workload.if_deleted}" if verb is DELETE else verb.promise
     context = {"workload": workload, "label": verb.label, "promise": promise}
@@ -99,14 +99,14 @@ def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
         raise problem
     if problem and request.htmx:
         messages.warning(request, str(problem))
-        return _changed(HttpResponse(status=409), workload)
+        return _announce_change(HttpResponse(status=409), workload)
     if problem:
         return render(request, "workloads/confirm.html", context | {"problem": problem}, status=409)
-    messages.success(request, f"{verb.done} {workload.name}.")
+    messages.success(request, f"{verb.done_text} {workload.name}.")
     current_path = request.htmx.current_url_abs_path or ""
     deletes_its_page = verb is DELETE and current_path.startswith(workload.get_absolute_url())
     if request.htmx and not deletes_its_page:
-        return _changed(HttpResponse(status=204), workload)
+        return _announce_change(HttpResponse(status=204), workload)
     if verb is DELETE:
         return redirect_after_success(request, reverse("workload-list"))
     return redirect_after_success(request, workload.get_absolute_url())
@@ -115,8 +115,8 @@ def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
 @login_required
 @get_or_post
 def copy(request: Request, pk: UUID) -> HttpResponse:
-    """A new draft with the workload's answers, open in the wizard. So a deleted one is restored.
-    With ``change``, a repair's, in the size that it names."""
+    """Copy the workload's answers into a new draft and open it in the wizard. A deleted workload is
+    restored in this way. ``change`` names a repair that is applied to the copy."""
     workload = find_with_deleted(request, pk)
     if request.method != "POST":
         name = "the same name if it is free" if workload.deleted_at else "a new name"
@@ -127,14 +127,14 @@ def copy(request: Request, pk: UUID) -> HttpResponse:
     with transaction.atomic():
         draft = services.copy(workload, by=request.user)
         if change := request.POST.get("change"):
-            repairs.change(draft, change, by=request.user)
+            repairs.apply_to_draft(draft, change, by=request.user)
     return redirect_after_success(request, draft.get_absolute_url())
 
 
 @login_required
 @get_or_post
 def purge(request: Request, pk: UUID) -> HttpResponse:
-    """Remove everything that is kept of a deleted workload, for good."""
+    """Remove for good everything that is stored of a deleted workload."""
     rows = Workload.objects.deleted_for(request.user).for_list()
     workload = get_object_or_404(rows, pk=pk)
     if request.method != "POST":
@@ -146,19 +146,19 @@ def purge(request: Request, pk: UUID) -> HttpResponse:
     return redirect_after_success(request, f"{reverse('workload-list')}?deleted=1")
 
 
-def _changed(response: HttpResponse, workload: Workload) -> HttpResponse:
-    """Make the page reload what shows the workload, even if its event stream is closed."""
+def _announce_change(response: HttpResponse, workload: Workload) -> HttpResponse:
+    """Make the page reload the parts that show the workload, even if its event stream is closed."""
     return trigger_client_event(response, "live-changed", {"value": [f"w-{workload.pk}"]})
 
 
 @login_required
 @require_safe
 def matching(request: Request) -> JsonResponse:
-    """How many workloads match the table's filters now, for the question before they are all
-    acted on; or ``refusal``, why that cannot be."""
-    rows = _matching(request.GET, request.user).order_by().values("pk")
+    """Return how many workloads match the table's filters now, for the question before an action
+    on all of them; or ``refusal``, why there can be no such action."""
+    rows = _matching_workloads(request.GET, request.user).order_by().values("pk")
     count = rows[: MOST_COUNTED + 1].count()
-    return JsonResponse({"refusal": _too_many()} if count > MOST_COUNTED else {"count": count})
+    return JsonResponse({"refusal": _too_many_text()} if count > MOST_COUNTED else {"count": count})
 
 
 @login_required
@@ -166,61 +166,65 @@ def matching(request: Request) -> JsonResponse:
 def bulk(request: Request) -> HttpResponse:
     """Apply an action to every selected workload, and show the outcome of each.
 
-    With ``all`` these are the ones that match the table's filters, ``matching``, now, which are
-    looked up again. Nothing happens if they are more than the ``agreed`` ones.
+    With ``all``, the workloads that match the table's filters in ``matching`` are looked up again.
+    Nothing happens if there are now more than ``agreed``, the number that the user was asked about.
     """
     verb = VERBS.get(request.POST.get("verb", ""))
     if verb is None:
         return HttpResponse("Choose run, stop or delete.", status=400, content_type="text/plain")
-    wanted, refusal = _chosen(request.POST, request.user)
+    workloads, refusal = _selected_workloads(request.POST, request.user)
     if refusal:
-        return _refused(request, verb, refusal)
-    refused = verb.act_on_all(wanted, by=request.user)
-    outcomes = [(workload, str(refused.get(workload.pk, ""))) for workload in wanted]
-    outcomes.sort(key=lambda outcome: not outcome[1])  # first what needs somebody's attention
-    failed = sum(bool(problem) for _, problem in outcomes)
-    done = len(outcomes) - failed
-    context = {"verb": verb, "outcomes": outcomes, "done": done, "failed": failed}
+        return _render_refusal(request, verb, refusal)
+    refusals = verb.act_on_all(workloads, by=request.user)
+    outcomes = [(workload, str(refusals.get(workload.pk, ""))) for workload in workloads]
+    outcomes.sort(key=lambda outcome: not outcome[1])  # refusals first: they need attention
+    failed_count = sum(bool(problem) for _, problem in outcomes)
+    context = {
+        "verb": verb,
+        "outcomes": outcomes,
+        "done": len(outcomes) - failed_count,
+        "failed": failed_count,
+    }
     response = render_partial(request, "workloads/bulk.html", "outcome", context)
-    # In a header, for which proxies have little room. The stream tells of all of them.
-    names = [f"w-{workload.pk}" for workload, _ in outcomes[:MOST_TOLD]]
+    # Proxies limit the size of headers. The event stream announces the other workloads.
+    names = [f"w-{workload.pk}" for workload, _ in outcomes[:MOST_ANNOUNCED]]
     return trigger_client_event(response, "live-changed", {"value": names})
 
 
-def _chosen(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
-    """The workloads to act on, by name, or why none is acted on."""
+def _selected_workloads(posted: QueryDict, user: User) -> tuple[list[Workload], str]:
+    """Return the workloads to act on, ordered by name, or why there is no action."""
     if not posted.get("all"):
-        chosen = [*posted.getlist("id"), *filter(None, posted.get("others", "").split(","))]
-        if len(chosen) > MOST_AT_ONCE:
+        ids = [*posted.getlist("id"), *filter(None, posted.get("others", "").split(","))]
+        if len(ids) > MOST_AT_ONCE:
             return [], f"Select at most {MOST_AT_ONCE} workloads, or all that match."
         rows = Workload.objects.visible_to(user).for_list()
-        return list(rows.filter(pk__in=parse_uuids(chosen)).order_by("name")), ""
+        return list(rows.filter(pk__in=parse_uuids(ids)).order_by("name")), ""
     agreed = parse_number(posted.get("agreed", "")) or 0
     query = QueryDict(posted.get("matching", ""))
     if any(text_fault(value) for values in query.lists() for value in values[1]):
         raise BadRequest("The filters hold a character that no text of ours does.")
-    matches = list(_matching(query, user)[: MOST_COUNTED + 1])
+    matches = list(_matching_workloads(query, user)[: MOST_COUNTED + 1])
     if len(matches) > MOST_COUNTED:
-        return [], _too_many()
+        return [], _too_many_text()
     if len(matches) > agreed:
         now = f"{len(matches):,} workload{'' if len(matches) == 1 else 's'}"
         return [], f"Of {now} that match by now, {agreed:,} were asked about. Select them again."
     return matches, "" if matches else "None match any more."
 
 
-def _too_many() -> str:
+def _too_many_text() -> str:
     return f"More than {MOST_COUNTED:,} workloads match. Add a filter first."
 
 
-def _matching(query: QueryDict, user: User) -> WorkloadQuerySet:
-    """The workloads that match a table's search and filters, by name. Of those that were deleted,
-    which nothing can be done to, there are none."""
+def _matching_workloads(query: QueryDict, user: User) -> WorkloadQuerySet:
+    """Return the workloads that match a table's search and filters, ordered by name. A table of
+    deleted workloads has none, because no action applies to them."""
     state = TableState.parse(query)
-    rows = Workload.objects.none() if state.deleted else state.rows(user)
+    rows = Workload.objects.none() if state.deleted else state.workloads(user)
     return rows.for_list().order_by("name", "pk")
 
 
-def _refused(request: Request, verb: Verb, refusal: str) -> HttpResponse:
+def _render_refusal(request: Request, verb: Verb, refusal: str) -> HttpResponse:
     """Say why nothing was done: in the drawer, or on a page."""
     context = {"verb": verb, "refusal": refusal}
     status = 200 if request.htmx else 400  # htmx swaps no other

@@ -1,4 +1,4 @@
-"""Exit codes and reasons in words, and what to do about them."""
+"""Describe exit codes and reasons in words, and advise what to do about them."""
 
 import signal
 
@@ -40,16 +40,19 @@ ADVICE = {
     Reason.LOST: "Check whether someone deleted it there, or the cluster was reset. Copy & edit "
     "starts it again.",
 }
-OTHERWISE = "Read the last lines and the event history, then Copy & edit to try again."
+DEFAULT_ADVICE = "Read the last lines and the event history, then Copy & edit to try again."
 
 
-def exit_in_words(code: int | None) -> str:
-    """The exit code in words, such as ``exit code 1: the program ended with an error``. A negative
-    ``code`` is the number of the signal that ended the process. Empty for ``None``."""
+def describe_exit(code: int | None) -> str:
+    """Return the exit code in words, such as ``exit code 1: the program ended with an error``.
+
+    A negative ``code`` is the number of the signal that ended the process. The text is empty for
+    ``None``.
+    """
     if code is None:
         return ""
     number = -code if code < 0 else code - 128
-    name = _signal(number) if code < 0 or code > 128 else ""
+    name = _signal_name(number) if code < 0 or code > 128 else ""
     if name:
         meaning = SIGNALS.get(name, "ended by a signal")
         return f"{name}: {meaning}" if code < 0 else f"exit code {code} ({name}): {meaning}"
@@ -58,14 +61,14 @@ def exit_in_words(code: int | None) -> str:
 
 
 def advice(reason: str) -> str:
-    """What to do about a failure with this reason."""
+    """Return what to do about a failure with this reason."""
     try:
-        return ADVICE.get(Reason(reason), OTHERWISE)
+        return ADVICE.get(Reason(reason), DEFAULT_ADVICE)
     except ValueError:
-        return OTHERWISE
+        return DEFAULT_ADVICE
 
 
-def _signal(number: int) -> str:
+def _signal_name(number: int) -> str:
     try:
         return signal.Signals(number).name
     except ValueError:

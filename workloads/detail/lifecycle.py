@@ -1,4 +1,4 @@
-"""The lifecycle bar: how far the current run has come. Within a run it never goes back."""
+"""The lifecycle bar shows how far the current run has come. Within a run it never goes back."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -9,8 +9,10 @@ from spec.phases import ENDED, Phase
 from workloads.models import Event, Workload
 
 STAGES = ("Submitted", "Admitted", "Initializing", "Running")
+ADMITTED = STAGES.index("Admitted")
+INITIALIZING = STAGES.index("Initializing")
 END = len(STAGES)
-# The last stage that was certainly reached in a phase. Other phases tell nothing about it.
+# The last stage that a run in a phase has certainly reached. Other phases say nothing about it.
 REACHED: dict[Phase, int] = {
     Phase.CREATING: 0,
     Phase.RESUMING: 0,
@@ -22,14 +24,15 @@ REACHED: dict[Phase, int] = {
     Phase.COMPLETED: END,
     Phase.FAILED: END,
 }
+END_STATES = {Phase.COMPLETED: "good", Phase.FAILED: "bad", Phase.STOPPED: "stopped"}
 STARTS = ("submit", "run")
 MOST_EVENTS = 500
 
 
 @dataclass(frozen=True)
 class Stage:
-    """A stage of the bar. ``state`` is done, current, ahead or skipped, or for the end good, bad or
-    stopped."""
+    """A stage of the bar. ``state`` is done, current, ahead or skipped; for the end it is good, bad
+    or stopped."""
 
     name: str
     state: str
@@ -44,13 +47,13 @@ class Moment:
     at: datetime
 
 
-def moments(workload: Workload) -> list[Moment]:
-    """The phases of the current run, oldest first."""
+def read_moments(workload: Workload) -> list[Moment]:
+    """Read the phases of the current run, oldest first."""
     events = workload.events.exclude(phase="", verb="").order_by("-at", "-id")[:MOST_EVENTS]
-    return list(reversed(list(_of_this_run(events))))
+    return list(reversed(list(_current_run_moments(events))))
 
 
-def _of_this_run(events: Iterable[Event]) -> Iterable[Moment]:
+def _current_run_moments(events: Iterable[Event]) -> Iterable[Moment]:
     for event in events:
         if event.phase:
             yield Moment(Phase(event.phase), event.at)
@@ -58,37 +61,48 @@ def _of_this_run(events: Iterable[Event]) -> Iterable[Moment]:
             return
 
 
-def bar(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
-    """The stages of the bar for the phases of a run, which may be in any order."""
-    times: dict[int, datetime] = {}
-    for moment in sorted(run, key=lambda moment: moment.at):
-        if (stage := REACHED.get(moment.phase)) is not None:
-            times.setdefault(stage, moment.at)
-            if stage == 2:
-                times.setdefault(1, moment.at)
+def build_stages(workload: Workload, run: Iterable[Moment]) -> list[Stage]:
+    """Return the stages of the bar for the phases of a run, which may be in any order."""
+    times = _stage_times(run)
     phase = Phase(workload.phase)
     furthest = max([*times, REACHED.get(phase, 0)])
-    ended = phase in ENDED
+    has_ended = phase in ENDED
     stages = [
-        Stage(name, _state(number, furthest, times, ended=ended), times.get(number))
+        Stage(name, _stage_state(number, furthest, times, has_ended=has_ended), times.get(number))
         for number, name in enumerate(STAGES)
     ]
-    last = {Phase.COMPLETED: "good", Phase.FAILED: "bad", Phase.STOPPED: "stopped"}
-    name = str(phase if ended else _end_of(workload))
-    return [*stages, Stage(name, last[phase] if ended else "ahead", times.get(END))]
+    if has_ended:
+        end = Stage(str(phase), END_STATES[phase], times.get(END))
+    else:
+        end = Stage(str(_expected_end(workload)), "ahead", times.get(END))
+    return [*stages, end]
 
 
-def _end_of(workload: Workload) -> Phase:
-    """The phase that ends the workload if all goes well. A kind that never completes will be
-    stopped some day."""
+def _stage_times(run: Iterable[Moment]) -> dict[int, datetime]:
+    """Return when each stage was reached first. The start of Initializing is also when the run was
+    admitted, as no phase of its own marks that."""
+    times: dict[int, datetime] = {}
+    for moment in sorted(run, key=lambda moment: moment.at):
+        stage = REACHED.get(moment.phase)
+        if stage is None:
+            continue
+        times.setdefault(stage, moment.at)
+        if stage == INITIALIZING:
+            times.setdefault(ADMITTED, moment.at)
+    return times
+
+
+def _expected_end(workload: Workload) -> Phase:
+    """Return the phase that ends the workload if all goes well. A workload of a kind that never
+    completes is stopped in the end."""
     return Phase.COMPLETED if WorkloadKind(workload.kind).traits.completes else Phase.STOPPED
 
 
-def _state(number: int, furthest: int, times: dict[int, datetime], *, ended: bool) -> str:
-    reached = max((stage for stage in times if stage < END), default=0)
+def _stage_state(number: int, furthest: int, times: dict[int, datetime], *, has_ended: bool) -> str:
+    last_observed = max((stage for stage in times if stage < END), default=0)
     if number > furthest:
         return "ahead"
-    if furthest == END and number > reached:
-        # It ended before its start was observed, but it did run.
+    if furthest == END and number > last_observed:
+        # The run ended before its start was observed, but it did start.
         return "skipped"
-    return "current" if number == furthest and not ended else "done"
+    return "current" if number == furthest and not has_ended else "done"

@@ -1,5 +1,5 @@
-"""The outlook of a waiting gang: its place in the queue, who holds the GPUs it needs, and what
-would start now instead."""
+"""The outlook of a waiting workload: its position in the queue, who holds the GPUs that it needs,
+and what would start now instead."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,33 +16,43 @@ from workloads.scheduling.line import GpuHolders, QueuePlace, gpu_holders, queue
 
 @dataclass(frozen=True)
 class Outlook:
-    """The outlook. ``repairs`` are changes that would let a copy start now. ``largest`` is the
-    largest size that would fit, in words; it is empty if unknown. ``waits_too``: even a copy of
-    that size would wait behind others."""
+    """The outlook of a workload.
 
-    place: QueuePlace | None
+    ``repairs`` are changes with which a copy would start now. ``largest`` is the largest size that
+    would fit, in words; it is empty if unknown. ``copy_waits`` says that even a copy of that size
+    would wait behind others.
+    """
+
+    queue_place: QueuePlace | None
     holders: GpuHolders | None
     largest: str = ""
     repairs: list[Repair] = field(default_factory=list)
-    waits_too: bool = False
+    copy_waits: bool = False
 
 
-def outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | None:
-    """The outlook for a workload; ``None`` if it does not wait."""
+def read_outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlook | None:
+    """Return the outlook of a workload; ``None`` if it does not wait."""
     if workload.phase not in WAITING or workload.spec_fault:
         return None
-    place = queue_place(workload, user)
+    position = queue_place(workload, user)
     holders = gpu_holders(workload, user)
-    placed = any(rank.node for rank in ranks)  # its own pods would count as someone else's
-    if placed or not can_try(workload.cluster):
-        return Outlook(place, holders)
+    # A forecast would count the pods of this workload as somebody else's.
+    has_pods = any(rank.node for rank in ranks)
+    if has_pods or not can_try(workload.cluster):
+        return Outlook(position, holders)
     spec = workload.spec
     cluster = workload.cluster
     project = workload.project
-    ahead = look_ahead(cluster, project, spec)
-    if ahead.fit.largest is None or ahead.fit.answer is Answer.NOW:
-        return Outlook(place, holders)
-    changes = repairs_that_hold(cluster, project, spec, ahead)
-    starting = [repair for repair in changes if repair.answer is Answer.NOW]
-    waits_too = bool(ahead.fit.largest) and not starting and not cluster.capabilities.queues
-    return Outlook(place, holders, largest_in_words(ahead.fit, spec), starting, waits_too)
+    foresight = look_ahead(cluster, project, spec)
+    if foresight.fit.largest is None or foresight.fit.answer is Answer.NOW:
+        return Outlook(position, holders)
+    repairs = repairs_that_hold(cluster, project, spec, foresight)
+    immediate = [repair for repair in repairs if repair.answer is Answer.NOW]
+    fits_smaller = bool(foresight.fit.largest)
+    return Outlook(
+        position,
+        holders,
+        largest=largest_in_words(foresight.fit, spec),
+        repairs=immediate,
+        copy_waits=fits_smaller and not immediate and not cluster.capabilities.queues,
+    )

@@ -30,38 +30,41 @@ class RankFilter:
     text: str
 
     @classmethod
-    def of(cls, ranks: Sequence[Rank], query: QueryDict) -> Self:
-        """The filter in an address. An unknown phase means all."""
+    def from_query(cls, ranks: Sequence[Rank], query: QueryDict) -> Self:
+        """Parse the filter in an address. An unknown phase means all."""
         phase = query.get("phase", "")
         return cls(ranks, phase if phase in {*RankPhase} else "", search_text(query))
 
     @property
     def query(self) -> str:
-        return self._query(self.phase)
+        return self._query_for(self.phase)
 
     @property
-    def shown(self) -> list[Rank]:
-        return [rank for rank in self._named if self.phase in {"", rank.phase}]
+    def matching_ranks(self) -> list[Rank]:
+        return [rank for rank in self._ranks_with_text if self.phase in {"", rank.phase}]
 
     @property
     def pills(self) -> list[Pill]:
-        """All ranks, and one pill for each phase that occurs. The counts are of ranks that match
-        the text."""
-        counts = Counter(rank.phase for rank in self._named)
+        """A pill for all ranks, and one for each phase that occurs. The counts are of ranks that
+        match the text."""
+        counts = Counter(rank.phase for rank in self._ranks_with_text)
         phases = [phase for phase in RankPhase if counts[phase] or phase == self.phase]
-        pills = [Pill(f"All {len(self._named)}", self._query(""), not self.phase)]
+        pills = [Pill(f"All {len(self._ranks_with_text)}", self._query_for(""), not self.phase)]
         return pills + [
-            Pill(f"{phase} {counts[phase]}", self._query(phase), phase == self.phase)
+            Pill(f"{phase} {counts[phase]}", self._query_for(phase), phase == self.phase)
             for phase in phases
         ]
 
     @property
-    def _named(self) -> list[Rank]:
+    def _ranks_with_text(self) -> list[Rank]:
         numbers, refused = parse_ranges(self.text, {rank.rank for rank in self.ranks})
         if numbers and not refused:
             return [rank for rank in self.ranks if rank.rank in numbers]
         text = self.text.lower()
-        return [one for one in self.ranks if text in one.name.lower() or text in one.node.lower()]
+        return [
+            rank for rank in self.ranks if text in rank.name.lower() or text in rank.node.lower()
+        ]
 
-    def _query(self, phase: str) -> str:
-        return urlencode({key: it for key, it in (("phase", phase), ("q", self.text)) if it})
+    def _query_for(self, phase: str) -> str:
+        values = {"phase": phase, "q": self.text}
+        return urlencode({key: value for key, value in values.items() if value})

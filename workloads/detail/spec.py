@@ -1,4 +1,5 @@
-"""The spec of a workload as fields, as YAML, as a difference from its origin, and as a manifest."""
+"""Show the spec of a workload as fields, as YAML, as a difference from its origin, and as a
+manifest."""
 
 import difflib
 from collections.abc import Iterator
@@ -25,62 +26,61 @@ class Value:
 
 @dataclass(frozen=True)
 class Difference:
-    """A unified diff from the workload or template ``name``. ``lines`` are pairs of type (added,
-    removed, place or empty) and line."""
+    """A unified diff from the workload or template ``name``. ``lines`` are pairs of type and line;
+    the type is added, removed, place (a line with ``@@``) or empty."""
 
     name: str
     lines: list[tuple[str, str]]
 
 
-def values(workload: Workload) -> list[Value]:
-    """The fields that differ from their defaults, with their origin if it was recorded."""
+def field_values(workload: Workload) -> list[Value]:
+    """Return the fields that differ from their defaults, with their origin if it was recorded."""
     origins: dict[str, str] = workload.origins_json
     return [
-        Value(path, text, _origin(origins, path)) for path, text in _flat(_document(workload), "")
+        Value(path, text, _field_origin(origins, path))
+        for path, text in _flatten(_masked_document(workload), "")
     ]
 
 
-def as_yaml(workload: Workload) -> str:
-    """The spec as YAML, without defaults and with hidden values masked."""
-    return documents.to_yaml(_document(workload))
+def to_yaml(workload: Workload) -> str:
+    """Return the spec as YAML, without defaults and with hidden values masked."""
+    return documents.to_yaml(_masked_document(workload))
 
 
-def _document(workload: Workload) -> documents.Document:
+def _masked_document(workload: Workload) -> documents.Document:
     """The spec without defaults and with hidden values masked, for people to read."""
-    document: documents.Document = documents.mask_secret_values(_brief(workload))
+    document: documents.Document = documents.mask_secret_values(_without_defaults(workload))
     return document
 
 
-def _brief(workload: Workload) -> documents.Document:
+def _without_defaults(workload: Workload) -> documents.Document:
     return documents.without_defaults(documents.order_keys(workload.spec_json))
 
 
 def difference(workload: Workload) -> Difference | None:
-    """The difference from the workload that it was copied from, else from its template; ``None``
-    without either."""
-    if parent := workload.copied_from:
-        name = parent.name
-        before = _brief(parent)
-        after = _brief(workload)
-    elif template := workload.template:
-        name = template.name
-        before = template.draft_json
+    """Return the difference from the workload that this one was copied from, else from its
+    template; ``None`` without either."""
+    if workload.copied_from:
+        name = workload.copied_from.name
+        before = _without_defaults(workload.copied_from)
+        after = _without_defaults(workload)
+    elif workload.template:
+        name = workload.template.name
+        before = workload.template.draft_json
         after = workload.draft_json
     else:
         return None
     diff = difflib.unified_diff(
-        documents.to_yaml(documents.mask_secret_values(_bare(before))).splitlines(),
-        documents.to_yaml(documents.mask_secret_values(_bare(after))).splitlines(),
-        lineterm="",
-        n=CONTEXT_LINES,
+        _comparable_lines(before), _comparable_lines(after), lineterm="", n=CONTEXT_LINES
     )
     kinds = {"+": "added", "-": "removed", "@": "place"}
-    lines = [(kinds.get(line[:1], ""), line) for line in list(diff)[2:]]
-    return Difference(name, lines)
+    without_file_names = list(diff)[2:]
+    return Difference(name, [(kinds.get(line[:1], ""), line) for line in without_file_names])
 
 
-def manifest(workload: Workload) -> str:
-    """The manifest that the engine hands to the cluster, or the engine's error as a comment."""
+def render_manifest(workload: Workload) -> str:
+    """Return the manifest that the engine hands to the cluster, or the engine's error as a
+    comment."""
     try:
         launch = launches.launch_without_secrets(workload)
     except EngineError as error:
@@ -88,31 +88,43 @@ def manifest(workload: Workload) -> str:
     return launches.render_manifests_as_yaml(workload.cluster, launch)
 
 
-def _flat(value: Any, path: str) -> Iterator[tuple[str, str]]:
+def _flatten(value: Any, path: str) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for key, item in value.items():
-            yield from _flat(item, f"{path}.{key}" if path else key)
+            yield from _flatten(item, f"{path}.{key}" if path else key)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _flat(_named(item), f"{path}[{number}]")
+            yield from _flatten(_as_assignment(item), f"{path}[{number}]")
     else:
-        yield path, "yes" if value is True else "no" if value is False else str(value)
+        yield path, _value_text(value)
 
 
-def _named(item: Any) -> Any:
-    """A named value as text: ``{"name": "A", "value": "1"}`` becomes ``A = 1``."""
+def _value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
+def _as_assignment(item: Any) -> Any:
+    """Turn a named value into text: ``{"name": "A", "value": "1"}`` becomes ``A = 1``."""
     if isinstance(item, dict) and item.keys() == {"name", "value"}:
         return f"{item['name']} = {item['value']}"
     return item
 
 
-def _origin(origins: dict[str, str], path: str) -> str:
-    """Origin of the field, or of what it is part of; empty if neither was recorded."""
-    return next((origins[each] for each in (path, *parent_paths(path)) if each in origins), "")
+def _field_origin(origins: dict[str, str], path: str) -> str:
+    """Return the origin of the field, or of the nearest field that contains it. The text is empty
+    if none was recorded."""
+    for recorded_path in (path, *parent_paths(path)):
+        if recorded_path in origins:
+            return origins[recorded_path]
+    return ""
 
 
-def _bare(document: dict[str, Any]) -> dict[str, Any]:
-    """The document without fields that differ between any two drafts."""
-    return {
+def _comparable_lines(document: dict[str, Any]) -> list[str]:
+    """Return the lines of the document as YAML, without fields that differ between any two
+    drafts, and with hidden values masked."""
+    comparable = {
         key: value for key, value in document.items() if key not in {"name", "template", "rules"}
     }
+    return documents.to_yaml(documents.mask_secret_values(comparable)).splitlines()

@@ -1,4 +1,4 @@
-"""Views of a workload's page with its tabs, which can also be shown as a drawer."""
+"""Views of a workload's page with its tabs, which can also open in a drawer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,15 +18,15 @@ from engines.findings import METERING, Level
 from spec.parts.compute import Compute
 from spec.phases import RankPhase
 from workloads.detail import cause, lifecycle, spec
-from workloads.detail.exit_codes import exit_in_words
-from workloads.detail.outlook import outlook
+from workloads.detail.exit_codes import describe_exit
+from workloads.detail.outlook import read_outlook
 from workloads.detail.ranks import RankFilter
 from workloads.http import find_with_deleted
 from workloads.logs.choice import Choice
 from workloads.metrics import curve
 from workloads.models import Rank, SampleKind, Workload
 from workloads.scheduling.fit import score
-from workloads.table.columns import shown_metrics
+from workloads.table.columns import format_metrics
 from workloads.terminal import access
 
 TABS = {
@@ -38,7 +38,7 @@ TABS = {
     "events": "Event history",
     "spec": "Spec",
 }
-EVENTS = 200
+MOST_EVENTS = 200
 # The part of the page to render, by htmx target.
 PARTS = {"drawer": "drawer", "workload-content": "content"}
 
@@ -46,16 +46,17 @@ PARTS = {"drawer": "drawer", "workload-content": "content"}
 @login_required
 @require_safe
 def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpResponse:
-    """A workload's page with one of its tabs; for htmx only the part that the target needs."""
+    """Render a workload's page with one of its tabs; for htmx only the part that the target
+    needs."""
     workload = find_with_deleted(request, pk)
-    context = _head(workload) | {
+    context = _header_context(workload) | {
         "tab": tab,
         "title": workload.name if tab == "overview" else f"{workload.name} · {TABS[tab]}",
         "tabs": _tabs(workload),
-        "here": address(workload, tab),
+        "address": tab_address(workload, tab),
         "in_drawer": _is_in_drawer(request, workload),
     }
-    context |= CONTENT[tab](request, workload)
+    context |= TAB_CONTEXTS[tab](request, workload)
     part = PARTS.get(request.htmx.target or "", "panel")
     response = render_partial(request, "workloads/detail.html", part, context)
     response["Vary"] = "HX-Request, HX-Target"
@@ -65,85 +66,89 @@ def workload_detail(request: Request, pk: UUID, tab: str = "overview") -> HttpRe
 @login_required
 @require_safe
 def workload_header(request: Request, pk: UUID) -> HttpResponse:
-    """The header alone, which open pages load again when the workload changes."""
+    """Render the header alone, which open pages load again when the workload changes."""
     level = "h1" if request.GET.get("level") == "h1" else ""
-    context = _head(find_with_deleted(request, pk)) | {"level": level}
+    context = _header_context(find_with_deleted(request, pk)) | {"level": level}
     return render(request, "workloads/detail/_head.html", context)
 
 
 def _tabs(workload: Workload) -> list[tuple[str, str, str]]:
-    """Key, label and address of each tab. A deleted workload has no terminal."""
+    """Return key, label and address of each tab. A deleted workload has no terminal."""
     keys = [key for key in TABS if not (workload.deleted_at and key == "terminal")]
-    return [(key, TABS[key], address(workload, key)) for key in keys]
+    return [(key, TABS[key], tab_address(workload, key)) for key in keys]
 
 
 def _is_in_drawer(request: Request, workload: Workload) -> bool:
-    """Whether the workload is shown in a drawer next to another page, whose address then stays."""
-    here = request.htmx.current_url_abs_path or workload.get_absolute_url()
-    return not here.startswith(workload.get_absolute_url())
+    """Return whether a drawer next to another page shows the workload. The address of that page
+    then stays."""
+    page_address = request.htmx.current_url_abs_path or workload.get_absolute_url()
+    return not page_address.startswith(workload.get_absolute_url())
 
 
-def address(workload: Workload, tab: str) -> str:
+def tab_address(workload: Workload, tab: str) -> str:
     name = "workload-detail" if tab == "overview" else f"workload-{tab}"
     return reverse(name, args=[workload.pk])
 
 
-def _head(workload: Workload) -> dict[str, Any]:
-    run = lifecycle.moments(workload)
+def _header_context(workload: Workload) -> dict[str, Any]:
+    run = lifecycle.read_moments(workload)
     resumed = workload.attempts.filter(resumed_step__isnull=False).order_by("-run", "-attempt")
     return {
         "workload": workload,
-        "stages": lifecycle.bar(workload, run),
+        "stages": lifecycle.build_stages(workload, run),
         "resumed": resumed.first(),
     }
 
 
-def _overview(request: Request, workload: Workload) -> dict[str, Any]:
+def _overview_context(request: Request, workload: Workload) -> dict[str, Any]:
     ranks = list(workload.ranks.all())
-    causes = cause.history(workload)
-    wait = cause.wait(workload, causes)
+    causes = cause.wait_history(workload)
+    wait = cause.current_wait(workload, causes)
     return {
-        "failure": cause.failure(workload, ranks),
+        "failure": cause.first_failure(workload, ranks),
         "wait": wait,
-        "outlook": outlook(workload, ranks, request.user) if wait else None,
+        "outlook": read_outlook(workload, ranks, request.user) if wait else None,
         "causes": causes,
         "ranks": ranks,
         "foreseen": score.in_words(workload),
         "last_metrics": [
             (name, value, workload.curves.get(name, ()))
-            for name, value in shown_metrics(workload, ("step", *curve.CURVE_NAMES))
+            for name, value in format_metrics(workload, ("step", *curve.CURVE_NAMES))
         ],
     }
 
 
-def _ranks(request: Request, workload: Workload) -> dict[str, Any]:
+def _ranks_context(request: Request, workload: Workload) -> dict[str, Any]:
     usage = last_usage(workload)
-    nothing = {"cpu": None, "memory": None, "gpu": None, "gpu_memory": None}
+    no_usage = {"cpu": None, "memory": None, "gpu": None, "gpu_memory": None}
     pods = () if workload.spec_fault else workload.spec.pods
-    asked = {pod.rank: pod.replica.compute for pod in pods}
-    choice = RankFilter.of(list(workload.ranks.all()), request.GET)
+    requests = {pod.rank: pod.replica.compute for pod in pods}
+    choice = RankFilter.from_query(list(workload.ranks.all()), request.GET)
     rows = [
         (
             rank,
-            exit_in_words(rank.exit_code),
-            nothing | usage.get(rank.rank, {}),
-            _gpus(rank, asked.get(rank.rank)),
+            describe_exit(rank.exit_code),
+            no_usage | usage.get(rank.rank, {}),
+            _gpu_text(rank, requests.get(rank.rank)),
         )
-        for rank in choice.shown
+        for rank in choice.matching_ranks
     ]
-    here = address(workload, "ranks")
-    return {"rows": rows, "choice": choice, "here": f"{here}?{choice.query}".rstrip("?")}
+    address = f"{tab_address(workload, 'ranks')}?{choice.query}".rstrip("?")
+    return {"rows": rows, "choice": choice, "address": address}
 
 
-def _gpus(rank: Rank, compute: Compute | None) -> str:
-    """The GPUs that the rank has, or only their number if the cluster does not report which."""
+def _gpu_text(rank: Rank, compute: Compute | None) -> str:
+    """Return the GPUs that the rank has, or only their number if the cluster does not report
+    which."""
     if compute is None or not (rank.gpu_devices or rank.node):
         return "–"
-    return devices_words(rank.gpu_devices, compute) if rank.gpu_devices else gpu_words(compute)
+    if rank.gpu_devices:
+        return devices_words(rank.gpu_devices, compute)
+    return gpu_words(compute)
 
 
 def last_usage(workload: Workload) -> dict[int, dict[str, float]]:
-    """The last usage sample of each rank in the current run, by rank."""
+    """Return the last usage sample of each rank in the current run, by rank."""
     samples = workload.samples.filter(kind=SampleKind.USAGE).order_by("-at")
     newest: dict[int, dict[str, float]] = {}
     for sample in samples[: 3 * workload.num_pods]:
@@ -152,50 +157,51 @@ def last_usage(workload: Workload) -> dict[int, dict[str, float]]:
     return newest
 
 
-def _logs(request: Request, workload: Workload) -> dict[str, Any]:
+def _logs_context(request: Request, workload: Workload) -> dict[str, Any]:
     return {"choice": Choice.of(workload, request.GET)}
 
 
-def _metrics(request: Request, workload: Workload) -> dict[str, Any]:
-    findings = (one for one in workload.cluster.findings if one.area == METERING)
-    unmetered = next((one.text for one in findings if one.level is not Level.OK), "")
+def _metrics_context(request: Request, workload: Workload) -> dict[str, Any]:
+    findings = (finding for finding in workload.cluster.findings if finding.area == METERING)
+    unmetered = next((finding.text for finding in findings if finding.level is not Level.OK), "")
     return {"runs": range(1, workload.run + 1), "unmetered": unmetered}
 
 
-def _terminal(request: Request, workload: Workload) -> dict[str, Any]:
+def _terminal_context(request: Request, workload: Workload) -> dict[str, Any]:
     running = [rank for rank in workload.ranks.all() if rank.phase == RankPhase.RUNNING]
     chosen = parse_number(request.GET.get("rank", ""))
     problem = access.why_no_terminal(workload, request.user)
     return {"problem": problem, "running": running, "chosen": chosen}
 
 
-def _events(request: Request, workload: Workload) -> dict[str, Any]:
+def _events_context(request: Request, workload: Workload) -> dict[str, Any]:
     events = workload.events.select_related("actor")
-    if (before := parse_number(request.GET.get("before", ""))) is not None:
+    before = parse_number(request.GET.get("before", ""))
+    if before is not None:
         events = events.filter(pk__lt=before)
-    newest = list(events.order_by("-pk")[: EVENTS + 1])
+    newest = list(events.order_by("-pk")[: MOST_EVENTS + 1])
     return {
-        "events": newest[:EVENTS],
-        "older": newest[EVENTS - 1].pk if len(newest) > EVENTS else 0,
+        "events": newest[:MOST_EVENTS],
+        "older": newest[MOST_EVENTS - 1].pk if len(newest) > MOST_EVENTS else 0,
     }
 
 
-def _spec(request: Request, workload: Workload) -> dict[str, Any]:
+def _spec_context(request: Request, workload: Workload) -> dict[str, Any]:
     return {
-        "values": spec.values(workload),
-        "yaml": spec.as_yaml(workload),
+        "values": spec.field_values(workload),
+        "yaml": spec.to_yaml(workload),
         "difference": spec.difference(workload),
-        "manifest": spec.manifest(workload),
+        "manifest": spec.render_manifest(workload),
     }
 
 
 Content = Callable[[Request, Workload], dict[str, Any]]
-CONTENT: dict[str, Content] = {
-    "overview": _overview,
-    "ranks": _ranks,
-    "logs": _logs,
-    "metrics": _metrics,
-    "terminal": _terminal,
-    "events": _events,
-    "spec": _spec,
+TAB_CONTEXTS: dict[str, Content] = {
+    "overview": _overview_context,
+    "ranks": _ranks_context,
+    "logs": _logs_context,
+    "metrics": _metrics_context,
+    "terminal": _terminal_context,
+    "events": _events_context,
+    "spec": _spec_context,
 }

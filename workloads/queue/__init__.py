@@ -1,1 +1,1 @@
-"""How a cluster's workloads were admitted: what was forecast, and what was decided."""
+"""The decisions of admission in a cluster, and how accurate the forecasts were."""

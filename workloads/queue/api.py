@@ -22,7 +22,7 @@ from core.rest.filters import (
 )
 from core.rest.rows import OptionalSort
 from workloads.models import Workload
-from workloads.queue.rounds import DecisionFilter, visible_in, with_others
+from workloads.queue.rounds import DecisionFilter, pair_with_others, visible_decisions
 from workloads.scheduling.order.records import DecisionKind
 
 router = Router(tags=["Clusters"])
@@ -80,7 +80,7 @@ def list_decisions(
     cluster = find_cluster(request, cluster_id)
     chosen = DecisionFilter(listing.search, listing.project_id, listing.workload_id)
     rows = filter_queryset(
-        chosen.apply(visible_in(cluster, request.user)), listing.filter_by, FIELDS
+        chosen.apply(visible_decisions(cluster, request.user)), listing.filter_by, FIELDS
     )
     page, following = listing.cut(sort_queryset(rows.for_page(), listing, FIELDS))
     decisions = [
@@ -92,7 +92,7 @@ def list_decisions(
             why=row.why,
             other=_ref(other) if other else None,
         )
-        for row, other in with_others(page, request.user)
+        for row, other in pair_with_others(page, request.user)
     ]
     return DecisionList(decisions=decisions, next=following)
 

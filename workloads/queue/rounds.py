@@ -16,7 +16,7 @@ from projects.models import Project
 from workloads.models import AdmissionDecision, DecisionQuerySet, Workload
 from workloads.scheduling.order.records import DecisionKind
 
-A_PAGE = 50
+PAGE_SIZE = 50
 LABELS = {
     DecisionKind.START: ("Started", "success"),
     DecisionKind.WAIT: ("Waits", "warning"),
@@ -26,8 +26,8 @@ LABELS = {
 
 @dataclass(frozen=True)
 class DecisionRow:
-    """A decision. ``other`` is the other workload in it, or ``None`` if the reader may not see
-    that."""
+    """A decision. ``other`` is the other workload in it, or ``None`` if the reader may not see that
+    workload."""
 
     workload: Workload
     label: str
@@ -46,14 +46,15 @@ class AdmissionRound:
 
 @dataclass(frozen=True)
 class DecisionFilter:
-    """A filter. ``name`` is part of a workload's name, ``project`` and ``workload`` are ids."""
+    """A filter of decisions. ``name`` is part of a workload's name; ``project`` and ``workload``
+    are ids."""
 
     name: str = ""
     project: int | None = None
     workload: UUID | None = None
 
     @classmethod
-    def of(cls, query: QueryDict) -> "DecisionFilter":
+    def from_query(cls, query: QueryDict) -> "DecisionFilter":
         return cls(search_text(query, "q"), parse_number(query.get("project", "")))
 
     def __bool__(self) -> bool:
@@ -67,41 +68,43 @@ class DecisionFilter:
         return rows if self.workload is None else rows.filter(workload=self.workload)
 
 
-def page_of(
+def read_page(
     cluster: Cluster, user: User, chosen: DecisionFilter, number: str | None
 ) -> Page[AdmissionDecision]:
-    """A page of decisions in a cluster, newest first. An invalid page number means the first or
-    last."""
-    rows = chosen.apply(visible_in(cluster, user)).for_page()
-    return Paginator(rows, A_PAGE).get_page(number)
+    """Read a page of decisions in a cluster, newest first. An invalid page number means the first
+    or the last page."""
+    rows = chosen.apply(visible_decisions(cluster, user)).for_page()
+    return Paginator(rows, PAGE_SIZE).get_page(number)
 
 
-def visible_in(cluster: Cluster, user: User) -> DecisionQuerySet:
+def visible_decisions(cluster: Cluster, user: User) -> DecisionQuerySet:
     return AdmissionDecision.objects.filter(cluster=cluster).visible_to(user)
 
 
-def with_others(
+def pair_with_others(
     decisions: Iterable[AdmissionDecision], user: User
 ) -> list[tuple[AdmissionDecision, Workload | None]]:
-    """Each decision with the other workload in it, or ``None`` if the reader may not see that."""
+    """Pair each decision with the other workload in it, or with ``None`` if the reader may not see
+    that workload."""
     rows = list(decisions)
-    others = {it.other_id for it in rows if it.other_id}
-    visible = Workload.objects.within_reach(user).in_bulk(others) if others else {}
-    return [(it, visible.get(it.other_id)) for it in rows]
+    other_ids = {decision.other_id for decision in rows if decision.other_id}
+    visible = Workload.objects.within_reach(user).in_bulk(other_ids) if other_ids else {}
+    return [(decision, visible.get(decision.other_id)) for decision in rows]
 
 
-def rounds_of(page: Page[AdmissionDecision], user: User) -> list[AdmissionRound]:
-    decisions = with_others(page.object_list, user)
+def group_into_rounds(page: Page[AdmissionDecision], user: User) -> list[AdmissionRound]:
+    """Group the page's decisions by round. All decisions of a round have the same time."""
+    pairs = pair_with_others(page.object_list, user)
     return [
-        AdmissionRound(at, [_row(*pair) for pair in rows])
-        for at, rows in groupby(decisions, key=lambda pair: pair[0].at)
+        AdmissionRound(at, [_decision_row(*pair) for pair in pairs_of_round])
+        for at, pairs_of_round in groupby(pairs, key=lambda pair: pair[0].at)
     ]
 
 
-def _row(decision: AdmissionDecision, other: Workload | None) -> DecisionRow:
+def _decision_row(decision: AdmissionDecision, other: Workload | None) -> DecisionRow:
     label, tone = LABELS[DecisionKind(decision.kind)]
     return DecisionRow(decision.workload, label, tone, decision.why, other)
 
 
-def projects_on(cluster: Cluster, user: User) -> list[Project]:
+def visible_projects(cluster: Cluster, user: User) -> list[Project]:
     return list(Project.objects.visible_to(user).filter(cluster=cluster).order_by("name"))

@@ -23,24 +23,24 @@ from workloads.scheduling.order import decisions
 @login_required
 def scheduling(request: Request, pk: UUID) -> HttpResponse:
     cluster = get_object_or_404(Cluster.objects.visible_to(request.user), pk=pk)
-    chosen = rounds.DecisionFilter.of(request.GET)
-    page = rounds.page_of(cluster, request.user, chosen, request.GET.get("page"))
+    chosen = rounds.DecisionFilter.from_query(request.GET)
+    page = rounds.read_page(cluster, request.user, chosen, request.GET.get("page"))
     context = {
         "cluster": cluster,
         "tabs": tabs_of(cluster, request.user),
         "queues": cluster.capabilities.queues,
         "chosen": chosen,
         "page": page,
-        "rounds": rounds.rounds_of(page, request.user),
-        "projects": rounds.projects_on(cluster, request.user),
+        "rounds": rounds.group_into_rounds(page, request.user),
+        "projects": rounds.visible_projects(cluster, request.user),
         "retention": decisions.RETENTION.days,
-        **_verdicts(cluster, request.user),
+        **_verdict_context(cluster, request.user),
     }
     return render_partial(request, "workloads/queue/scheduling.html", "rounds", context)
 
 
-def _verdicts(cluster: Cluster, user: User) -> dict[str, Any]:
-    """How accurate the forecasts were; only for users who may change the cluster."""
+def _verdict_context(cluster: Cluster, user: User) -> dict[str, Any]:
+    """Return how accurate the forecasts were, but only for users who may change the cluster."""
     if not access.may(user, "clusters.update", *cluster.scope_keys):
         return {}
     return {

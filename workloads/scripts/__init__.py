@@ -1,1 +1,1 @@
-"""Batch scripts of Slurm as workloads: what pages and REST make of one."""
+"""Turn batch scripts of Slurm into workloads, for pages and REST."""

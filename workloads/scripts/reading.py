@@ -1,4 +1,5 @@
-"""A batch script for a cluster: as it stands where that can run it, else what it runs."""
+"""Read a batch script for a cluster: as it stands if the cluster can run batch scripts, else as a
+workload that runs the same command."""
 
 from clusters.models import Cluster
 from projects.models import Project
@@ -12,19 +13,22 @@ NO_POOL = "The cluster has no node pool {0!r}, so the partition is left out."
 NO_PRIORITY = "{0!r} is not one of Trainyard's priorities, so the QOS is left out."
 
 
-def read(text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None) -> ImportedScript:
-    """``as_it_stands`` is what the cluster can, unless somebody says otherwise."""
+def read_script(
+    text: str, cluster: Cluster | None, *, as_it_stands: bool | None = None
+) -> ImportedScript:
+    """Read a batch script. Without ``as_it_stands``, the script runs as it stands if the cluster
+    can run batch scripts."""
     if as_it_stands is None:
         as_it_stands = bool(cluster and cluster.definition.runs_batch_scripts)
     script = import_script(text, as_it_stands=as_it_stands)
     if not as_it_stands:
-        _place(script, cluster)
+        _apply_partition_and_qos(script, cluster)
     return script
 
 
-def _place(script: ImportedScript, cluster: Cluster | None) -> None:
-    """Partition and QOS, where the cluster has a node pool, and Trainyard a priority, of that
-    name."""
+def _apply_partition_and_qos(script: ImportedScript, cluster: Cluster | None) -> None:
+    """Use the partition as the node pool if the cluster has a pool of that name, and the QOS as
+    the priority if Trainyard has a priority of that name. Otherwise add a note."""
     if script.partition and cluster and cluster.pools.filter(name=script.partition).exists():
         script.spec["nodePools"] = [script.partition]
     elif script.partition:
@@ -36,8 +40,8 @@ def _place(script: ImportedScript, cluster: Cluster | None) -> None:
     script.notes.sort(key=lambda note: note.line)
 
 
-def draft_of(script: ImportedScript, name: str, project: Project | None) -> WorkloadDraft:
-    """To go on with in the wizard, or to submit."""
+def build_draft(script: ImportedScript, name: str, project: Project | None) -> WorkloadDraft:
+    """Build a draft from the script, to continue in the wizard or to submit."""
     document = documents.from_wire(script.spec, no_master=True, master=None)
     worker = document.pop("worker")
     return WorkloadDraft(

@@ -1,6 +1,7 @@
-"""A batch script becomes a workload: pasted or dropped, read line by line, then run or changed.
+"""Turn a batch script into a workload: paste or drop it, read it line by line, then run or change
+it.
 
-Nothing is kept between two requests: the form posts the script each time.
+Nothing is stored between two requests: the form sends the script each time.
 """
 
 from dataclasses import dataclass
@@ -24,18 +25,19 @@ from spec.problems.errors import Problem, SpecError
 from workloads import services
 from workloads.models import Draft
 from workloads.plan import plan
-from workloads.scripts.reading import draft_of, read
-from workloads.wizard.pages.problems import sentence
-from workloads.wizard.places import locate
+from workloads.scripts.reading import build_draft, read_script
+from workloads.wizard.locations import locate_problem
+from workloads.wizard.pages.problems import problem_sentence
 
 AS_WORKLOAD = "as-workload"  # the value of ``how``; the other one is ``as-it-stands``
-NOTHING = "Paste a batch script, or choose its file."
+NO_SCRIPT = "Paste a batch script, or choose its file."
 TOO_LONG = f"A batch script has at most {LONGEST // 1024} KiB."
 
 
 @dataclass(frozen=True)
-class Posted:
-    """What the form holds. ``how`` is empty until a cluster was chosen that leaves a choice."""
+class PostedScript:
+    """The content of the form. ``how`` is empty until the user has chosen a project on a cluster
+    that can run batch scripts."""
 
     text: str
     name: str
@@ -43,78 +45,88 @@ class Posted:
     how: str
 
     @property
-    def may_stand(self) -> bool:
+    def may_run_as_it_stands(self) -> bool:
         return bool(self.project and self.project.cluster.definition.runs_batch_scripts)
 
     @property
-    def stands(self) -> bool:
-        return self.may_stand and self.how != AS_WORKLOAD
+    def runs_as_it_stands(self) -> bool:
+        return self.may_run_as_it_stands and self.how != AS_WORKLOAD
 
     @property
     def fault(self) -> str:
         if not self.text.strip():
-            return NOTHING
+            return NO_SCRIPT
         return TOO_LONG if len(self.text) > LONGEST else ""
 
-    def script(self, *, as_workload: bool = False) -> ImportedScript:
+    def read(self, *, as_workload: bool = False) -> ImportedScript:
         cluster = self.project.cluster if self.project else None
-        return read(self.text, cluster, as_it_stands=self.stands and not as_workload)
+        return read_script(
+            self.text, cluster, as_it_stands=self.runs_as_it_stands and not as_workload
+        )
 
 
 @login_required
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def workload_from_script(request: Request) -> HttpResponse:
-    """A POST reads the script, and then does its ``action``: ``wizard``, ``submit``, or nothing."""
-    posted = _posted(request)
+    """Show the form. A POST reads the script and then does its ``action``: ``wizard``, ``submit``,
+    or nothing."""
+    posted = _read_form(request)
     if request.method != "POST":
-        return _page(request, posted)
+        return _render_page(request, posted)
     if posted.fault:
-        return _page(request, posted, fault=posted.fault, status=422)
-    script = posted.script()
+        return _render_page(request, posted, fault=posted.fault, status=422)
+    script = posted.read()
     action = request.POST.get("action", "")
     if action == "wizard":
-        return _to_the_wizard(request, posted)
+        return _open_wizard(request, posted)
     if action == "submit" and not any(note.blocks for note in script.notes):
         return _submit(request, posted, script)
-    return _page(request, posted, script, status=422 if action else 200)
+    return _render_page(request, posted, script, status=422 if action else 200)
 
 
-def _posted(request: Request) -> Posted:
-    """A chosen file takes the place of what was pasted. Browsers send CR LF at the end of lines."""
+def _read_form(request: Request) -> PostedScript:
+    """Read the form. The chosen file, if it has any text, replaces the pasted script."""
     upload = request.FILES.get("file")
+    text = ""
     if upload:
         require_space()
-    text = upload.read(LONGEST + 1).decode(errors="replace") if upload else ""
-    text = text or request.POST.get("script", "").replace("\r\n", "\n")
+        text = upload.read(LONGEST + 1).decode(errors="replace")
+    if not text:
+        text = request.POST.get("script", "").replace("\r\n", "\n")  # browsers send CR LF
     projects = Project.objects.visible_to(request.user).select_related("cluster")
     pk = parse_number(request.POST.get("project", ""))
     project = projects.filter(pk=pk).first() if pk is not None else None
     if project is None and projects.count() == 1:
         project = projects.first()
-    return Posted(text, request.POST.get("name", "").strip(), project, request.POST.get("how", ""))
+    return PostedScript(
+        text, request.POST.get("name", "").strip(), project, request.POST.get("how", "")
+    )
 
 
-def _to_the_wizard(request: Request, posted: Posted) -> HttpResponse:
-    """What it runs, as a draft: with a script that stands there would be nothing to fill in."""
+def _open_wizard(request: Request, posted: PostedScript) -> HttpResponse:
+    """Open the script as a draft. It is read as a workload, because a script that runs as it stands
+    leaves nothing to fill in."""
     draft = Draft(owner=request.user, step=1)
-    draft.content = draft_of(posted.script(as_workload=True), posted.name, posted.project)
+    draft.content = build_draft(posted.read(as_workload=True), posted.name, posted.project)
     draft.save()
     return redirect(draft)
 
 
-def _submit(request: Request, posted: Posted, script: ImportedScript) -> HttpResponse:
+def _submit(request: Request, posted: PostedScript, script: ImportedScript) -> HttpResponse:
     try:
-        workload = services.submit(draft_of(script, posted.name, posted.project), by=request.user)
+        workload = services.submit(
+            build_draft(script, posted.name, posted.project), by=request.user
+        )
     except SpecError as error:
-        return _page(request, posted, script, problems=error.problems, status=422)
+        return _render_page(request, posted, script, problems=error.problems, status=422)
     messages.success(request, f"{workload.name} was created.")
     return redirect("workload-list")
 
 
-def _page(
+def _render_page(
     request: Request,
-    posted: Posted,
+    posted: PostedScript,
     script: ImportedScript | None = None,
     *,
     fault: str = "",
@@ -123,10 +135,14 @@ def _page(
 ) -> HttpResponse:
     read_lines: list[ReadLine] = list(script_lines(posted.text, script)) if script else []
     if script and not problems:
-        problems = plan(draft_of(script, posted.name, posted.project), by=request.user).problems
-    # The page shows these problems at their lines.
-    notes = {f"line {it.line}: {it.text}" for it in script.notes} if script else set()
-    sentences = [sentence(locate(it), it) for it in problems if it.message not in notes]
+        problems = plan(build_draft(script, posted.name, posted.project), by=request.user).problems
+    # The page shows the notes at their lines, so it does not list these problems again.
+    notes = {f"line {note.line}: {note.text}" for note in script.notes} if script else set()
+    sentences = [
+        problem_sentence(locate_problem(problem), problem)
+        for problem in problems
+        if problem.message not in notes
+    ]
     context: dict[str, Any] = {
         "posted": posted,
         "fault": fault,

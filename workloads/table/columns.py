@@ -18,7 +18,7 @@ from workloads.models import Workload
 from workloads.models.choices import architectures
 
 GB = 1000**3
-EXACT = 1e15  # whole numbers below have all their digits
+FIRST_INEXACT = 1e15  # a float below this has all digits of a whole number
 PLAIN_CELL = '<td data-label="{}">{}</td>'
 NUMBER_CELL = '<td class="num" data-label="{}">{}</td>'
 NAME_CELL = '<td class="named" data-label="{}">{}</td>'
@@ -31,17 +31,17 @@ class ColumnKind(Enum):
     CHOICE = "choice"
     NUMBER = "number"
     DATE = "date"
-    PLAIN = "plain"  # shown only
+    PLAIN = "plain"  # has no filters
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column. ``text`` is its value in the CSV file, and on the page unless ``cell`` names a
-    richer cell.
+    """A column of the table.
 
-    ``field`` is the database field; a column without one cannot be sorted by. The number in a
-    filter is multiplied by ``unit``: 2 GB means 2e9 bytes. ``of_deleted`` marks columns that are
-    empty for workloads which are not deleted.
+    ``text`` returns its value for the CSV file. The page shows that value, too, unless ``cell``
+    names a richer cell. ``field`` is the database field; the table cannot be sorted by a column
+    without one. The number in a filter is multiplied by ``unit``: 2 GB means 2e9 bytes.
+    ``only_deleted`` marks columns that have values only for deleted workloads.
     """
 
     key: str
@@ -55,89 +55,88 @@ class Column:
     unit: int = 1
     unit_name: str = ""
     sortable: bool = True
-    of_deleted: bool = False
+    only_deleted: bool = False
 
     @property
-    def sorts(self) -> bool:
+    def can_sort_by(self) -> bool:
         return self.sortable and bool(self.field)
 
     @property
-    def filters(self) -> bool:
+    def can_filter_by(self) -> bool:
         return self.kind is not ColumnKind.PLAIN
 
-    def drawn(self, text: str) -> tuple[str, str]:
-        """The name of the richer cell and its label, for the row's template to draw it; or, as for
-        most columns, no name and the complete cell."""
+    def render_cell(self, text: str) -> tuple[str, str]:
+        """Return the name of the richer cell and its label, which the row's template renders.
+
+        Most columns have no richer cell. For them the name is empty, and the second value is the
+        complete cell as HTML.
+        """
         if self.cell:
             return self.cell, self.label
         frame = CELLS.get(self.kind, PLAIN_CELL)
         return "", format_html(frame, self.label, text or "–")
 
     @property
-    def numeric(self) -> bool:
+    def is_numeric(self) -> bool:
         return self.kind is ColumnKind.NUMBER
 
 
-def _moment(value: datetime | None) -> str:
+def _format_time(value: datetime | None) -> str:
     return "" if value is None else value.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{round(value, 4):g}"
 
 
-def _allocated(workload: Workload) -> str:
-    return _number(workload.gpus if workload.holds else 0)
+def _allocated_gpus(workload: Workload) -> str:
+    return _format_number(workload.gpus if workload.holds else 0)
 
 
-def _pods(workload: Workload) -> str:
-    """Running of requested pods. A completed run shows ``3/3 done``, as ``0/3`` would look like a
-    failure."""
+def _pod_counts(workload: Workload) -> str:
+    """Return the number of running and of requested pods. A completed run shows ``3/3 done``,
+    because ``0/3`` would look like a failure."""
     if workload.phase == Phase.COMPLETED:
         return f"{workload.num_pods}/{workload.num_pods} done"
     return f"{workload.running_pods}/{workload.num_pods}"
 
 
-def _metrics(workload: Workload) -> str:
-    return ", ".join(f"{name} {value}" for name, value in shown_metrics(workload))
+def _metrics_text(workload: Workload) -> str:
+    return ", ".join(f"{name} {value}" for name, value in format_metrics(workload))
 
 
-def shown_metrics(
+def format_metrics(
     workload: Workload, names: Iterable[str] = ("step", "loss")
 ) -> list[tuple[str, str]]:
-    """The few metrics that a row has room for, by name, if the training reports them."""
-    last = workload.last_metrics
-    return [(name, figure(last[name])) for name in names if name in last]
+    """Return pairs of name and value for those of the metrics that the training reports."""
+    values = workload.last_metrics
+    return [(name, format_figure(values[name])) for name in names if name in values]
 
 
-def figure(value: float) -> str:
-    """The number as text: whole numbers exactly, unless they have more digits than are known;
-    others with four significant digits."""
-    is_exact = value == int(value) and abs(value) < EXACT
+def format_figure(value: float) -> str:
+    """Return the number as text: a whole number with all its digits unless a float cannot hold
+    them, any other number with four significant digits."""
+    is_exact = value == int(value) and abs(value) < FIRST_INEXACT
     return f"{value:.0f}" if is_exact else f"{value:.4g}"
 
 
-def _of(kind: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    return tuple(kind)
-
-
-PHASES = _of((p.value, p.value) for p in Phase)
-FRAMEWORKS = _of((f.value, f.label) for f in Framework)
-ARCHITECTURES = _of(architectures())
+PHASES = tuple((phase.value, phase.value) for phase in Phase)
+FRAMEWORKS = tuple((framework.value, framework.label) for framework in Framework)
+ARCHITECTURES = tuple(architectures())
+FAILURES = tuple(sorted((failure.id, failure.label) for failure in CLASSES))
 CELLS = {ColumnKind.NUMBER: NUMBER_CELL, ColumnKind.TEXT: NAME_CELL}
-FAILURES = _of(sorted((one.id, one.label) for one in CLASSES))
-T = ColumnKind.TEXT
-C = ColumnKind.CHOICE
-N = ColumnKind.NUMBER
-D = ColumnKind.DATE
+TEXT = ColumnKind.TEXT
+CHOICE = ColumnKind.CHOICE
+NUMBER = ColumnKind.NUMBER
+DATE = ColumnKind.DATE
 
 COLUMNS: tuple[Column, ...] = (
-    Column("name", "Workload", lambda w: w.name, T, "name", cell="name", default=True),
+    Column("name", "Workload", lambda w: w.name, TEXT, "name", cell="name", default=True),
     Column(
         "type",
         "Type",
         lambda w: Framework(w.framework).label if w.framework else WorkloadKind(w.kind).label,
-        C,
+        CHOICE,
         "framework",
         choices=FRAMEWORKS,
     ),
@@ -145,52 +144,59 @@ COLUMNS: tuple[Column, ...] = (
         "status",
         "Status",
         lambda w: f"{w.phase}: {w.message}" if w.message else w.phase,
-        C,
+        CHOICE,
         "phase",
         cell="status",
         default=True,
         choices=PHASES,
     ),
-    Column("gpus", "GPU compute request", lambda w: _number(w.gpus), N, "gpus", default=True),
+    Column(
+        "gpus",
+        "GPU compute request",
+        lambda w: _format_number(w.gpus),
+        NUMBER,
+        "gpus",
+        default=True,
+    ),
     Column(
         "failure",
         "Failure class",
         lambda w: BY_ID[w.failure_class].label if w.failure_class in BY_ID else "",
-        C,
+        CHOICE,
         "failure_class",
         choices=FAILURES,
         sortable=False,
     ),
-    Column("project", "Project", lambda w: w.project.name, T, "project__name", default=True),
+    Column("project", "Project", lambda w: w.project.name, TEXT, "project__name", default=True),
     Column(
         "department",
         "Department",
         lambda w: w.project.department.name,
-        T,
+        TEXT,
         "project__department__name",
     ),
     Column(
         "creator",
         "Created by",
         lambda w: w.created_by.username if w.created_by else "",
-        T,
+        TEXT,
         "created_by__username",
         default=True,
     ),
     Column(
         "pods",
         "Running/requested pods",
-        _pods,
-        N,
+        _pod_counts,
+        NUMBER,
         "num_pods",
         default=True,
     ),
-    Column("metrics", "Last metrics", _metrics, cell="metrics", default=True),
+    Column("metrics", "Last metrics", _metrics_text, cell="metrics", default=True),
     Column(
         "created",
         "Creation time",
-        lambda w: _moment(w.created_at),
-        D,
+        lambda w: _format_time(w.created_at),
+        DATE,
         "created_at",
         cell="created",
         default=True,
@@ -198,27 +204,27 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "completed",
         "Completion time",
-        lambda w: _moment(w.completed_at),
-        D,
+        lambda w: _format_time(w.completed_at),
+        DATE,
         "completed_at",
         cell="completed",
     ),
-    Column("image", "Environment image", lambda w: w.image, T, "image", cell="image"),
+    Column("image", "Environment image", lambda w: w.image, TEXT, "image", cell="image"),
     Column(
         "architecture",
         "Workload architecture",
         lambda w: dict(ARCHITECTURES).get(w.architecture, w.architecture),
-        C,
+        CHOICE,
         "architecture",
         choices=ARCHITECTURES,
         sortable=False,
     ),
-    Column("gpus_allocated", "GPU compute allocation", _allocated),
+    Column("gpus_allocated", "GPU compute allocation", _allocated_gpus),
     Column(
         "cpu",
         "CPU compute request",
-        lambda w: _number(w.cpu_cores),
-        N,
+        lambda w: _format_number(w.cpu_cores),
+        NUMBER,
         "cpu_cores",
         unit_name="cores",
     ),
@@ -226,20 +232,24 @@ COLUMNS: tuple[Column, ...] = (
         "memory",
         "CPU memory request",
         lambda w: format_bytes(w.memory_bytes),
-        N,
+        NUMBER,
         "memory_bytes",
         unit=GB,
         unit_name="GB",
     ),
-    Column("cluster", "Cluster", lambda w: w.cluster.name, T, "cluster__name"),
+    Column("cluster", "Cluster", lambda w: w.cluster.name, TEXT, "cluster__name"),
     Column(
-        "template", "Template", lambda w: w.template.name if w.template else "", T, "template__name"
+        "template",
+        "Template",
+        lambda w: w.template.name if w.template else "",
+        TEXT,
+        "template__name",
     ),
     Column(
         "pending",
         "Total pending time",
         lambda w: duration(w.pending_total),
-        N,
+        NUMBER,
         "pending_seconds",
         unit_name="seconds",
     ),
@@ -247,7 +257,7 @@ COLUMNS: tuple[Column, ...] = (
         "runtime",
         "Total runtime",
         lambda w: duration(w.running_total),
-        N,
+        NUMBER,
         "running_seconds",
         default=True,
         unit_name="seconds",
@@ -255,12 +265,14 @@ COLUMNS: tuple[Column, ...] = (
     Column(
         "deleted",
         "Deletion time",
-        lambda w: _moment(w.deleted_at),
+        lambda w: _format_time(w.deleted_at),
         field="deleted_at",
         cell="deleted",
-        of_deleted=True,
+        only_deleted=True,
     ),
-    Column("kept", "Kept until", lambda w: _moment(w.kept_until), cell="kept", of_deleted=True),
+    Column(
+        "kept", "Kept until", lambda w: _format_time(w.kept_until), cell="kept", only_deleted=True
+    ),
 )
 BY_KEY = {column.key: column for column in COLUMNS}
 DEFAULT = tuple(column for column in COLUMNS if column.default)

@@ -30,9 +30,9 @@ LONGEST = 200
 MOST_NAMES = 5000  # projects or people that one text may match
 OR = "|"  # separates several values of a choice
 
-# Names in other tables are resolved to ids first. With ids the database can estimate the number of
-# rows, and the query reads no other table than that of workloads.
-ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
+# Names in other tables are resolved to ids first: with ids the database can estimate the number of
+# rows, and the query reads the table of workloads alone.
+RELATED_NAMES: dict[str, tuple[str, type[Model], str]] = {
     "project__name": ("project__in", Project, "name"),
     "project__department__name": ("project__department__in", Department, "name"),
     "created_by__username": ("created_by__in", User, "username"),
@@ -42,12 +42,12 @@ ELSEWHERE: dict[str, tuple[str, type[Model], str]] = {
 
 
 class BadFilter(ValueError):
-    """The filter is not valid. The message says what a valid one looks like."""
+    """The filter is not valid. The message describes a valid one."""
 
 
 @dataclass(frozen=True)
 class Filter:
-    """One condition. An invalid one has a ``problem`` that says why, and is ignored."""
+    """One condition. An invalid filter is ignored; its ``problem`` says why."""
 
     key: str
     operator: str
@@ -56,15 +56,15 @@ class Filter:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The filter in a text such as ``gpus:ge:2``. An invalid one gets a ``problem``."""
+        """Parse a filter such as ``gpus:ge:2``. An invalid filter gets a ``problem``."""
         key, _, rest = text.partition(":")
         operator, _, value = rest.partition(":")
-        one = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])
+        new = cls(key[:LONGEST], operator[:LONGEST], value.strip()[:LONGEST])
         try:
-            one.condition()
+            new.condition()
         except BadFilter as problem:
-            return replace(one, problem=str(problem))
-        return one
+            return replace(new, problem=str(problem))
+        return new
 
     def __str__(self) -> str:
         return f"{self.key}:{self.operator}:{self.value}"
@@ -85,35 +85,37 @@ class Filter:
         return f"{column.label} {operator} {' or '.join(values)} {column.unit_name}".strip()
 
     def condition(self) -> Q:
-        """The condition for the database. Raises ``BadFilter`` if the filter is not valid."""
+        """Return the condition for the database. Raises ``BadFilter`` if the filter is not
+        valid."""
         column = self.column
-        if column is None or not column.filters:
+        if column is None or not column.can_filter_by:
             raise BadFilter(f"There is no column {self.key!r} to filter by.")
         if self.operator not in OPERATORS[column.kind]:
             raise BadFilter(f"{self.operator!r} is not a way to filter {column.label}.")
         if not self.value:
             raise BadFilter("Enter a value.")
         build = {
-            ColumnKind.TEXT: self._text,
-            ColumnKind.CHOICE: self._choice,
-            ColumnKind.NUMBER: self._number,
-            ColumnKind.DATE: self._date,
+            ColumnKind.TEXT: self._text_condition,
+            ColumnKind.CHOICE: self._choice_condition,
+            ColumnKind.NUMBER: self._number_condition,
+            ColumnKind.DATE: self._date_condition,
         }[column.kind]
         return build(column)
 
-    def _text(self, column: Column) -> Q:
-        matches = text_condition(column.field, TEXT_LOOKUPS[self.operator], self.value)
+    def _text_condition(self, column: Column) -> Q:
+        matches = match_text(column.field, TEXT_LOOKUPS[self.operator], self.value)
         return ~matches if self.operator == "not" else matches
 
-    def _choice(self, column: Column) -> Q:
+    def _choice_condition(self, column: Column) -> Q:
         values = self.value.split(OR)
         labels = dict(column.choices)
-        if unknown := [value for value in values if value not in labels]:
+        unknown = [value for value in values if value not in labels]
+        if unknown:
             raise BadFilter(f"{unknown[0]!r} is not one of {', '.join(labels)}.")
         matches = Q(**{f"{column.field}__in": values})
         return ~matches if self.operator == "not" else matches
 
-    def _number(self, column: Column) -> Q:
+    def _number_condition(self, column: Column) -> Q:
         try:
             number = float(self.value) * column.unit
         except ValueError:
@@ -121,44 +123,46 @@ class Filter:
         if not abs(number) < 1e18:
             raise BadFilter(f"{self.value!r} is too large a number.")
         if self.operator == "eq":
-            slack = max(abs(number) * 1e-9, 1e-9)
-            return Q(**{f"{column.field}__range": (number - slack, number + slack)})
+            # Stored floats rarely equal the number that somebody types.
+            tolerance = max(abs(number) * 1e-9, 1e-9)
+            return Q(**{f"{column.field}__range": (number - tolerance, number + tolerance)})
         lookup = "gte" if self.operator == "ge" else "lte"
         return Q(**{f"{column.field}__{lookup}": number})
 
-    def _date(self, column: Column) -> Q:
+    def _date_condition(self, column: Column) -> Q:
         if self.operator == "within":
-            return Q(**{f"{column.field}__gte": timezone.now() - _age(self.value)})
+            return Q(**{f"{column.field}__gte": timezone.now() - _parse_age(self.value)})
         lookup = "gte" if self.operator == "after" else "lt"
-        return Q(**{f"{column.field}__{lookup}": _day(self.value)})
+        return Q(**{f"{column.field}__{lookup}": _parse_day(self.value)})
 
 
-def text_condition(field: str, lookup: str, value: str) -> Q:
-    """The condition that ``field`` matches ``value``, as the Django ``lookup`` says."""
-    if field not in ELSEWHERE:
+def match_text(field: str, lookup: str, value: str) -> Q:
+    """Return the condition that Django's ``lookup`` of ``value`` in ``field`` matches."""
+    if field not in RELATED_NAMES:
         return Q(**{f"{field}__{lookup}": value})
-    there, model, name = ELSEWHERE[field]
+    ids_lookup, model, name = RELATED_NAMES[field]
     rows: QuerySet[Any] = model._default_manager.filter(**{f"{name}__{lookup}": value})
-    return Q(**{there: list(rows.order_by().values_list("pk", flat=True)[:MOST_NAMES])})
+    ids = list(rows.order_by().values_list("pk", flat=True)[:MOST_NAMES])
+    return Q(**{ids_lookup: ids})
 
 
 def search(rows: WorkloadQuerySet, text: str) -> WorkloadQuerySet:
-    """The workloads with ``text`` in their name, image, project or creator."""
+    """Return the workloads with ``text`` in their name, image, project or creator."""
     fields = ("name", "image", "project__name", "created_by__username")
     condition = Q()
     for field in fields:
-        condition |= text_condition(field, "icontains", text)
+        condition |= match_text(field, "icontains", text)
     return rows.filter(condition)
 
 
-def _age(value: str) -> timedelta:
+def _parse_age(value: str) -> timedelta:
     match = AGE.match(value.strip())
     if not match:
         raise BadFilter(f"{value!r} is not a time span; write one like 30 min, 24 h, 7 d or 2 w.")
     return timedelta(**{AGE_UNITS[match[2]]: int(match[1])})
 
 
-def _day(value: str) -> datetime:
+def _parse_day(value: str) -> datetime:
     try:
         day = parse_date(value)
     except ValueError:

@@ -1,9 +1,9 @@
-"""Pages by key instead of by number, so that a page deep in 100,000 rows costs no more than the
-first.
+"""Find pages by key instead of by number, so that a page deep in 100,000 rows costs no more than
+the first.
 
 A key consists of a column, the creation time and the id, all in one direction, as in the indexes.
-The rows after a given one are read in ranges that an index answers alone: those with the same
-column and creation time, those with the same column, and all others.
+The rows after a position are read in ranges, each of which an index can answer alone: rows with the
+same column and creation time, rows with the same column, and all others.
 """
 
 import base64
@@ -34,8 +34,8 @@ class Key:
     descending: bool
 
     @classmethod
-    def by(cls, field: str, *, descending: bool) -> "Key":
-        """The order by ``field``, then creation time and id."""
+    def for_field(cls, field: str, *, descending: bool) -> "Key":
+        """Return the order by ``field``, then creation time and id."""
         return cls(tuple(dict.fromkeys((field, "created_at", "id"))), descending)
 
     @property
@@ -47,34 +47,37 @@ class Key:
         return Key(self.fields, not self.descending)
 
 
-def ids(rows: WorkloadQuerySet, key: Key, *, after: Position | None, limit: int) -> list[Position]:
-    """Positions of at most ``limit`` rows after ``after``, or of the first ones if it is ``None``.
-    The last part of a position is the row's id."""
+def read_positions(
+    rows: WorkloadQuerySet, key: Key, *, after: Position | None, limit: int
+) -> list[Position]:
+    """Return the positions of at most ``limit`` rows after the position ``after``, or of the first
+    rows if that is ``None``. The last part of a position is the row's id."""
     ordered = rows.order_by(*key.order).values_list(*key.fields)
     if after is None:
         return list(ordered[:limit])
     positions: list[Position] = []
-    for condition in _ranges(key, after):
+    # Each range is a query of its own, because an index can answer it alone.
+    for condition in _range_conditions(key, after):
         positions += ordered.filter(condition)[: limit - len(positions)]
         if len(positions) >= limit:
             break
     return positions
 
 
-def _ranges(key: Key, after: Position) -> Iterator[Q]:
-    """Conditions for the rows after ``after``, the nearest first."""
+def _range_conditions(key: Key, after: Position) -> Iterator[Q]:
+    """Yield conditions for the rows after the position ``after``, the nearest rows first."""
     pairs = list(zip(key.fields, after, strict=True))
-    for at in range(len(pairs) - 1, -1, -1):
+    for index in range(len(pairs) - 1, -1, -1):
         same = Q()
-        for field, value in pairs[:at]:
+        for field, value in pairs[:index]:
             same &= Q(**{f"{field}__isnull": True}) if value is None else Q(**{field: value})
-        for further in _beyond(*pairs[at], descending=key.descending):
-            yield same & further
+        for beyond in _conditions_beyond(*pairs[index], descending=key.descending):
+            yield same & beyond
 
 
-def _beyond(field: str, value: Any, *, descending: bool) -> Iterator[Q]:
-    """Conditions for values after ``value``. Databases differ in whether NULL comes first
-    or last."""
+def _conditions_beyond(field: str, value: Any, *, descending: bool) -> Iterator[Q]:
+    """Yield conditions for the values that come after ``value``."""
+    # Databases differ in whether NULL comes first or last.
     empty_first = connection.features.order_by_nulls_first != descending
     if value is None:
         if empty_first:
@@ -93,13 +96,13 @@ NEVER_EMPTY = frozenset(
 
 
 def encode(position: Position) -> str:
-    """The position as a token for the address."""
-    text = json.dumps([_plain(value) for value in position], separators=(",", ":"))
+    """Return the position as a token for the address."""
+    text = json.dumps([_to_json_value(value) for value in position], separators=(",", ":"))
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def decode(token: str, key: Key) -> Position | None:
-    """The position; ``None`` if the token is damaged or belongs to another order."""
+    """Return the position; ``None`` if the token is damaged or belongs to another order."""
     try:
         values = parse_json(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
     except (binascii.Error, ValueError):
@@ -107,18 +110,19 @@ def decode(token: str, key: Key) -> Position | None:
     if not isinstance(values, list) or len(values) != len(key.fields):
         return None
     try:
-        return tuple(_typed(f, v) for f, v in zip(key.fields, values, strict=True))
+        pairs = zip(key.fields, values, strict=True)
+        return tuple(_from_json_value(field, value) for field, value in pairs)
     except (ValidationError, TypeError, ValueError, OverflowError):
         return None
 
 
-def _plain(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     if isinstance(value, datetime):
         return value.isoformat()
     return str(value) if isinstance(value, UUID) else value
 
 
-def _typed(name: str, value: Any) -> Any:
+def _from_json_value(name: str, value: Any) -> Any:
     if value is None and name not in NEVER_EMPTY:
         return None
     if "__" in name:
@@ -126,5 +130,7 @@ def _typed(name: str, value: Any) -> Any:
     field = Workload._meta.get_field(name)
     if value is None:
         raise ValueError(f"{name} is never empty")
-    typed = field.to_python(value) if isinstance(field, Field) else None
-    return typed.astimezone(UTC) if isinstance(typed, datetime) else typed
+    python_value = field.to_python(value) if isinstance(field, Field) else None
+    if isinstance(python_value, datetime):
+        return python_value.astimezone(UTC)
+    return python_value

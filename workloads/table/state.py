@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
-from core.web.query import parse_number, search_text
+from core.web.query import search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import (
@@ -29,9 +29,11 @@ NAME = BY_KEY["name"]
 
 @dataclass(frozen=True)
 class TableState:
-    """What the table shows. ``sort`` is a column's key, after ``-`` for descending order. ``after``
-    and ``before`` are positions that the page starts after or ends before; only one of them counts.
-    ``size`` is the number of rows of a page.
+    """What the table shows.
+
+    ``sort`` is a column's key, with ``-`` in front for descending order. The page starts after the
+    position ``after`` or ends before the position ``before``; only one of them counts. ``size`` is
+    the number of rows of a page.
     """
 
     search: str = ""
@@ -45,39 +47,40 @@ class TableState:
 
     @classmethod
     def parse(cls, query: QueryDict) -> Self:
-        """The state in an address. Invalid parts are replaced by their defaults; an invalid filter
-        is kept with its problem."""
+        """Parse the state in an address. Invalid parts get their default values; an invalid filter
+        stays, with its problem."""
         filters = [Filter.parse(text) for text in query.getlist("f")[:MOST_FILTERS] if text]
-        if added := _added(query):
+        if added := _parse_added_filter(query):
             filters.append(added)
         deleted = query.get("deleted") == "1"
-        usual = usual_of(deleted)
-        sort = query.get("sort", usual.sort)
+        default = default_state(deleted)
+        sort = query.get("sort", default.sort)
         column = BY_KEY.get(sort.removeprefix("-"))
-        chosen = (key for text in query.getlist("columns") for key in text.split(","))
-        columns = tuple(BY_KEY[key] for key in dict.fromkeys(chosen) if key in BY_KEY)
+        keys = ",".join(query.getlist("columns")).split(",")
+        columns = tuple(BY_KEY[key] for key in dict.fromkeys(keys) if key in BY_KEY)
+        size = whole_number(query.get("size", ""))
         return cls(
             search=search_text(query),
             filters=tuple(dict.fromkeys(filters)),
-            sort=sort if column and column.sorts else usual.sort,
-            columns=_with_name(columns) if columns else usual.columns,
+            sort=sort if column and column.can_sort_by else default.sort,
+            columns=_include_name(columns) if columns else default.columns,
             after=query.get("after", ""),
             before=query.get("before", ""),
             deleted=deleted,
-            size=size if (size := parse_number(query.get("size", ""))) in SIZES else SIZES[0],
+            size=size if size in SIZES else SIZES[0],
         )
 
     @property
-    def descending(self) -> bool:
+    def is_descending(self) -> bool:
         return self.sort.startswith("-")
 
     @property
-    def sorted_by(self) -> Column:
+    def sort_column(self) -> Column:
         return BY_KEY[self.sort.removeprefix("-")]
 
     @property
     def key(self) -> Key:
-        return Key.by(self.sorted_by.field, descending=self.descending)
+        return Key.for_field(self.sort_column.field, descending=self.is_descending)
 
     @property
     def is_filtered(self) -> bool:
@@ -86,13 +89,15 @@ class TableState:
     @property
     def shows_newest(self) -> bool:
         """Whether a workload created now would be at the top of this page."""
-        paged = self.after or self.before or self.deleted
-        return self.sort == NEWEST_FIRST and not paged
+        is_first_page = not self.after and not self.before
+        return self.sort == NEWEST_FIRST and is_first_page and not self.deleted
 
-    def rows(self, user: User) -> WorkloadQuerySet:
-        """The workloads that the user may see and that match the filters, unordered."""
-        there = Workload.objects
-        rows = there.deleted_for(user) if self.deleted else there.visible_to(user)
+    def workloads(self, user: User) -> WorkloadQuerySet:
+        """Return the workloads that the user may see and that match the filters, unordered."""
+        if self.deleted:
+            rows = Workload.objects.deleted_for(user)
+        else:
+            rows = Workload.objects.visible_to(user)
         rows = rows.order_by()
         for condition in self.filters:
             if not condition.problem:
@@ -102,46 +107,48 @@ class TableState:
     @property
     def chips(self) -> list[tuple[Filter, "TableState"]]:
         """Each filter, and the state without it."""
-        return [
-            (one, self.with_(filters=tuple(f for f in self.filters if f != one)))
-            for one in self.filters
-        ]
+        return [(condition, self._without(condition)) for condition in self.filters]
+
+    def _without(self, condition: Filter) -> "TableState":
+        return self.with_changes(filters=tuple(it for it in self.filters if it != condition))
 
     @property
     def column_choices(self) -> list[tuple[Column, bool]]:
-        """Each column and whether it is shown. Those that are come first, in their order."""
-        offered = [column for column in COLUMNS if self.deleted or not column.of_deleted]
+        """Each column, and whether the table shows it. The columns of the table come first, in
+        their order."""
+        offered = [column for column in COLUMNS if self.deleted or not column.only_deleted]
         others = [(column, False) for column in offered if column not in self.columns]
         return [(column, True) for column in self.columns] + others
 
     @property
     def with_default_columns(self) -> "TableState":
-        return self.with_(columns=usual_of(self.deleted).columns)
+        return self.with_changes(columns=default_state(self.deleted).columns)
 
-    def others(self, *, deleted: bool) -> "TableState":
-        """The same search among the deleted workloads or among the others. Everything else is reset
-        when that changes."""
+    def switch_to(self, *, deleted: bool) -> "TableState":
+        """Return the state that shows the deleted workloads, or the others. If this state shows
+        the other group, only the search stays."""
         if deleted == self.deleted:
             return self
-        return replace(usual_of(deleted), search=self.search)
+        return replace(default_state(deleted), search=self.search)
 
     @property
-    def heads(self) -> list[tuple[Column, "TableState | None", str]]:
-        """Each column, the state sorted by it (reversed if it already is), and its current
-        direction."""
-        return [self._head(column) for column in self.columns]
+    def headings(self) -> list[tuple[Column, "TableState | None", str]]:
+        """Each column, the state sorted by it, and the direction in which it is sorted now. For the
+        column that the table is sorted by, the state has the opposite direction."""
+        return [self._heading(column) for column in self.columns]
 
-    def _head(self, column: Column) -> tuple[Column, "TableState | None", str]:
-        if not column.sorts:
+    def _heading(self, column: Column) -> tuple[Column, "TableState | None", str]:
+        if not column.can_sort_by:
             return column, None, ""
-        if column != self.sorted_by:
-            first = "-" if column.kind is ColumnKind.DATE or column.numeric else ""
-            return column, self.with_(sort=first + column.key), ""
-        turned = self.with_(sort=column.key if self.descending else f"-{column.key}")
-        return column, turned, "descending" if self.descending else "ascending"
+        if column != self.sort_column:
+            sign = "-" if column.kind is ColumnKind.DATE or column.is_numeric else ""
+            return column, self.with_changes(sort=sign + column.key), ""
+        if self.is_descending:
+            return column, self.with_changes(sort=column.key), "descending"
+        return column, self.with_changes(sort=f"-{column.key}"), "ascending"
 
-    def with_(self, **changes: Any) -> "TableState":
-        """A copy with changes. Changing anything but the position leads back to the first page."""
+    def with_changes(self, **changes: Any) -> "TableState":
+        """Return a copy with changes. Without a new position, it is at the first page."""
         if not {"after", "before"} & changes.keys():
             changes |= {"after": "", "before": ""}
         return replace(self, **changes)
@@ -150,56 +157,60 @@ class TableState:
     def query(self) -> str:
         """The query string of the address, without default values."""
         pairs: list[tuple[str, str]] = []
-        usual = usual_of(self.deleted)
+        default = default_state(self.deleted)
         if self.deleted:
             pairs.append(("deleted", "1"))
         if self.search:
             pairs.append(("q", self.search))
         pairs += [("f", str(condition)) for condition in self.filters]
-        if self.sort != usual.sort:
+        if self.sort != default.sort:
             pairs.append(("sort", self.sort))
-        if self.columns != usual.columns:
+        if self.columns != default.columns:
             pairs.append(("columns", ",".join(column.key for column in self.columns)))
-        if self.size != usual.size:
+        if self.size != default.size:
             pairs.append(("size", str(self.size)))
-        pairs += [(name, value) for name in ("after", "before") if (value := getattr(self, name))]
+        if self.after:
+            pairs.append(("after", self.after))
+        if self.before:
+            pairs.append(("before", self.before))
         return urlencode(pairs, safe=":,|")
 
     @property
     def sizes(self) -> list[tuple[int, "TableState"]]:
         """Each size that a page can have, and the state with it."""
-        return [(size, self.with_(size=size)) for size in SIZES]
+        return [(size, self.with_changes(size=size)) for size in SIZES]
 
     @property
-    def matching(self) -> str:
-        """The query string of the search and the filters alone, which say what a selection of all
-        is."""
-        return replace(usual_of(self.deleted), search=self.search, filters=self.filters).query
+    def matching_query(self) -> str:
+        """The query string of the search and the filters alone, which define what "select all"
+        selects."""
+        return replace(default_state(self.deleted), search=self.search, filters=self.filters).query
 
     @property
-    def first(self) -> "TableState":
+    def first_page(self) -> "TableState":
         """The same table from its first row."""
-        return self.with_()
+        return self.with_changes()
 
     def address(self, path: str) -> str:
         return f"{path}?{self.query}" if self.query else path
 
 
-def usual_of(deleted: bool) -> TableState:
-    """The default state of the table."""
+def default_state(deleted: bool) -> TableState:
+    """Return the default state of the table."""
     if deleted:
         return TableState(sort="-deleted", columns=DEFAULT_DELETED, deleted=True)
     return TableState()
 
 
-def _with_name(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns with the name among them, which links to the workload."""
+def _include_name(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """Return the columns, with the name in front if it is missing: only the name links to the
+    workload."""
     return tuple(columns) if NAME in columns else (NAME, *columns)
 
 
-def _added(query: QueryDict) -> Filter | None:
-    """The filter that the form posts as column, operator and values; ``None`` if it is
-    incomplete."""
+def _parse_added_filter(query: QueryDict) -> Filter | None:
+    """Parse the filter that the form sends as column, operator and values. Returns ``None`` if the
+    filter is incomplete."""
     values = [value.strip() for value in query.getlist("fv") if value.strip()]
     if not (query.get("fc") and values):
         return None

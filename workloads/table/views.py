@@ -30,18 +30,18 @@ from spec.phases import NEEDS_ATTENTION, STARTED, WAITING, Phase
 from workloads.models import SavedView, Workload
 from workloads.table.columns import BY_KEY, COLUMNS, Column
 from workloads.table.filters import OPERATORS, OR, Filter
-from workloads.table.page import for_rows, page_of, present_rows, rows_among
+from workloads.table.page import read_page, read_visible_rows, rows_from_query, select_row_fields
 from workloads.table.state import TableState
 from workloads.wizard import drafts
 
-FILTERABLE = tuple(column for column in COLUMNS if column.filters)
+FILTER_COLUMNS = tuple(column for column in COLUMNS if column.can_filter_by)
 LONGEST_QUERY = 2000
-MOST_ASKED = 100  # rows that a page asks for at once, as MOST in table.js says
-LISTED = 8  # workloads, and projects, in the palette
-CHUNK = 500  # rows of the CSV file that are read at once
+MOST_REQUESTED = 100  # rows that a page asks for at once, as MOST in table.js says
+MOST_IN_PALETTE = 8  # workloads, and projects, in the palette
+CHUNK_SIZE = 500  # rows of the CSV file that are read at once
 #: The phases of the filters that are one click away.
 PRESETS = {"Queued": WAITING, "Running": STARTED, "Needs attention": NEEDS_ATTENTION}
-UNCOMMITTED = timedelta(seconds=5)  # a workload may be committed this long after its creation time
+COMMIT_DELAY = timedelta(seconds=5)  # a workload may be committed this long after its creation time
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,15 @@ class Preset:
 
     label: str
     state: TableState
-    current: bool
+    is_current: bool
 
 
-def presets_of(state: TableState, user: User | None = None) -> list[Preset]:
-    """Presets for all workloads, the user's own, some groups of phases, and deleted ones. Each
-    keeps the search. Order and columns are kept too, except when changing to or from the deleted
-    ones."""
+def build_presets(state: TableState, user: User | None = None) -> list[Preset]:
+    """Return presets for all workloads, the user's own, some groups of phases, and deleted ones.
+
+    Each preset keeps the search. A preset also keeps order and columns, unless it leads from the
+    deleted workloads to the others, or back.
+    """
     choices: dict[str, tuple[Filter, ...]] = {"All": ()}
     if user:
         choices["Mine"] = (Filter("creator", "is", user.username),)
@@ -64,14 +66,18 @@ def presets_of(state: TableState, user: User | None = None) -> list[Preset]:
         label: (Filter("status", "is", OR.join(filter(phases.__contains__, Phase))),)
         for label, phases in PRESETS.items()
     }
-    there = state.others(deleted=False)
-    deleted = state.others(deleted=True)
+    there = state.switch_to(deleted=False)
+    deleted = state.switch_to(deleted=True)
     return [
         *(
-            Preset(label, there.with_(filters=filters), state == there and state.filters == filters)
+            Preset(
+                label,
+                there.with_changes(filters=filters),
+                state == there and state.filters == filters,
+            )
             for label, filters in choices.items()
         ),
-        Preset("Deleted", deleted.with_(filters=()), state.deleted and not state.filters),
+        Preset("Deleted", deleted.with_changes(filters=()), state.deleted and not state.filters),
     ]
 
 
@@ -84,16 +90,16 @@ def workload_list(request: Request) -> HttpResponse:
     context = {
         "state": state,
         "as_of": as_of,
-        "page": page_of(state, request.user),
+        "page": read_page(state, request.user),
         "address": address,
         "columns": COLUMNS,
-        "presets": presets_of(state, request.user),
+        "presets": build_presets(state, request.user),
         "views": SavedView.objects.filter(owner=request.user),
-        "drafts": drafts.unfinished(request.user),
-        **_filter_form(request.GET.get("fc", "")),
+        "drafts": drafts.unfinished_drafts(request.user),
+        **_filter_form_context(request.GET.get("fc", "")),
     }
     response = render_partial(request, "workloads/list.html", "table", context)
-    if request.htmx and address != _address_now(request):
+    if request.htmx and address != _current_address(request):
         response["HX-Push-Url"] = address  # without the three fields of the filter form
     response["Vary"] = "HX-Request"
     return response
@@ -102,23 +108,24 @@ def workload_list(request: Request) -> HttpResponse:
 @login_required
 @require_safe
 def workload_rows(request: Request) -> HttpResponse:
-    """Current rows by id: ``ids`` are on the page already, ``new`` have been created since. A page
-    that missed such messages asks with ``since`` for what was created after that time.
+    """Render the current rows of workloads by id: those in ``ids`` are on the page already, those
+    in ``new`` have been created since. A page that may have missed messages about new workloads
+    asks with ``since`` for those created after that time.
 
     A row on the page stays even if it no longer matches the filters; a new one has to match them.
     """
     as_of = timezone.now()
     state = TableState.parse(request.GET)
     asked = request.GET
-    ids = _ids(asked.get("ids", ""))
-    newer = _since(_ids(asked.get("new", "")), asked.get("since"))
+    ids = _parse_ids(asked.get("ids", ""))
+    newer = _new_workloads_condition(_parse_ids(asked.get("new", "")), asked.get("since"))
     context: dict[str, Any] = {"as_of": as_of, "rows": [], "new_rows": []}
     if ids:
-        present = present_rows(ids, state.columns, request.user, deleted=state.deleted)
+        present = read_visible_rows(ids, state.columns, request.user, deleted=state.deleted)
         context["rows"] = present
     if newer:
-        passing = state.rows(request.user).filter(newer).order_by("-created_at", "-id")
-        newest = rows_among(passing[:MOST_ASKED], state.columns, request.user)
+        passing = state.workloads(request.user).filter(newer).order_by("-created_at", "-id")
+        newest = rows_from_query(passing[:MOST_REQUESTED], state.columns, request.user)
         context["new_rows"] = newest[::-1]
     # Without context processors: each of them takes longer than a row.
     return HttpResponse(render_to_string("workloads/_rows.html", context))
@@ -127,27 +134,27 @@ def workload_rows(request: Request) -> HttpResponse:
 @login_required
 @require_safe
 def filter_form(request: Request) -> HttpResponse:
-    """The filter form with the operators and values of the chosen column."""
-    context = _filter_form(request.GET.get("fc", ""))
+    """Render the filter form with the operators and values of the chosen column."""
+    context = _filter_form_context(request.GET.get("fc", ""))
     return render(request, "workloads/_filter_fields.html", context)
 
 
 @login_required
 @require_safe
 def palette(request: Request) -> HttpResponse:
-    """Workloads, newest first, and projects with ``?q=`` in their name."""
+    """Render the workloads, newest first, and the projects that have ``?q=`` in their name."""
     text = request.GET.get("q", "").strip()
     workloads = Workload.objects.visible_to(request.user).select_related("project")
     projects = Project.objects.visible_to(request.user)
     context = {
-        "workloads": workloads.named(text)[:LISTED],
-        "projects": projects.search(text)[:LISTED],
+        "workloads": workloads.named(text)[:MOST_IN_PALETTE],
+        "projects": projects.search(text)[:MOST_IN_PALETTE],
     }
     return render(request, "workloads/_palette.html", context if text else {})
 
 
 async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse:
-    """The table as a CSV file, streamed. Without a session it redirects to the sign-in page."""
+    """Stream the table as a CSV file. Without a session, redirect to the sign-in page."""
     user = await request.auser()
     if not user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
@@ -159,7 +166,7 @@ async def workload_csv(request: Request) -> HttpResponse | StreamingHttpResponse
 
 
 async def _csv_lines(state: TableState, user: User) -> AsyncIterator[str]:
-    """The header line, then all rows that match the filters, in the order of the table."""
+    """Yield the header line, then all rows that match the filters, in the order of the table."""
     write = line_writer()
     yield write(column.label for column in state.columns)
     workloads = await sync_to_async(_rows_to_export)(state, user)
@@ -168,8 +175,8 @@ async def _csv_lines(state: TableState, user: User) -> AsyncIterator[str]:
 
 
 def _rows_to_export(state: TableState, user: User) -> Iterator[Workload]:
-    ordered = for_rows(state.rows(user), state.columns).order_by(*state.key.order)
-    return ordered.iterator(chunk_size=CHUNK)
+    ordered = select_row_fields(state.workloads(user), state.columns).order_by(*state.key.order)
+    return ordered.iterator(chunk_size=CHUNK_SIZE)
 
 
 def _next_chunk(
@@ -178,7 +185,8 @@ def _next_chunk(
     write: Callable[[Iterable[str]], str],
 ) -> str:
     return "".join(
-        write(column.text(workload) for column in columns) for workload in islice(workloads, CHUNK)
+        write(column.text(workload) for column in columns)
+        for workload in islice(workloads, CHUNK_SIZE)
     )
 
 
@@ -206,41 +214,41 @@ def delete_view(request: Request, pk: int) -> HttpResponse:
     return redirect("workload-list")
 
 
-def _filter_form(key: str) -> dict[str, object]:
+def _filter_form_context(key: str) -> dict[str, object]:
     column: Column = BY_KEY.get(key) or BY_KEY["status"]
-    if not column.filters:
+    if not column.can_filter_by:
         column = BY_KEY["status"]
     return {
-        "filterable": FILTERABLE,
+        "filterable": FILTER_COLUMNS,
         "filter_column": column,
         "filter_open": bool(key),
         "operators": OPERATORS[column.kind].items(),
     }
 
 
-def _address_now(request: Request) -> str:
-    """Address of the table that the page shows, even with a drawer open next to it."""
+def _current_address(request: Request) -> str:
+    """Return the address of the table that the page shows, even with a drawer open next to it."""
     path, _, query = (request.htmx.current_url_abs_path or "").partition("?")
     return TableState.parse(QueryDict(query)).address(path)
 
 
-def _since(new: list[UUID], since: str | None) -> Q:
-    """Condition for workloads created since a time, or with one of these ids; it is empty if
-    neither is given."""
+def _new_workloads_condition(new: list[UUID], since: str | None) -> Q:
+    """Return the condition that a workload was created since a time, or has one of these ids. The
+    condition is empty without both."""
     named = Q(pk__in=new) if new else Q()
-    moment = _moment(since or "")
+    moment = _parse_since(since or "")
     return named | Q(created_at__gte=moment) if moment else named
 
 
-def _moment(text: str) -> datetime | None:
-    """The moment since which a workload created at this time may have been committed; ``None``
-    if it is not a time with a zone."""
+def _parse_since(text: str) -> datetime | None:
+    """Parse a time, and subtract the longest time from creation to commit: a workload created
+    earlier may appear only now. Returns ``None`` for anything but a time with a zone."""
     with suppress(ValueError, OverflowError):
         moment = datetime.fromisoformat(text)
-        return in_utc(moment) - UNCOMMITTED if moment.tzinfo else None
+        return in_utc(moment) - COMMIT_DELAY if moment.tzinfo else None
     return None
 
 
-def _ids(text: str) -> list[UUID]:
-    """The ids in a list separated by commas, no more than two pages of them."""
-    return parse_uuids(text.split(",")[:MOST_ASKED])
+def _parse_ids(text: str) -> list[UUID]:
+    """Parse a list of ids separated by commas, at most ``MOST_REQUESTED`` of them."""
+    return parse_uuids(text.split(",")[:MOST_REQUESTED])

@@ -1,4 +1,4 @@
-"""Small drawings of how a number went: ``{% curve points %}``."""
+"""Draw small curves of a number over time: ``{% curve points %}``."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,18 +8,18 @@ from django.utils.safestring import SafeString
 
 register = template.Library()
 
-# of the drawing, whose line keeps off its edges
-WIDTH = 64
+WIDTH = 64  # pixels
 HEIGHT = 18
-MARGIN = 1.5
-Points = Sequence[Sequence[float]]  # of step and value
+MARGIN = 1.5  # between the line and the edges
+Points = Sequence[Sequence[float]]  # pairs of step and value
 
 
 @register.simple_tag
 def curve(points: Points) -> SafeString | str:
-    """Nothing where there are too few points. What it shows stands next to it in words."""
-    line = polyline(points)
-    if not line:
+    """Return the curve as SVG, or an empty text for fewer than two points. It is hidden from screen
+    readers, because the page shows the last value as text next to it."""
+    line_points = polyline_points(points)
+    if not line_points:
         return ""
     return format_html(
         '<svg class="curve" width="{0}" height="{1}" viewBox="0 0 {0} {1}" '
@@ -27,23 +27,25 @@ def curve(points: Points) -> SafeString | str:
         '<polyline points="{2}"/></svg>',
         WIDTH,
         HEIGHT,
-        line,
+        line_points,
     )
 
 
-def polyline(points: Points) -> str:
-    """As SVG has it; empty where there is no line to draw."""
+def polyline_points(points: Points) -> str:
+    """Return the ``points`` attribute of an SVG polyline, or an empty text for fewer than two
+    points."""
     if len(points) < 2:
         return ""
-    across = _scale((x for x, _ in points), WIDTH)
-    down = _scale((-y for _, y in points), HEIGHT)
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(across, down, strict=True))
+    xs = _scale((step for step, _ in points), WIDTH)
+    ys = _scale((-value for _, value in points), HEIGHT)  # SVG counts down from the top
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in zip(xs, ys, strict=True))
 
 
-def _scale(values: Iterable[float], room: float) -> list[float]:
+def _scale(values: Iterable[float], length: float) -> list[float]:
+    """Scale the values to pixels within ``length``. Equal values are put in the middle."""
     numbers = list(values)
     low = min(numbers)
-    span = max(numbers) - min(numbers)
+    span = max(numbers) - low
     if not span:
-        return [room / 2] * len(numbers)
-    return [MARGIN + (one - low) / span * (room - 2 * MARGIN) for one in numbers]
+        return [length / 2] * len(numbers)
+    return [MARGIN + (number - low) / span * (length - 2 * MARGIN) for number in numbers]

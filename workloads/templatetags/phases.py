@@ -36,7 +36,7 @@ RANK_TONES: dict[RankPhase, str] = {
 
 @register.simple_tag
 def phase_badge(phase: str, title: str = "") -> SafeString:
-    """The phase of a workload in its tone; ``title`` is its tooltip, such as the reason."""
+    """Render the phase of a workload in its tone. ``title`` is the tooltip, such as the reason."""
     member = Phase(phase)
     return _badge(str(member), TONES[member], member in IN_MOTION, title)
 
@@ -47,7 +47,7 @@ def rank_badge(phase: str, title: str = "") -> SafeString:
     return _badge(str(member), RANK_TONES[member], member is RankPhase.RUNNING, title)
 
 
-@lru_cache(1000)  # tables have one in each row, and they are mostly the same
+@lru_cache(1000)  # each row of a table has a badge, and most badges are the same
 def _badge(label: str, tone: str, live: bool, title: str) -> SafeString:
     context = {"label": label, "tone": tone, "dot": True, "live": live, "title": title}
     return render_to_string("components/badge.html", context)

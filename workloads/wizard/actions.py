@@ -26,11 +26,11 @@ from workloads.models import Draft
 from workloads.plan import plan
 from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import new_assets, rules
+from workloads.wizard.locations import locate_problem
 from workloads.wizard.pages import problems
-from workloads.wizard.pages.page import answer
-from workloads.wizard.places import locate
+from workloads.wizard.pages.page import render_page
 from workloads.wizard.sections.base import MASTER, ROLES, SETUP, Question
-from workloads.wizard.sections.table import on, questions
+from workloads.wizard.sections.table import questions, questions_on
 
 Rows = list[Any]
 Action = Callable[[Request, Draft, int, str], HttpResponse]
@@ -41,8 +41,8 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
     and what it acts on, such as ``add:worker-labels``."""
     action = request.POST.get("action", "")
     verb, _, about = action.partition(":")
-    typing = "typing" in request.POST or (verb not in LEAVING and action != "")
-    chooses = request.htmx and _chooses_asset(request, page)
+    typing = "typing" in request.POST or (verb not in VERBS_THAT_LEAVE and action != "")
+    chooses = request.htmx and _is_choosing_asset(request, page)
     before = draft.content if chooses else None
     posted: QueryDict = request.POST
     if verb == EMPTY:
@@ -50,23 +50,23 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
         posted[about] = ""
     try:
         drafts.write(draft, posted, by=request.user, touch=not typing)
-    except drafts.Overtaken:
-        return _overtaken(request, draft, page)
+    except drafts.DraftOvertaken:
+        return _respond_overtaken(request, draft, page)
     if not action and not request.htmx:
         verb = "save"
     if verb not in VERBS:
         raise Http404("No such action")
-    if before and _gave_way(before, draft.content):
-        whole = answer(request, draft, page, whole=True)
+    if before and _has_discarded_values(before, draft.content):
+        whole = render_page(request, draft, page, whole=True)
         return retarget(reswap(whole, "outerHTML"), "#wizard-page")
     return VERBS[verb](request, draft, page, about)
 
 
-def _chooses_asset(request: Request, page: int) -> bool:
+def _is_choosing_asset(request: Request, page: int) -> bool:
     return any(f"{ROLES.get(page)}-{kind.slug}" in request.POST for kind in pod_kinds())
 
 
-def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
+def _has_discarded_values(before: WorkloadDraft, after: WorkloadDraft) -> bool:
     """Whether choosing an asset discarded an entered value that the page still shows."""
     return any(
         old.assets != new.assets and not old.values.keys() <= new.values.keys()
@@ -75,16 +75,16 @@ def _gave_way(before: WorkloadDraft, after: WorkloadDraft) -> bool:
     )
 
 
-def _overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:
+def _respond_overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:
     """Answer a page that shows an outdated draft: say so, and show the draft as it is now."""
     if request.htmx:
         return trigger_client_event(HttpResponse(status=409), "draft-overtaken")
     draft.refresh_from_db()
-    return answer(request, draft, page, status=409, overtaken=True)
+    return render_page(request, draft, page, status=409, overtaken=True)
 
 
-def _stay(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    return answer(request, draft, page)
+def _show_again(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+    return render_page(request, draft, page)
 
 
 def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -95,34 +95,34 @@ def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
 def _continue(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """Open the next page; if something on this one is wrong, show it with its problems instead."""
     if page == MASTER:
-        return answer(request, draft, page)
-    drafts.reach(draft, page, leave={item.name for item in on(page)})
+        return render_page(request, draft, page)
+    drafts.record_progress(draft, page, leave={item.name for item in questions_on(page)})
     planned = plan(draft.content, by=request.user)
-    if any(item.page == page for item, _ in problems.problems(planned)):
-        return answer(request, draft, page, planned=planned, status=422, focus="problem")
+    if any(item.page == page for item, _ in problems.locate_problems(planned)):
+        return render_page(request, draft, page, planned=planned, status=422, focus="problem")
     return redirect("draft-step", draft.pk, page + 1)
 
 
-def _back(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _go_back(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return redirect("draft-step", draft.pk, max(page - 1, SETUP))
 
 
-def _goto(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _go_to_page(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return redirect("draft-step", draft.pk, int(about) if about in {"1", "2", "3"} else page)
 
 
-def _yaml(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _open_yaml(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     return redirect("draft-yaml", draft.pk)
 
 
 def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """Submit the draft, or show the first page that has problems, preferably this one."""
-    drafts.reach(draft, page, leave=set(questions()))
+    drafts.record_progress(draft, page, leave=set(questions()))
     planned = plan(draft.content, by=request.user)
-    pages = {item.page for item, _ in problems.problems(planned)}
+    pages = {item.page for item, _ in problems.locate_problems(planned)}
     if pages:
         worst = page if page in pages else min(pages)
-        return answer(request, draft, worst, planned=planned, status=422, focus="problem")
+        return render_page(request, draft, worst, planned=planned, status=422, focus="problem")
     try:
         workload = services.submit(
             planned.draft,
@@ -132,23 +132,23 @@ def _create(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
             planned=planned,
         )
     except SpecError as error:
-        return _refused(request, draft, error)
+        return _respond_refused(request, draft, error)
     messages.success(request, f"{workload.name} was created.")
     return redirect_after_success(request, reverse("workload-list"))
 
 
-def _refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
+def _respond_refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
     """Show a problem that only submitting revealed, such as a name that was taken a moment ago."""
     problem: Problem = error.problems[0]
-    messages.error(request, problems.sentence(locate(problem), problem))
-    return answer(request, draft, locate(problem).page, status=422, focus="problem")
+    messages.error(request, problems.problem_sentence(locate_problem(problem), problem))
+    return render_page(request, draft, locate_problem(problem).page, status=422, focus="problem")
 
 
 def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """Append an empty row; after ``=NAME`` one that replaces the asset's row of that name, after
     ``=ID`` one that chooses the asset just created."""
     name, _, given = about.partition("=")
-    item = _list_field(name)
+    item = _find_list(name)
     value = request.POST.get(f"inherited-{given}", "")
     row: Any = {"name": given, "value": "" if value == MASK else value}
     if item.input is Input.ITEMS:
@@ -166,9 +166,9 @@ def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
         for row in brought:
             if row.get("name") == name:
                 return row
-    if name and item.makes:
+    if name and item.creates:
         return {"id": name}
-    return item.begins(planned.cluster) if item.begins else item.blank_item
+    return item.new_item(planned.cluster) if item.new_item else item.blank_item
 
 
 def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -178,13 +178,13 @@ def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     def kept(rows: Rows) -> Rows:
         return [row for at, row in enumerate(rows) if str(at) != number]
 
-    return _change_list(request, draft, page, _list_field(name), kept)
+    return _change_list(request, draft, page, _find_list(name), kept)
 
 
-def _down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _move_down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``down:nodePools:0`` moves the first row below the second."""
     name, _, number = about.rpartition(":")
-    return _up(request, draft, page, f"{name}:{(parse_number(number) or 0) + 1}")
+    return _move_up(request, draft, page, f"{name}:{(parse_number(number) or 0) + 1}")
 
 
 def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -197,7 +197,7 @@ def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse
             return rows  # one was added or removed meanwhile
         return [rows[at] for at in wanted if at is not None]
 
-    return _change_list(request, draft, page, _list_field(name), sorted_rows)
+    return _change_list(request, draft, page, _find_list(name), sorted_rows)
 
 
 def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
@@ -206,9 +206,9 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
     if question is None:
         raise Http404("No such field")
     planned = plan(draft.content, by=request.user)
-    field = rules.path_of(question)
+    field = rules.rule_path(question)
     template = planned.template if field in planned.fields else None
-    has_own = question.of_project if question.is_list else question.input is not Input.CARDS
+    has_own = question.project_default if question.is_list else question.input is not Input.CARDS
     if not (has_own or template):
         raise Http404("Nothing to go back to")
 
@@ -220,10 +220,10 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
         return {question.name}
 
     drafts.edit(draft, change, touch=False)
-    return answer(request, draft, page, focus=question.name if question.is_list else "")
+    return render_page(request, draft, page, focus=question.name if question.is_list else "")
 
 
-def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _move_up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``up:nodePools:2`` moves the third row above the second."""
     name, _, number = about.rpartition(":")
 
@@ -233,19 +233,19 @@ def _up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
             rows = [*rows[: at - 1], rows[at], rows[at - 1], *rows[at + 1 :]]
         return rows
 
-    return _change_list(request, draft, page, _list_field(name), moved)
+    return _change_list(request, draft, page, _find_list(name), moved)
 
 
-def _another(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _show_with_focus(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``another:worker-connections-0-who`` adds an input for a name and puts the cursor in it.
     ``empty:worker-connections-0-who-2`` removes that name; the cursor goes to the add button."""
-    return answer(request, draft, page, focus=about)
+    return render_page(request, draft, page, focus=about)
 
 
 def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     """``repair:shape=2x4`` applies a repair from the summary; an outdated one changes nothing."""
-    repairs.change(draft, about, by=request.user)
-    return answer(request, draft, page, focus="summary")
+    repairs.apply_to_draft(draft, about, by=request.user)
+    return render_page(request, draft, page, focus="summary")
 
 
 def _change_list(
@@ -259,42 +259,42 @@ def _change_list(
         return {item.name}
 
     drafts.edit(draft, change, touch=False)
-    return answer(request, draft, page, focus=item.name)
+    return render_page(request, draft, page, focus=item.name)
 
 
-def _list_field(name: str) -> Question:
+def _find_list(name: str) -> Question:
     item = questions().get(name)
     if item is None or not item.is_list:
         raise Http404("No such list")
     return item
 
 
-def _new(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _open_creation_page(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
     slug, _, slot = about.partition(":")
-    return redirect(new_assets.page_of(draft, page, slug, slot))
+    return redirect(new_assets.creation_page(draft, page, slug, slot))
 
 
 #: Verbs after which all fields of the page count as left, so that they show their problems.
-LEAVING = {"", "continue", "create"}
+VERBS_THAT_LEAVE = {"", "continue", "create"}
 EMPTY = "empty"
 VERBS: dict[str, Action] = {
-    "": _stay,
-    "all": _stay,
-    "search": _stay,
+    "": _show_again,
+    "all": _show_again,
+    "search": _show_again,
     "save": _save,
     "continue": _continue,
-    "back": _back,
-    "goto": _goto,
-    "yaml": _yaml,
+    "back": _go_back,
+    "goto": _go_to_page,
+    "yaml": _open_yaml,
     "create": _create,
     "add": _add,
-    "another": _another,
-    EMPTY: _another,
+    "another": _show_with_focus,
+    EMPTY: _show_with_focus,
     "remove": _remove,
-    "down": _down,
+    "down": _move_down,
     "sort": _sort,
     "reset": _reset,
-    "up": _up,
-    "new": _new,
+    "up": _move_up,
+    "new": _open_creation_page,
     "repair": _repair,
 }

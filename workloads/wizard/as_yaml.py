@@ -13,31 +13,31 @@ from workloads.models import Draft
 from workloads.plan import Plan
 from workloads.submission import launch_of_plan
 from workloads.wizard import drafts
-from workloads.wizard.pages.problems import problems
+from workloads.wizard.pages.problems import locate_problems
 from workloads.wizard.sections.base import MASTER
 from workloads.wizard.sections.table import questions
 
-BYTES = 4 * LONGEST  # bytes read of a file: enough to see that a text is too long
+MOST_BYTES = 4 * LONGEST  # bytes read of a file: enough to see that a text is too long
 
 
-def text_of(draft: WorkloadDraft, user: User) -> str:
+def write_yaml(draft: WorkloadDraft, user: User) -> str:
     """The draft as YAML, with the names of assets and projects that the user sees instead
     of ids."""
     return draft_yaml.write_draft_yaml(draft, names_for(user))
 
 
-def posted(request: Request) -> str:
+def read_posted_text(request: Request) -> str:
     """The text of the chosen file, or the pasted text if there is no file. ``DiskFull`` if a file
     would use the reserve of the disk."""
     upload = request.FILES.get("file")
     if upload:
         require_space()
-        content: bytes = upload.read(BYTES)
+        content: bytes = upload.read(MOST_BYTES)
         return content.decode(errors="replace").replace("\r\n", "\n")
     return request.POST.get("yaml", "").replace("\r\n", "\n")
 
 
-def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
+def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) -> None:
     """Replace the whole content of the draft by what the text says. Raises ``YamlError`` if the
     text is wrong, and ``drafts.Overtaken`` if the draft is no longer at ``version``."""
 
@@ -46,12 +46,12 @@ def fill(draft: Draft, text: str, *, by: User, version: int | None) -> None:
         filled.rules = (filled.rules or ()) if content.is_template else None
         for name in WorkloadDraft.model_fields:
             setattr(content, name, getattr(filled, name))
-        return set(_given(content))
+        return set(_answered_questions(content))
 
     drafts.edit(draft, change, touch=True, version=version)
 
 
-def _given(content: WorkloadDraft) -> list[str]:
+def _answered_questions(content: WorkloadDraft) -> list[str]:
     """Names of the questions that the text answers, whose problems are therefore shown."""
     return [
         name
@@ -60,12 +60,12 @@ def _given(content: WorkloadDraft) -> list[str]:
     ]
 
 
-def page_to_look_at(planned: Plan) -> int:
+def first_page_with_problem(planned: Plan) -> int:
     """The first page that has a problem, or the last page if none has."""
-    return min((question.page for question, _ in problems(planned)), default=MASTER)
+    return min((question.page for question, _ in locate_problems(planned)), default=MASTER)
 
 
-def manifest_of(planned: Plan, by: User) -> str:
+def render_manifest(planned: Plan, by: User) -> str:
     """The manifest that the cluster would get, or an empty text while the draft cannot be
     submitted."""
     launch = launch_of_plan(planned, by)

@@ -16,14 +16,14 @@ from spec.draft import WorkloadDraft
 from spec.kind import WorkloadKind, kinds_of
 from workloads.models import Draft, Workload
 from workloads.wizard.capture import capture
-from workloads.wizard.sections.setup import start_from
+from workloads.wizard.sections.setup import start_from_template
 
 LONGEST_TAB = 36
 MOST_TABS = 8  # open pages of one draft whose last change is remembered
-MOST = 5  # unfinished drafts offered to a user
+MOST_OFFERED = 5  # unfinished drafts offered to a user
 #: Fields that may be filled in before the author enters anything, with their blank values. They
 #: come from the last workload or from the request that began the draft.
-BEGINNING = {
+INITIAL_VALUES = {
     "cluster": None,
     "project": None,
     "kind": WorkloadDraft().kind,
@@ -33,26 +33,26 @@ BEGINNING = {
 }
 
 
-class Overtaken(Exception):
+class DraftOvertaken(Exception):
     """The draft was changed from another page since the posting page was shown. Nothing was
     stored."""
 
 
-def unfinished(user: User) -> list[Draft]:
+def unfinished_drafts(user: User) -> list[Draft]:
     """The user's latest drafts that are worth resuming, because something was entered or they began
     as a copy."""
-    latest = Draft.objects.visible_to(user).select_related("edits")[: MOST + 1]
-    return [draft for draft in latest if not pristine(draft)][:MOST]
+    latest = Draft.objects.visible_to(user).select_related("edits")[: MOST_OFFERED + 1]
+    return [draft for draft in latest if not is_pristine(draft)][:MOST_OFFERED]
 
 
-def pristine(draft: Draft) -> bool:
+def is_pristine(draft: Draft) -> bool:
     """Whether nothing was entered into the draft yet, apart from what it began with."""
     if draft.touched or draft.copied_from_id:
         return False
-    return draft.content.model_copy(update=BEGINNING) == blank()
+    return draft.content.model_copy(update=INITIAL_VALUES) == blank_content()
 
 
-def blank() -> WorkloadDraft:
+def blank_content() -> WorkloadDraft:
     """The content of an empty draft: a training with one worker."""
     return WorkloadDraft(values={"numWorkers": 1})
 
@@ -74,18 +74,18 @@ def begin(
     which can have rules for its fields.
     """
     newest = Draft.objects.visible_to(user).first()
-    draft = newest if newest and pristine(newest) else Draft(owner=user)
-    content = blank()
+    draft = newest if newest and is_pristine(newest) else Draft(owner=user)
+    content = blank_content()
     content.rules = () if rules else None
     if kind in set(WorkloadKind):
         content.kind = kind
-    elif not template and (alike := _latest(user, kinds_of(content.traits.noun))):
-        _be_like(content, alike)
-    _place(content, user, project, _latest(user))
-    if chosen := _template(user, template):
-        start_from(content, chosen.pk, by=user)
+    elif not template and (alike := _latest_workload(user, kinds_of(content.traits.noun))):
+        _copy_kind(content, alike)
+    _choose_project(content, user, project, _latest_workload(user))
+    if chosen := _find_template(user, template):
+        start_from_template(content, chosen.pk, by=user)
         draft.template = chosen
-    draft.edits = _editable(user, draft.template) if edits else None
+    draft.edits = _find_editable_template(user, draft.template) if edits else None
     if draft.edits:
         content.rules = draft.edits.draft.rules or ()
     before = draft.document
@@ -98,20 +98,22 @@ def begin(
     return draft
 
 
-def _be_like(content: WorkloadDraft, latest: Workload) -> None:
+def _copy_kind(content: WorkloadDraft, latest: Workload) -> None:
     content.kind = latest.kind
     if content.is_gang:  # one pod has neither
         content.framework = latest.framework
         content.architecture = latest.architecture
 
 
-def _latest(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
+def _latest_workload(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
     """The last workload of these kinds that the user submitted and still sees."""
     theirs = Workload.objects.visible_to(user).filter(created_by=user, kind__in=list(kinds))
     return theirs.order_by("-created_at").first()
 
 
-def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | None) -> None:
+def _choose_project(
+    content: WorkloadDraft, user: User, project: str, latest: Workload | None
+) -> None:
     """Set project and cluster: to the project asked for, else the only one there is, else the one
     used last. Without any of these, only the cluster is set, if there is just one."""
     projects = Project.objects.visible_to(user).for_list()
@@ -129,11 +131,11 @@ def _place(content: WorkloadDraft, user: User, project: str, latest: Workload | 
         content.cluster = only[0].pk
 
 
-def _editable(user: User, template: Template | None) -> Template | None:
+def _find_editable_template(user: User, template: Template | None) -> Template | None:
     return Template.objects.editable_by(user).filter(pk=template.pk).first() if template else None
 
 
-def _template(user: User, template: str) -> Template | None:
+def _find_template(user: User, template: str) -> Template | None:
     return Template.objects.visible_to(user).filter(pk__in=parse_uuids([template])).first()
 
 
@@ -174,7 +176,7 @@ def edit(
     with transaction.atomic():
         now = Draft.objects.select_for_update().get(pk=draft.pk)
         if version is not None and now.is_overtaken(version, tab=tab or ""):
-            raise Overtaken
+            raise DraftOvertaken
         content = now.content
         before = now.document
         fields = change(content)
@@ -200,7 +202,7 @@ def edit(
     return fields
 
 
-def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
+def record_progress(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
     """Record the furthest page that the author reached, and the fields they left on the way."""
     touched = sorted({*draft.touched, *leave})
     furthest = max(step, draft.step)
@@ -210,6 +212,6 @@ def reach(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> 
         draft.save(update_fields=["step", "touched", "updated_at"])
 
 
-def copy_source(user: User, workload: str) -> Workload | None:
+def find_copy_source(user: User, workload: str) -> Workload | None:
     """The workload with this id, if the user sees it; else ``None``."""
     return Workload.objects.visible_to(user).filter(pk__in=parse_uuids([workload])).first()

@@ -22,7 +22,7 @@ from workloads.wizard.sections.base import choose_asset
 
 COMPUTE = "compute"
 #: The fields that each kind of repair changes, see ``apply``.
-CHANGED = {
+CHANGED_FIELDS = {
     RepairKind.WORKERS: ("numWorkers",),
     RepairKind.SHAPE: ("numWorkers", "worker.compute"),
     RepairKind.POOL: ("nodePools",),
@@ -32,7 +32,7 @@ CHANGED = {
 MOST_CHOICES = 200  # compute resources tried for a repair
 
 
-def offered(planned: Plan, by: User) -> list[Repair]:
+def offer_repairs(planned: Plan, by: User) -> list[Repair]:
     """The repairs that let the plan start; none if it would start anyway or cannot be judged."""
     spec = planned.spec
     cluster = planned.cluster
@@ -40,44 +40,44 @@ def offered(planned: Plan, by: User) -> list[Repair]:
     if not (spec and cluster and project and planned.ground and planned.fit):
         return []
     ahead = Foresight(planned.fit, planned.ground)
-    choices = _choices(planned, by)
-    without = _locked(planned)
+    choices = _compute_choices(planned, by)
+    without = _locked_kinds(planned)
     return repairs_that_hold(cluster, project, spec, ahead, choices, without=without)
 
 
-def find(planned: Plan, name: str, by: User) -> Repair | None:
+def find_repair(planned: Plan, name: str, by: User) -> Repair | None:
     """The repair of this name; ``None`` if the draft no longer needs it."""
     if not (planned.spec and planned.ground and planned.fit):
         return None
-    choices = _choices(planned, by)
-    without = _locked(planned)
+    choices = _compute_choices(planned, by)
+    without = _locked_kinds(planned)
     possible = variants(planned.spec, planned.ground, planned.fit, choices, without=without)
     return next((repair for repair in possible if repair.change == name), None)
 
 
-def _locked(planned: Plan) -> set[RepairKind]:
+def _locked_kinds(planned: Plan) -> set[RepairKind]:
     """Kinds of repair that would change a field which the draft's template locks."""
     locked = [path for path, ruling in planned.fields.items() if ruling.locked]
     return {
         kind
-        for kind, changed in CHANGED.items()
+        for kind, changed in CHANGED_FIELDS.items()
         if any(
             path == field or path.startswith(f"{field}.") for path in locked for field in changed
         )
     }
 
 
-def change(draft: Draft, name: str, *, by: User) -> None:
+def apply_to_draft(draft: Draft, name: str, *, by: User) -> None:
     """Apply the repair of this name to the draft, or do nothing if it no longer helps."""
 
     def written(content: WorkloadDraft) -> set[str]:
-        repair = find(plan(content, by=by), name, by)
-        return apply(content, repair) if repair else set()
+        repair = find_repair(plan(content, by=by), name, by)
+        return apply_to_content(content, repair) if repair else set()
 
     drafts.edit(draft, written, touch=True)
 
 
-def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
+def _compute_choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
     """The compute resources that could replace the chosen one. Read lazily, as few plans
     need them."""
     kind = KINDS[COMPUTE]
@@ -88,7 +88,7 @@ def _choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
             yield ComputeChoice(str(asset.pk), asset.name, asset.spec)
 
 
-def apply(content: WorkloadDraft, repair: Repair) -> set[str]:
+def apply_to_content(content: WorkloadDraft, repair: Repair) -> set[str]:
     """Write the repair into the draft, and return the names of the questions it answers."""
     spec = repair.spec
     worker = content.worker

@@ -24,7 +24,7 @@ from spec.problems.errors import SpecError
 from workloads import services
 from workloads.models import Draft, Workload
 
-Done = Callable[[Request, str], HttpResponse]
+Respond = Callable[[Request, str], HttpResponse]
 form_methods = require_http_methods(["GET", "HEAD", "POST"])
 
 
@@ -34,11 +34,11 @@ def draft_template(request: Request, pk: UUID) -> HttpResponse:
     """Save a draft as a template, or update the template that it began from."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if draft.edits and request.POST.get("action") == "update":
-        return _finish(request, draft, draft.edits)
+        return _update_and_discard(request, draft, draft.edits)
     content = draft.content
     back = draft.get_absolute_url()
-    done = partial(_end, draft) if content.is_template else _done
-    return _save(request, content, str(content.name), back, done)
+    done = partial(_discard_draft, draft) if content.is_template else _return_to
+    return _save_template(request, content, str(content.name), back, done)
 
 
 @form_methods
@@ -47,14 +47,14 @@ def workload_template(request: Request, pk: UUID) -> HttpResponse:
     """Save a workload's values as a template, or update the template that it began from."""
     workload = get_object_or_404(Workload.objects.visible_to(request.user), pk=pk)
     content = WorkloadDraft.model_validate(workload.draft_json)
-    return _save(request, content, workload.name, workload.get_absolute_url(), _done)
+    return _save_template(request, content, workload.name, workload.get_absolute_url(), _return_to)
 
 
-def _save(
-    request: Request, content: WorkloadDraft, name: str, back: str, done: Done
+def _save_template(
+    request: Request, content: WorkloadDraft, name: str, back: str, done: Respond
 ) -> HttpResponse:
     if request.POST.get("action") == "update":
-        return _update(request, content, back)
+        return _update_origin(request, content, back)
     visible = Project.objects.visible_to(request.user).for_list()
     project = visible.filter(pk=content.project).first() if content.project else None
     form = TemplateForm(
@@ -80,7 +80,7 @@ def _save(
     context = {
         "form": form,
         "back": back,
-        "origin": _origin(request, content),
+        "origin": _find_origin(request, content),
         "in_drawer": request.htmx.target == "drawer",
     }
     status = 422 if request.method == "POST" else 200
@@ -88,35 +88,35 @@ def _save(
     return render_partial(request, page, "form", context, status=status)
 
 
-def _origin(request: Request, content: WorkloadDraft) -> Template | None:
+def _find_origin(request: Request, content: WorkloadDraft) -> Template | None:
     """The template that the draft began from, if the user may change it."""
     if content.template is None:
         return None
     return TEMPLATE.rows.editable_by(request.user).filter(pk=content.template).first()
 
 
-def _finish(request: Request, draft: Draft, template: Template) -> HttpResponse:
+def _update_and_discard(request: Request, draft: Draft, template: Template) -> HttpResponse:
     """Update the template that a draft was opened to change, and discard the draft. If the template
     does not accept it, the draft stays."""
-    if not _took_over(request, template, draft.content):
-        return _done(request, draft.get_absolute_url())
-    return _end(draft, request)
+    if not _try_update(request, template, draft.content):
+        return _return_to(request, draft.get_absolute_url())
+    return _discard_draft(draft, request)
 
 
-def _end(draft: Draft, request: Request, back: str = "") -> HttpResponse:
+def _discard_draft(draft: Draft, request: Request, back: str = "") -> HttpResponse:
     """Discard a draft that has become a template, and open the list of templates."""
     draft.delete()
     return redirect_after_success(request, reverse("template-list"))
 
 
-def _update(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
+def _update_origin(request: Request, content: WorkloadDraft, back: str) -> HttpResponse:
     """Update the template that the draft began from with the draft's values."""
     visible = Template.objects.visible_to(request.user)
-    _took_over(request, get_object_or_404(visible, pk=content.template), content)
-    return _done(request, back)
+    _try_update(request, get_object_or_404(visible, pk=content.template), content)
+    return _return_to(request, back)
 
 
-def _took_over(request: Request, template: Template, content: WorkloadDraft) -> bool:
+def _try_update(request: Request, template: Template, content: WorkloadDraft) -> bool:
     """Update the template and report the outcome; ``False`` if it was refused."""
     try:
         services.update_template(template, content, by=request.user)
@@ -127,7 +127,7 @@ def _took_over(request: Request, template: Template, content: WorkloadDraft) -> 
     return True
 
 
-def _done(request: Request, back: str) -> HttpResponse:
+def _return_to(request: Request, back: str) -> HttpResponse:
     if not request.htmx:
         return redirect_after_success(request, back)
     return trigger_client_event(HttpResponse(status=204), "drawer-close", {})

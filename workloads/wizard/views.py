@@ -18,8 +18,13 @@ from workloads.plan import plan
 from workloads.wizard import actions, drafts
 from workloads.wizard.choices import new_assets, people
 from workloads.wizard.choices.credentials import Credentials
-from workloads.wizard.pages.page import answer, drafts_context, galleries_of, one_gallery
-from workloads.wizard.pages.screen import screen_of
+from workloads.wizard.pages.page import (
+    drafts_context,
+    gallery_context,
+    render_page,
+    searchable_inputs,
+)
+from workloads.wizard.pages.screen import build_screen
 from workloads.wizard.sections.base import PAGES, SETUP
 
 
@@ -35,7 +40,7 @@ def workload_new(request: Request) -> HttpResponse:
         raise PermissionDenied("Open this page to begin a workload; other pages cannot.")
     asked = request.GET
     if "copy" in asked:
-        workload = drafts.copy_source(request.user, asked["copy"])
+        workload = drafts.find_copy_source(request.user, asked["copy"])
         if workload is None:
             raise Http404("No such workload")
         return redirect("workload-copy", workload.pk)
@@ -53,26 +58,26 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
     """A page of the wizard. A POST stores what was entered, then does its ``action``."""
     draft = Draft.objects.visible_to(request.user).filter(pk=pk).first()
     if draft is None:
-        return _submitted(request, pk)
+        return _redirect_to_workload(request, pk)
     draft.owner = request.user
     if step not in PAGES:
         raise Http404("No such page")
     try:
         if request.method == "POST":
             return actions.act(request, draft, step)
-        if new_assets.choose(request, draft, step):
+        if new_assets.choose_created(request, draft, step):
             return redirect("draft-step", draft.pk, step)
     except Draft.DoesNotExist:  # discarded or submitted in another tab just now
-        return _submitted(request, pk)
+        return _redirect_to_workload(request, pk)
     if step != SETUP and draft.content.project is None:
         return redirect("draft-step", draft.pk, SETUP)
-    drafts.reach(draft, step)
+    drafts.record_progress(draft, step)
     if draft.fault and not request.htmx:
         messages.warning(request, f"Part of this draft is no longer readable: {draft.fault}.")
-    return answer(request, draft, step)
+    return render_page(request, draft, step)
 
 
-def _submitted(request: Request, pk: UUID) -> HttpResponse:
+def _redirect_to_workload(request: Request, pk: UUID) -> HttpResponse:
     """Lead from a draft that was submitted to its workload: after a second click, or the back
     button."""
     workload = get_object_or_404(
@@ -88,10 +93,10 @@ def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpRespo
     """The cards of one field that match ``?<name>-search=``; with ``?all=<name>`` not only the
     first few."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
-    screen = screen_of(draft, plan(draft.content, by=request.user), step)
-    if name not in galleries_of(screen):
+    screen = build_screen(draft, plan(draft.content, by=request.user), step)
+    if name not in searchable_inputs(screen):
         raise Http404("No such gallery")
-    context = one_gallery(request, screen, name) | {"screen": screen}
+    context = gallery_context(request, screen, name) | {"screen": screen}
     return render(request, "workloads/wizard/_fragment_gallery.html", context)
 
 
@@ -102,7 +107,7 @@ def draft_people(request: Request, pk: UUID) -> HttpResponse:
     """Suggestions that contain ``?text=``, for a list of ``?of=`` users or groups."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     given = search_text(request.GET, "text")
-    names = people.suggestions(draft, given, of=request.GET.get("of", ""))
+    names = people.suggest_names(draft, given, of=request.GET.get("of", ""))
     return render(request, "workloads/wizard/_suggestions.html", {"names": names})
 
 

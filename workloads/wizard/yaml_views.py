@@ -31,22 +31,22 @@ def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
     """The draft as YAML. A POST fills in the form from the text, or says which line is wrong."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if request.method != "POST":
-        return _page(request, draft, as_yaml.text_of(draft.content, request.user))
-    text = as_yaml.posted(request)
+        return _render_page(request, draft, as_yaml.write_yaml(draft.content, request.user))
+    text = as_yaml.read_posted_text(request)
     version = parse_number(request.POST.get("version", ""))
     try:
-        as_yaml.fill(draft, text, by=request.user, version=version)
+        as_yaml.fill_from_yaml(draft, text, by=request.user, version=version)
     except YamlError as error:
-        return _page(request, draft, text, problems=error.problems, status=422)
-    except drafts.Overtaken:
+        return _render_page(request, draft, text, problems=error.problems, status=422)
+    except drafts.DraftOvertaken:
         draft.refresh_from_db()
-        return _page(request, draft, text, problems=(LineProblem(0, OVERTAKEN),), status=409)
+        return _render_page(request, draft, text, problems=(LineProblem(0, OVERTAKEN),), status=409)
     messages.success(request, "The form was filled in from the YAML.")
-    page = as_yaml.page_to_look_at(plan(draft.content, by=request.user))
+    page = as_yaml.first_page_with_problem(plan(draft.content, by=request.user))
     return redirect("draft-step", draft.pk, page)
 
 
-def _page(
+def _render_page(
     request: Request,
     draft: Draft,
     text: str,
@@ -61,7 +61,7 @@ def _page(
         "problems": problems,
         "bad": next((it.line for it in problems if it.line), 0),
         "outputs": Outputs(planned, request.build_absolute_uri(SUBMISSION)),
-        "manifest": as_yaml.manifest_of(planned, request.user),
+        "manifest": as_yaml.render_manifest(planned, request.user),
         "left": all_problems(draft, planned),
         "nav_route": nav_route(planned.draft),
     }

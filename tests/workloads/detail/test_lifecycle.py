@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from spec.phases import Phase
 from tests.factories import WorkloadFactory
-from workloads.detail.lifecycle import Moment, bar, moments
+from workloads.detail.lifecycle import Moment, build_stages, read_moments
 from workloads.history import events
 from workloads.models import Event, Workload
 
@@ -17,7 +17,7 @@ NOW = timezone.now()
 
 
 def states(workload: Workload) -> str:
-    return " ".join(stage.state for stage in bar(workload, moments(workload)))
+    return " ".join(stage.state for stage in build_stages(workload, read_moments(workload)))
 
 
 def told(workload: Workload, *phases: Phase, verb: str = "submit") -> Workload:
@@ -70,7 +70,7 @@ def test_the_lifecycle_bar_never_shrinks_within_a_run(phases: list[Phase]) -> No
     furthest = 0
     for length in range(1, len(run) + 1):
         workload = Workload(phase=phases[length - 1])
-        stages = bar(workload, run[:length])
+        stages = build_stages(workload, run[:length])
         reached = sum(stage.state in {"done", "current"} for stage in stages)
         if stages[-1].state == "ahead":
             assert reached >= furthest

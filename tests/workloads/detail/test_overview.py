@@ -15,7 +15,7 @@ from projects.models import Project
 from spec.phases import RankPhase, Reason
 from tests.factories import TemplateFactory, WorkloadFactory
 from workloads import logs
-from workloads.detail.exit_codes import advice, exit_in_words
+from workloads.detail.exit_codes import advice, describe_exit
 from workloads.diagnosis.ranks import sort_by_failure
 from workloads.history import events
 from workloads.models import Attempt, Workload
@@ -199,7 +199,7 @@ def test_the_spec_shows_where_values_come_from(client: Client, workload: Workloa
     ],
 )
 def test_exit_codes_in_words(code: int | None, words: str) -> None:
-    assert exit_in_words(code).startswith(words)
+    assert describe_exit(code).startswith(words)
 
 
 def test_a_cluster_that_is_silent_is_told_where_something_is_active(

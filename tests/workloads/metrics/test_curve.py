@@ -6,7 +6,7 @@ import pytest
 
 from workloads.metrics.curve import MOST_POINTS, extend_curves, join_points
 from workloads.models import Sample
-from workloads.templatetags.curves import polyline
+from workloads.templatetags.curves import polyline_points
 
 
 def samples(*points: tuple[int, float], rank: int = 0) -> list[Sample]:
@@ -44,4 +44,4 @@ def test_the_lowest_rank_speaks_for_all() -> None:
     ],
 )
 def test_a_higher_value_is_drawn_higher(points: list[list[float]], line: str) -> None:
-    assert polyline(points) == line
+    assert polyline_points(points) == line

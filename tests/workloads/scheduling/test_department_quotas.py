@@ -126,7 +126,7 @@ def test_the_wizard_says_what_waits_for_a_department_where_queues_know_quotas(
     queued.cluster.save()
     queued.cluster.nodes.update(gpu_count=4)
     WorkloadFactory(project=other, running=True, gpus=4)
-    found = summary.of(plan(draft(queued, gpus), by=member))
+    found = summary.summarize(plan(draft(queued, gpus), by=member))
     assert found.headline == headline
     if headline == "Will wait":
         for fact in ("6 GPUs", "the quota is 5 (4 held)", "the department research"):

@@ -12,7 +12,7 @@ from tests.factories import UserFactory, WorkloadFactory
 from tests.web import signed_in
 from workloads.models import Workload
 from workloads.table import page
-from workloads.table.columns import figure
+from workloads.table.columns import format_figure
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch) -> list[page.Row]:
         return render_to_string(template, context)
 
     monkeypatch.setattr(page, "render_to_string", draw)
-    page.drawn.cache_clear()
+    page.render_row.cache_clear()
     return rows
 
 
@@ -101,4 +101,4 @@ def test_other_columns_are_another_row(ended: Workload, member: User) -> None:
     ("value", "text"), [(123456789.0, "123456789"), (0.123456, "0.1235"), (1e30, "1e+30")]
 )
 def test_a_number_has_no_more_digits_than_are_known(value: float, text: str) -> None:
-    assert figure(value) == text
+    assert format_figure(value) == text

@@ -31,7 +31,7 @@ def rows(project: Project, member: User) -> None:
 
 
 def names(query: str, user: User) -> str:
-    found = TableState.parse(QueryDict(query)).rows(user)
+    found = TableState.parse(QueryDict(query)).workloads(user)
     return " ".join(found.order_by("name").values_list("name", flat=True))
 
 

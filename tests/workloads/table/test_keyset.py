@@ -19,7 +19,7 @@ from workloads.table import state as states
 from workloads.table.columns import COLUMNS
 from workloads.table.state import TableState
 
-SORTS = [sign + column.key for column in COLUMNS if column.sorts for sign in ("", "-")]
+SORTS = [sign + column.key for column in COLUMNS if column.can_sort_by for sign in ("", "-")]
 ROWS = 47
 
 
@@ -54,7 +54,7 @@ def rows(project: Project, monkeypatch: pytest.MonkeyPatch) -> set[UUID]:
 def walk(state: TableState, user: User) -> tuple[list[list[UUID]], TableState]:
     pages: list[list[UUID]] = []
     while True:
-        page = paging.page_of(state, user)
+        page = paging.read_page(state, user)
         pages.append([row.id for row in page.rows])
         if page.following is None:
             return pages, state
@@ -71,7 +71,7 @@ def test_pages_by_keyset_show_every_row_once_forward_and_back(
     assert set(seen) == rows
     back: list[list[UUID]] = []
     while True:
-        page = paging.page_of(state, member)
+        page = paging.read_page(state, member)
         back.insert(0, [row.id for row in page.rows])
         if page.previous is None:
             break
@@ -85,19 +85,19 @@ def test_pages_by_keyset_come_in_the_order_that_was_asked_for(
 ) -> None:
     state = TableState(sort=sort, size=7)
     seen = [pk for page in walk(state, member)[0] for pk in page]
-    expected = state.rows(member).order_by(*state.key.order).values_list("pk", flat=True)
+    expected = state.workloads(member).order_by(*state.key.order).values_list("pk", flat=True)
     assert seen == list(expected)
 
 
 def test_a_row_that_appears_meanwhile_shifts_no_other(rows: set[UUID], member: User) -> None:
-    first = paging.page_of(TableState(size=7), member)
+    first = paging.read_page(TableState(size=7), member)
     assert first.following
     newest = Workload.objects.get(pk=first.rows[0].id)
     newest.pk = None
     newest.name = "late"
     newest.created_at = timezone.now()
     newest.save()
-    second = paging.page_of(TableState.parse(QueryDict(first.following.query)), member)
+    second = paging.read_page(TableState.parse(QueryDict(first.following.query)), member)
     shown = {row.id for row in first.rows} & {row.id for row in second.rows}
     assert not shown
 
@@ -106,13 +106,13 @@ def test_the_count_stops_at_its_limit(
     rows: set[UUID], member: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(paging, "MOST_COUNTED", 20)
-    assert paging.page_of(TableState(size=7), member).total == "20+"
+    assert paging.read_page(TableState(size=7), member).total == "20+"
 
 
 @pytest.mark.parametrize("token", ["nonsense", "W10", "WzEsMl0", "x" * 5000, "é"])
 def test_a_damaged_position_shows_the_first_page(token: str, rows: set[UUID], member: User) -> None:
-    first = [row.id for row in paging.page_of(TableState(size=7), member).rows]
-    shown = paging.page_of(TableState(after=token, size=7), member).rows
+    first = [row.id for row in paging.read_page(TableState(size=7), member).rows]
+    shown = paging.read_page(TableState(after=token, size=7), member).rows
     assert [row.id for row in shown] == first
 
 
@@ -123,9 +123,9 @@ def test_a_page_has_as_many_rows_as_is_wanted(
     for number in range(60):
         WorkloadFactory(name=f"row-{number}", project=project)
     state = TableState.parse(QueryDict(f"size={asked}&q=row-&sort=name"))
-    page = paging.page_of(state, member)
+    page = paging.read_page(state, member)
     assert len(page.rows) == rows_shown
-    assert page.has_others
+    assert page.has_other_pages
     if page.following:
-        following = paging.page_of(TableState.parse(QueryDict(page.following.query)), member)
+        following = paging.read_page(TableState.parse(QueryDict(page.following.query)), member)
         assert len(following.rows) == 10

@@ -13,7 +13,7 @@ from tests.web import signed_in
 from tests.workloads.wizard.browser import HTMX, Wizard
 from workloads.plan import plan
 from workloads.wizard.choices.offers import Offer
-from workloads.wizard.pages.screen import screen_of
+from workloads.wizard.pages.screen import build_screen
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 VARIABLES = "worker-environmentVariables"
@@ -180,7 +180,7 @@ def test_many_variables_ask_no_more_queries(
         given = [{"name": f"V{n}", "credential": of} for n in range(many)]
         draft.document["worker"]["values"] = {"environmentVariables": given}
         with django_assert_max_num_queries(200) as asking:
-            screen_of(draft, plan(draft.content, by=asked.user), 2)
+            build_screen(draft, plan(draft.content, by=asked.user), 2)
         counts.append(len(asking.captured_queries))
     assert counts[1] <= counts[0]
 

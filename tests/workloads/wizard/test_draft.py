@@ -118,10 +118,10 @@ def test_the_steps_of_the_wizard_show_where_the_draft_stands(wizard: Wizard) -> 
 
 def test_drafts_to_resume_are_those_with_something_in_them(wizard: Wizard) -> None:
     wizard.open()
-    assert drafts.unfinished(wizard.user) == []
+    assert drafts.unfinished_drafts(wizard.user) == []
     wizard.save(1, name="later")
     wizard.open(wizard.at(2))
-    (draft,) = drafts.unfinished(wizard.user)
+    (draft,) = drafts.unfinished_drafts(wizard.user)
     assert str(draft) == "later"
     assert draft.get_absolute_url() == wizard.at(2)
 
@@ -234,7 +234,7 @@ def test_a_new_draft_begins_where_and_as_the_last_workload_was(
     assert (content.project, content.cluster) == (other.pk, other.cluster_id)
     assert (content.framework, content.architecture) == ("JAX", "workers_only")
     assert Draft.objects.count() == 1, "nothing was entered yet"
-    assert drafts.unfinished(wizard.user) == []
+    assert drafts.unfinished_drafts(wizard.user) == []
     wizard.open(f"/workloads/new/?project={project.pk}")
     assert wizard.draft.content.project == project.pk, "whoever names one gets it"
 

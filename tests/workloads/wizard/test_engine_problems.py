@@ -86,7 +86,7 @@ def test_ranks_that_may_share_a_real_gpu_are_warned_of_nccl(
     draft.save()
     made = wizard.plan()
     assert made.submittable, made.problems
-    assert summary.of(made).cautions
+    assert summary.summarize(made).cautions
     assert "NCCL" in wizard.open(wizard.at(2)).page
 
 
@@ -120,7 +120,7 @@ def test_more_gpus_than_any_node_has_are_a_warning_and_no_refusal_in_the_wizard(
     draft.document["worker"]["assets"]["compute"] = asking(on_kubernetes, gpus)
     draft.save()
     made = wizard.plan()
-    found = summary.of(made)
+    found = summary.summarize(made)
     assert made.submittable
     assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's queue")
     assert found.tone == ("danger" if told else "neutral")
@@ -138,6 +138,6 @@ def test_a_pool_without_gpus_is_a_warning_before_all_is_filled_in(
     draft.document["values"]["nodePools"] = ["cpu"]
     draft.document["worker"]["assets"]["compute"] = asking(on_kubernetes, 1)
     draft.save()
-    found = summary.of(wizard.plan())
+    found = summary.summarize(wizard.plan())
     assert "No node of the node pool cpu has GPUs." in found.cautions[0]
     assert wizard.open(wizard.at(2)).page.count("No node of the node pool cpu has GPUs.") == 1

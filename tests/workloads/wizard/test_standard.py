@@ -58,7 +58,7 @@ def test_a_draft_after_a_standard_training_is_one_too(wizard: Wizard, project: P
 def test_the_summary_submits_to_the_path_of_the_kind(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(1)).press("save", kind="training")
     planned = wizard.plan()
-    forecast = summary.of(planned)
+    forecast = summary.summarize(planned)
     outputs = Outputs(planned)
     assert (forecast.pods, forecast.ranks) == ("1", [])
     assert "/api/v1/workloads/trainings" in outputs.curl

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def of(wizard: Wizard) -> Summary:
-    return summary.of(wizard.plan())
+    return summary.summarize(wizard.plan())
 
 
 def test_the_summary_says_that_a_training_starts_at_once(wizard: Wizard) -> None:
@@ -49,7 +49,7 @@ def test_the_summary_says_that_a_training_will_wait_for_quota(
     found = of(wizard.ready())
     assert found.headline == "Will wait"
     assert found.detail.startswith("With it, team-a would hold 2.2 GPUs, the quota is 2")
-    assert found.meters[0].over
+    assert found.meters[0].is_over
 
 
 def test_the_meter_is_of_the_quota_that_has_the_least_left(
@@ -63,7 +63,7 @@ def test_the_meter_is_of_the_quota_that_has_the_least_left(
     sibling = ProjectFactory(cluster=project.cluster, department=department)
     WorkloadFactory(project=sibling, running=True, gpus=0.9)
     over = of(wizard).meters[0]
-    assert (over.text, over.over) == ("0.3 · 0.2 over the department's quota of 1", True)
+    assert (over.text, over.is_over) == ("0.3 · 0.2 over the department's quota of 1", True)
     assert (over.used, over.total) == (1.2, 1)
 
 

@@ -182,7 +182,7 @@ class DryRunOut(Wire):
         out.manifests = _manifests_of_plan(plan, by)
         out.warnings = [WarningOut.of(problem) for problem in plan.warnings]
         if plan.fit:
-            out.verdict = VerdictOut.of(plan.fit, repairs.offered(plan, by))
+            out.verdict = VerdictOut.of(plan.fit, repairs.offer_repairs(plan, by))
         return out
 
     @classmethod

@@ -24,7 +24,7 @@ from workloads.api.submissions.distributed import (
 )
 from workloads.api.submissions.dry_run import DryRun, DryRunOut
 from workloads.models import Source
-from workloads.scripts.reading import read
+from workloads.scripts.reading import read_script
 
 router = Router(tags=["Distributed"])
 
@@ -97,7 +97,7 @@ def from_sbatch(
     rank for each task. 400 lists every line that has to be changed first, such as ``script.13``,
     and every invalid field. With ``dryRun=true`` nothing is submitted and the answer is 200."""
     cluster = Cluster.objects.visible_to(request.user).filter(pk=body.cluster_id).first()
-    script = read(body.script, cluster, as_it_stands=body.as_it_stands)
+    script = read_script(body.script, cluster, as_it_stands=body.as_it_stands)
     if blocking := [note for note in script.notes if note.blocks]:
         issues = [Issue(field=f"script.{it.line}", details=it.text) for it in blocking]
         raise ApiError(

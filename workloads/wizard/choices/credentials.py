@@ -20,10 +20,10 @@ from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
 from projects.models import Project
 from spec.data.credential import KEYS, PULLING, CredentialKind
-from workloads.wizard.sections.container.variables import written
+from workloads.wizard.sections.container.variables import option_value
 
 MOST = 100  # credentials in a list; if there are more, one searches by name
-SUGGESTED = 8
+MOST_SUGGESTED = 8
 SELECT: Option = ("", "Select a credential")
 
 
@@ -47,7 +47,7 @@ class Credentials:
         return list(rows.order_by("name", "pk")[: MOST + 1])
 
     @property
-    def are_many(self) -> bool:
+    def has_too_many(self) -> bool:
         return len(self.rows) > MOST
 
     def suggest(self, text: str) -> list[Option]:
@@ -56,68 +56,74 @@ class Credentials:
             return []
         rows = usable_credentials(self.project, self.by).filter(name__icontains=text.strip())
         rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
-        return [(row.name, option_text(row)) for row in rows[:SUGGESTED] if not self.bars(row)]
+        return [
+            (row.name, option_text(row)) for row in rows[:MOST_SUGGESTED] if not self.why_barred(row)
+        ]
 
     @property
-    def registries(self) -> list[Option]:
+    def for_registries(self) -> list[Option]:
         """For image pulls, by name. Of several with one name, the one of the nearest scope."""
-        return self._of(*PULLING)
+        return self._options_of_kinds(*PULLING)
 
     @property
-    def of_repositories(self) -> list[Option]:
+    def for_repositories(self) -> list[Option]:
         """For Git repositories, by name, as for image pulls."""
-        return self._of(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
+        return self._options_of_kinds(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
 
     @property
-    def of_buckets(self) -> list[Option]:
-        return self._of(CredentialKind.ACCESS_KEY)
+    def for_buckets(self) -> list[Option]:
+        return self._options_of_kinds(CredentialKind.ACCESS_KEY)
 
     @property
-    def of_files(self) -> list[Option]:
+    def for_files(self) -> list[Option]:
         """For Secret volumes, by name: every type except registries."""
-        return self._of(*(kind for kind in CredentialKind if kind not in PULLING))
+        return self._options_of_kinds(*(kind for kind in CredentialKind if kind not in PULLING))
 
-    def _of(self, *kinds: CredentialKind) -> list[Option]:
+    def _options_of_kinds(self, *kinds: CredentialKind) -> list[Option]:
         """Name and description of the credentials of these types; the nearest scope wins a name."""
         words: dict[str, str] = {}
-        for row in self._valid if CredentialKind.GENERIC in kinds else self._with_keys:
-            if row.spec.kind in kinds and not self._issue(row):
+        for row in (
+            self._valid_credentials
+            if CredentialKind.GENERIC in kinds
+            else self._credentials_with_keys
+        ):
+            if row.spec.kind in kinds and not self._cluster_issue(row):
                 words.setdefault(row.name, option_text(row))
         return list(words.items())
 
     @cached_property
-    def _with_keys(self) -> list[Credential]:
+    def _credentials_with_keys(self) -> list[Credential]:
         """The valid credentials by name, of one name the nearest scope first. If there are too many
         for a list, generic ones are left out, whose keys are not known from their type."""
-        if self.project is None or not self.are_many:
+        if self.project is None or not self.has_too_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
         return credentials_of_kinds([*KEYS], usable_credentials(self.project, self.by))
 
     @cached_property
-    def _valid(self) -> list[Credential]:
+    def _valid_credentials(self) -> list[Credential]:
         """All valid credentials, in the same order. There may be a thousand, but a Secret volume
         has no other way to choose one."""
-        if self.project is None or not self.are_many:
-            return self._with_keys
+        if self.project is None or not self.has_too_many:
+            return self._credentials_with_keys
         return credentials_of_kinds([*CredentialKind], usable_credentials(self.project, self.by))
 
-    def bars(self, credential: Credential) -> str:
+    def why_barred(self, credential: Credential) -> str:
         """Why a variable cannot use the credential here, or an empty text if it can."""
         if fault_of(credential):
             return "no longer valid"
         if credential.spec.is_registry:
             return "only for image pulls"
-        return self._issue(credential)
+        return self._cluster_issue(credential)
 
-    def _issue(self, credential: Credential) -> str:
+    def _cluster_issue(self, credential: Credential) -> str:
         return credential.issue_in(self.cluster) if self.cluster else ""
 
-    def ask(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
+    def ask_for_variables(self, items: Iterable[tuple[ShownItem, Values]]) -> None:
         """Turn the value and key of each variable that uses a credential into choices.
 
         ``items`` are pairs: the row as shown, and the variable as the draft has it.
         """
-        asking = [(item, given["credential"]) for item, given in items if _names_one(given)]
+        asking = [(item, given["credential"]) for item, given in items if _uses_credential(given)]
         named = (
             UsableCredentials.load((it for _, it in asking), self.project, self.by)
             if asking
@@ -125,23 +131,25 @@ class Credentials:
         )
         for item, given in asking:
             chosen = named.find(given) if named else None
-            self._ask(item.by_slug["value"], given, chosen)
-            _ask_key(item.by_slug["key"], chosen)
+            self._ask_for_value(item.by_slug["value"], given, chosen)
+            _ask_for_key(item.by_slug["key"], chosen)
             if not self.rows:
                 where = f"in {self.project.name}" if self.project else "here"
                 item.note = f"No credential can be used {where} yet. Create one under Credentials."
 
-    def _ask(self, cell: ShownCell, given: Values, chosen: Credential | None) -> None:
-        if self.are_many:
+    def _ask_for_value(self, cell: ShownCell, given: Values, chosen: Credential | None) -> None:
+        if self.has_too_many:
             cell.value = chosen.name if chosen else str(given.get("name") or "")
             cell.suggests = "draft-credentials"
             return
         cell.is_choice = True
-        cell.value = written(given)
-        options = [(_value(row), option_text(row)) for row in self.rows if not self.bars(row)]
+        cell.value = option_value(given)
+        options = [
+            (_option_value(row), option_text(row)) for row in self.rows if not self.why_barred(row)
+        ]
         if chosen:
             options = [
-                (cell.value if value == _value(chosen) else value, words)
+                (cell.value if value == _option_value(chosen) else value, words)
                 for value, words in options
             ]
         if cell.value and cell.value not in dict(options):
@@ -152,19 +160,19 @@ class Credentials:
                 why = "another person's own"
             options.append((cell.value, f"{name} ({why})"))
         cell.options = [SELECT, *options]
-        barred = ((row.name, self.bars(row)) for row in self.rows)
+        barred = ((row.name, self.why_barred(row)) for row in self.rows)
         cell.barred = [f"{name} ({why})" for name, why in barred if why]
 
 
-def _names_one(given: Values) -> bool:
+def _uses_credential(given: Values) -> bool:
     return isinstance(given.get("credential"), dict)
 
 
-def _value(credential: Credential) -> str:
-    return written({"assetId": credential.pk, "name": credential.name})
+def _option_value(credential: Credential) -> str:
+    return option_value({"assetId": credential.pk, "name": credential.name})
 
 
-def _ask_key(cell: ShownCell, chosen: Credential | None) -> None:
+def _ask_for_key(cell: ShownCell, chosen: Credential | None) -> None:
     """Offer the keys of the credential. If they are unknown, as those of an existing Secret may be,
     the key stays a text field."""
     keys = chosen.spec.names if chosen else ()

@@ -18,12 +18,12 @@ from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
 from spec.kind import kinds_of
 from spec.workload import Architecture
-from workloads.wizard.sections.base import OWN
+from workloads.wizard.sections.base import OWN_VALUES
 
-FEW = 6  # cards shown before "show all" is clicked
+FEW_CARDS = 6  # cards shown before "show all" is clicked
 MOST_ON_SETUP = 50  # the same on the first page, whose lists scroll
 SCRATCH = ""
-PLACES = ("cluster", "department", "project")
+SCOPE_COLUMNS = ("cluster", "department", "project")
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Gallery:
     hidden: int = 0
 
 
-def gallery(
-    choices: Iterable[Card], *, query: str = "", everything: bool = False, few: int = FEW
+def build_gallery(
+    choices: Iterable[Card], *, query: str = "", everything: bool = False, few: int = FEW_CARDS
 ) -> Gallery:
     """Build a gallery of the cards that match ``query``: usable ones and matches in the title
     first, and no more than ``few`` unless ``everything`` is asked for."""
@@ -79,7 +79,7 @@ def gallery(
     return Gallery(chosen + shown, len(all_cards), query, hidden)
 
 
-def clusters(user: User, chosen: Any) -> Iterator[Card]:
+def cluster_cards(user: User, chosen: Any) -> Iterator[Card]:
     """The clusters that the user sees, those that can be reached first."""
     visible = Cluster.objects.visible_to(user)
     for cluster in sorted(visible, key=lambda it: it.state != State.CONNECTED):
@@ -88,22 +88,22 @@ def clusters(user: User, chosen: Any) -> Iterator[Card]:
             str(cluster.pk),
             cluster.name,
             icon="server-2",
-            facts=(("cpu", "GPUs", _gpus_of(cluster)),),
+            facts=(("cpu", "GPUs", _gpu_text(cluster)),),
             chips=((cluster.get_state_display(), tone),),
             checked=cluster.pk == chosen,
         )
 
 
-def _gpus_of(cluster: Cluster) -> str:
+def _gpu_text(cluster: Cluster) -> str:
     count = cluster.gpu_count
     if cluster.has_virtual_gpus:
         return f"{count} virtual GPU{'' if count == 1 else 's'}"
     return f"{count} GPU{'' if count == 1 else 's'}"
 
 
-def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
+def project_cards(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
     """The user's projects in a cluster, each with what is free of its quota."""
-    rows = list(_projects(user).filter(cluster=cluster))
+    rows = list(_visible_projects(user).filter(cluster=cluster))
     usage = usage_of(rows)
     accounts = strict_quotas_of(rows)
     for project in rows:
@@ -113,36 +113,36 @@ def projects(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
             project.name,
             project.description,
             icon="folder",
-            facts=(("building", "Department", _department(project, accounts[project.pk])),),
+            facts=(("building", "Department", _department_text(project, accounts[project.pk])),),
             chips=(("May go over quota", "neutral"),) if project.over_quota else (),
             checked=project.pk == chosen,
-            meter=_quota(project, held),
+            meter=_quota_meter(project, held),
         )
 
 
-def _projects(user: User) -> QuerySet[Project]:
+def _visible_projects(user: User) -> QuerySet[Project]:
     return Project.objects.visible_to(user).for_list()
 
 
-def _department(project: Project, accounts: list[StrictQuota]) -> str:
+def _department_text(project: Project, accounts: list[StrictQuota]) -> str:
     """The department's name. If its quota is a hard limit, followed by how much of it is free,
     which may be less than the project's own quota promises."""
     for account in accounts:
         if account.kind == "department":
-            return f"{project.department}, {_free(project, account.usage, account.quota.gpus)}"
+            return f"{project.department}, {_free_text(project, account.usage, account.quota.gpus)}"
     return project.department.name
 
 
-def _quota(project: Project, held: Demand) -> tuple[float, float, str]:
-    return held.gpus, project.gpu_quota, _free(project, held, project.gpu_quota)
+def _quota_meter(project: Project, held: Demand) -> tuple[float, float, str]:
+    return held.gpus, project.gpu_quota, _free_text(project, held, project.gpu_quota)
 
 
-def _free(project: Project, held: Demand, quota: float) -> str:
+def _free_text(project: Project, held: Demand, quota: float) -> str:
     noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
     return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
 
 
-def kinds(draft: WorkloadDraft) -> list[Card]:
+def kind_cards(draft: WorkloadDraft) -> list[Card]:
     """The workload kinds to choose from, such as standard and distributed for a training. Empty if
     there is only one."""
     cards = [
@@ -152,7 +152,7 @@ def kinds(draft: WorkloadDraft) -> list[Card]:
     return cards if len(cards) > 1 else []
 
 
-def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
+def framework_cards(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
     """The frameworks. Those that the cluster cannot start say why."""
     for framework in Framework:
         support = cluster.capabilities.framework(framework) if cluster else None
@@ -164,7 +164,7 @@ def frameworks(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
         )
 
 
-def architectures(chosen: str) -> Iterator[Card]:
+def architecture_cards(chosen: str) -> Iterator[Card]:
     words = {
         Architecture.WORKERS_AND_MASTER: "The master is rank 0.",
         Architecture.WORKERS_ONLY: "Worker 0 is rank 0.",
@@ -178,19 +178,19 @@ def architectures(chosen: str) -> Iterator[Card]:
         )
 
 
-def templates(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
+def template_cards(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
     """The project's templates for what is being created: a workspace cannot start from a
     training's."""
     text = "Fill in all pages yourself."
     yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not draft.template)
     if project is not None:
         kind = KINDS["template"]
-        for template, card in _usable(kind, user, project):
+        for template, card in _usable_assets(kind, user, project):
             if template.draft.traits.noun == draft.traits.noun:
-                yield _asset(template, card, kind.icon, template.pk == draft.template)
+                yield _asset_card(template, card, kind.icon, template.pk == draft.template)
 
 
-def assets(
+def replica_asset_cards(
     kind: AssetKind[Any], user: User, project: Project, draft: WorkloadDraft, replica: ReplicaDraft
 ) -> list[Card]:
     """Every asset of the project, the most likely choice for such a workload first. Those made for
@@ -202,27 +202,31 @@ def assets(
         return kind.distance(pair[0], draft.traits, framework)
 
     offered = [
-        _asset(
+        _asset_card(
             asset,
             card,
             kind.icon,
             asset.pk == chosen,
-            why_not=card.why_not or _capital(kind.why_unfit(asset, framework)),
+            why_not=card.why_not or _capitalize(kind.why_unfit(asset, framework)),
         )
-        for asset, card in sorted(_usable(kind, user, project), key=distance)
+        for asset, card in sorted(_usable_assets(kind, user, project), key=distance)
     ]
     facts = kind.copied_facts(replica.values)
     if facts and not chosen:
-        offered.insert(0, _own(kind.icon, facts))
+        offered.insert(0, _own_values_card(kind.icon, facts))
     return offered
 
 
-def _usable(kind: AssetKind[Any], user: User, project: Project) -> Iterable[tuple[Any, AssetCard]]:
-    rows = list(kind.rows.visible_to(user).usable_in(project).select_related(*PLACES))
+def _usable_assets(
+    kind: AssetKind[Any], user: User, project: Project
+) -> Iterable[tuple[Any, AssetCard]]:
+    rows = list(kind.rows.visible_to(user).usable_in(project).select_related(*SCOPE_COLUMNS))
     return zip(rows, asset_cards(kind, rows, project.cluster), strict=True)
 
 
-def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: str = "") -> Card:
+def _asset_card(
+    asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: str = ""
+) -> Card:
     return Card(
         str(asset.pk),
         asset.name,
@@ -235,13 +239,13 @@ def _asset(asset: Asset, card: AssetCard, icon: str, checked: bool, *, why_not: 
     )
 
 
-def _own(icon: str, facts: list[Fact]) -> Card:
+def _own_values_card(icon: str, facts: list[Fact]) -> Card:
     """The card for values of its own, with ``facts`` about them, where no asset is chosen."""
     text = "Of the copied workload, or set by a suggestion of the summary; not an asset."
     return Card(
-        OWN, "This workload's own values", text, icon=icon, facts=tuple(facts), checked=True
+        OWN_VALUES, "This workload's own values", text, icon=icon, facts=tuple(facts), checked=True
     )
 
 
-def _capital(words: str) -> str:
+def _capitalize(words: str) -> str:
     return f"{words[:1].upper()}{words[1:]}"

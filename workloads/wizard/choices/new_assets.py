@@ -19,7 +19,7 @@ from workloads.wizard.sections.base import SETUP, Question
 from workloads.wizard.sections.table import questions
 
 
-def page_of(draft: Draft, page: int, slug: str, slot: str) -> str:
+def creation_page(draft: Draft, page: int, slug: str, slot: str) -> str:
     """Address of the page that creates an asset of the kind ``slug``, or a project, and then
     returns to ``page`` of the draft. ``slot`` is the role that asks for it, such as ``worker``.
     Raises ``Http404`` for a kind that has no such page."""
@@ -34,7 +34,7 @@ def page_of(draft: Draft, page: int, slug: str, slot: str) -> str:
     return f"{kind.address('create')}?{query}"
 
 
-def choose(request: Request, draft: Draft, page: int) -> bool:
+def choose_created(request: Request, draft: Draft, page: int) -> bool:
     """Choose what was just created, and return whether there was anything to choose. The page that
     created it returns with ``?environment=<id>&slot=worker`` or ``?project=<id>``."""
     slot = request.GET.get("slot", "")
@@ -43,7 +43,7 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
         chosen = request.GET.get(kind.slug, "")
         if parse_uuid(chosen) and f"{slot}-{kind.slug}" in questions():
             posted[f"{slot}-{kind.slug}"] = chosen
-    if project := _new_project(request) if page == SETUP else None:
+    if project := _created_project(request) if page == SETUP else None:
         posted["cluster"] = str(project.cluster_id)
         posted["project"] = str(project.pk)
     if posted:
@@ -54,15 +54,15 @@ def choose(request: Request, draft: Draft, page: int) -> bool:
 
 def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
     for question in questions().values():
-        asset = request.GET.get(question.makes, "") if question.role == slot else ""
-        if question.makes and parse_uuid(asset):
-            change = partial(_append, question=question, asset=asset)
+        asset = request.GET.get(question.creates, "") if question.role == slot else ""
+        if question.creates and parse_uuid(asset):
+            change = partial(_append_item, question=question, asset=asset)
             drafts.edit(draft, change, touch=False)
             return True
     return False
 
 
-def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
+def _append_item(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
     """Add the asset to the list, unless it is there: the page may be loaded twice."""
     values = question.values_in(content)
     if values is None:
@@ -73,6 +73,6 @@ def _append(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
     return {question.name}
 
 
-def _new_project(request: Request) -> Project | None:
+def _created_project(request: Request) -> Project | None:
     pk = parse_number(request.GET.get("project", ""))
     return Project.objects.visible_to(request.user).filter(pk=pk).first() if pk else None

@@ -53,7 +53,7 @@ class Offer:
         self.cluster, self.project, self.by = cluster, project, by
         self.credentials = Credentials(project, cluster, by=by)
 
-    def lacks(self, section: Section) -> str:
+    def why_missing(self, section: Section) -> str:
         """Why the cluster does not support a section of the page; empty if it does."""
         if self.cluster:
             return self.cluster.definition.missing_sections.get(section.key, "")
@@ -73,7 +73,7 @@ class Offer:
         return field_sentence(reason) if reason else ""
 
     @cached_property
-    def sources(self) -> set[str]:
+    def variable_sources(self) -> set[str]:
         """The sources that a variable can take its value from here."""
         if self.cluster and self.cluster.definition.has_secrets:
             return set(dict(SOURCES))
@@ -81,9 +81,9 @@ class Offer:
 
     def warn_about_people(self, shown: ShownField) -> None:
         """Add notes and warnings to each tool that names people or groups."""
-        people.warn(shown, self.by)
+        people.add_warnings(shown, self.by)
 
-    def asks(self, question: Question) -> bool:
+    def may_ask(self, question: Question) -> bool:
         """Whether the general settings let the form ask the question."""
         return not question.switch or bool(getattr(self._settings, question.switch))
 
@@ -112,13 +112,13 @@ class Offer:
         return LazyChoices(
             choices,
             {
-                **{name: partial(self._listed_assets_of, name) for name in listed},
+                **{name: partial(self._listed_options, name) for name in listed},
                 "claims": lambda: [(it, f"{it} ({of})") for it, of in (self.claims or {}).items()],
                 "config_maps": lambda: [(it, it) for it in self.config_maps or ()],
-                "registries": lambda: own.registries if pulls else [],
-                "git_credentials": lambda: own.of_repositories,
-                "access_keys": lambda: own.of_buckets,
-                "mounted_credentials": lambda: own.of_files,
+                "registries": lambda: own.for_registries if pulls else [],
+                "git_credentials": lambda: own.for_repositories,
+                "access_keys": lambda: own.for_buckets,
+                "mounted_credentials": lambda: own.for_files,
             },
         )
 
@@ -141,7 +141,7 @@ class Offer:
         names = self.cluster.definition.config_maps(self.cluster, self.project.name)
         return None if names is None else list(names)
 
-    def _listed_assets_of(self, name: str) -> list[Option]:
+    def _listed_options(self, name: str) -> list[Option]:
         return self._listed_assets.get(name, [])
 
     @cached_property

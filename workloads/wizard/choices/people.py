@@ -16,22 +16,22 @@ from workloads.models import Draft
 from workloads.tools.names import is_named, users_by_name
 
 MOST = 8
-NOT_THERE = (
+AUTHOR_LEFT_OUT = (
     "You are not among them. As the author you still have access while you see the workload."
 )
-NO_MEMBER = "You are in none of these groups. As the author you still have access."
+AUTHOR_IN_NO_GROUP = "You are in none of these groups. As the author you still have access."
 
 
-def suggestions(draft: Draft, text: str, *, of: str) -> list[str]:
+def suggest_names(draft: Draft, text: str, *, of: str) -> list[str]:
     """Up to :data:`MOST` names that contain ``text``, in order: of groups if ``of`` says so, else
     of people. Only names that the draft's author may see."""
-    names = _groups(draft.owner) if of == Access.GROUPS else _people(draft.owner)
+    names = _visible_groups(draft.owner) if of == Access.GROUPS else _visible_people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
     fitting = names.filter(**{f"{column}__icontains": text.strip()})
     return list(fitting.order_by(column).values_list(column, flat=True).distinct()[:MOST])
 
 
-def _people(user: User) -> QuerySet[User]:
+def _visible_people(user: User) -> QuerySet[User]:
     """Members of the user's projects, or everyone for those who may list all users."""
     active = User.objects.filter(is_active=True)
     if access.may(user, "users.read"):
@@ -39,25 +39,28 @@ def _people(user: User) -> QuerySet[User]:
     return active.filter(projects__in=Project.objects.visible_to(user))
 
 
-def _groups(user: User) -> QuerySet[UserGroup]:
+def _visible_groups(user: User) -> QuerySet[UserGroup]:
     every = UserGroup.objects.all()
     return every if access.may(user, "groups.read") else every.filter(memberships__user=user)
 
 
-def warn(shown: ShownField, by: User) -> None:
+def add_warnings(shown: ShownField, by: User) -> None:
     """Add notes and warnings to each tool that names people or groups: names that do not exist,
     whose address an email address is, and whether the author would be left out."""
     for item in shown.items:
         rule = item.by_slug["access"].value
         who = item.by_slug["who"]
         if who.names and rule == Access.USERS:
-            usernames = {by.username, *_usernames(_people(by).filter(username__in=who.names))}
-            held = _addresses([name for name in who.names if name not in usernames], by)
+            usernames = {
+                by.username,
+                *_usernames(_visible_people(by).filter(username__in=who.names)),
+            }
+            held = _address_holders([name for name in who.names if name not in usernames], by)
             clear = (f"{it} is {its.users[0]}." for it, its in held.items() if its.is_clear)
             who.note = " ".join(clear)
-            who.warnings = list(_of_users(who.names, by, usernames, held))
+            who.warnings = list(_user_warnings(who.names, by, usernames, held))
         elif who.names and rule == Access.GROUPS:
-            who.warnings = list(_of_groups(who.names, by))
+            who.warnings = list(_group_warnings(who.names, by))
 
 
 def _usernames(users: QuerySet[User]) -> QuerySet[User, str]:
@@ -74,11 +77,11 @@ class AddressHolders:
     is_clear: bool
 
 
-def _addresses(names: list[str], by: User) -> dict[str, AddressHolders]:
+def _address_holders(names: list[str], by: User) -> dict[str, AddressHolders]:
     """The names that are email addresses of people whom the author may see."""
     held = users_by_name(names)
     those = {it.pk for its in held.values() for it in its}
-    visible = {by.username, *_usernames(_people(by).filter(pk__in=those))}
+    visible = {by.username, *_usernames(_visible_people(by).filter(pk__in=those))}
     addresses = {}
     for name in names:
         its = held.get(name.lower(), [])
@@ -90,7 +93,7 @@ def _addresses(names: list[str], by: User) -> dict[str, AddressHolders]:
     return addresses
 
 
-def _of_users(
+def _user_warnings(
     who: list[str], by: User, usernames: set[str], held: dict[str, AddressHolders]
 ) -> Iterator[str]:
     for address, its in held.items():
@@ -101,13 +104,13 @@ def _of_users(
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
     if not is_named(by, who):
-        yield NOT_THERE
+        yield AUTHOR_LEFT_OUT
 
 
-def _of_groups(who: list[str], by: User) -> Iterator[str]:
+def _group_warnings(who: list[str], by: User) -> Iterator[str]:
     if access.may(by, "groups.read"):
-        there = set(_groups(by).filter(name__in=who).values_list("name", flat=True))
+        there = set(_visible_groups(by).filter(name__in=who).values_list("name", flat=True))
         if missing := [name for name in who if name not in there]:
             yield f"There is no group {', '.join(missing)} yet."
     if not by.user_groups.filter(name__in=who).exists():
-        yield NO_MEMBER
+        yield AUTHOR_IN_NO_GROUP

@@ -26,31 +26,31 @@ UNRULED = {"cluster", "project", "template", "name"}
 LONGEST = 200
 
 
-def may_rule(question: Question) -> bool:
+def may_have_rule(question: Question) -> bool:
     """Whether a template may have a rule for the question. If two questions share a list, only the
     first has the rule."""
     return question.key not in UNRULED and not question.alias
 
 
-def path_of(question: Question) -> str:
+def rule_path(question: Question) -> str:
     """The question's path as rules have it, such as ``worker.image``."""
     return ".".join(map(str, question.path))
 
 
 def is_hidden(plan: Plan, question: Question) -> bool:
     """Whether the template hides the question."""
-    ruling = plan.fields.get(path_of(question))
+    ruling = plan.fields.get(rule_path(question))
     return bool(ruling and ruling.hidden)
 
 
-def show(shown: ShownField, question: Question, plan: Plan) -> None:
+def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
     """Show the rule of the template that a draft uses, or while a template is edited, the choice of
     the rule."""
-    field = path_of(question)
-    if plan.draft.is_template and may_rule(question):
+    field = rule_path(question)
+    if plan.draft.is_template and may_have_rule(question):
         rule = next((it for it in plan.draft.rules or () if it.field == field), None)
         why = rule.why if rule else ""
-        shown.rule = ShownRule(f"rule-{question.name}", _mode(rule), why, OPTIONS)
+        shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
     elif (ruling := plan.fields.get(field)) and plan.template:
         shown.ruling = ruling.words
         theirs = rulings.value_of(plan.template.draft, field)
@@ -58,13 +58,13 @@ def show(shown: ShownField, question: Question, plan: Plan) -> None:
         shown.strayed = ruling.locked and not shown.locked
 
 
-def capture(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
+def capture_rules(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
     """Store the rules that were chosen for the fields of a page."""
     rules = {rule.field: rule for rule in draft.rules or ()}
     for question in questions().values():
         name = f"rule-{question.name}"
-        field = path_of(question)
-        if name not in posted or not may_rule(question):
+        field = rule_path(question)
+        if name not in posted or not may_have_rule(question):
             continue
         mode = posted[name]
         why = posted.get(f"{name}-why", "").strip()[:LONGEST]
@@ -74,7 +74,7 @@ def capture(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
     draft.rules = tuple(rules[field] for field in sorted(rules))
 
 
-def _mode(rule: FieldRule | None) -> str:
+def _rule_mode(rule: FieldRule | None) -> str:
     if rule is None:
         return FREE
     return HIDDEN if rule.hidden else LOCKED if rule.locked else REQUIRED if rule.required else FREE

@@ -12,27 +12,27 @@ from spec.draft import Values
 from spec.framework import owner_of
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
-from workloads.wizard.choices import rules, there
+from workloads.wizard.choices import namespace, rules
 from workloads.wizard.choices.offers import Offer
-from workloads.wizard.pages.problems import Located, sentence
-from workloads.wizard.places import number_of
+from workloads.wizard.locations import find_item_index
+from workloads.wizard.pages.problems import LocatedProblem, problem_sentence
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import Question, Section
 
 #: Inputs in which a person may replace an asset's value.
-OVERRIDES = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
+REPLACEABLE = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
 
 
-def inputs(
-    plan: Plan, page: int, offer: Offer, located: Iterable[Located], touched: set[str]
+def page_inputs(
+    plan: Plan, page: int, offer: Offer, located: Iterable[LocatedProblem], touched: set[str]
 ) -> Iterator[ShownField]:
     """The inputs of a page. Only ``touched`` questions, which the author has left, show their
     errors."""
     located = list(located)
-    for question in table.on(page):
+    for question in table.questions_on(page):
         values = question.values_in(plan.draft) or {}
         if _is_asked(question, values, plan, offer):
-            shown = _show(question, values, plan, offer)
+            shown = _show_question(question, values, plan, offer)
             if question.name in touched:
                 _add_errors(shown, question, plan, located)
             yield shown
@@ -48,40 +48,42 @@ def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> b
     draft = plan.draft
     if rules.is_hidden(plan, question) or not question.is_for(draft):
         return False
-    if not offer.asks(question) and not _is_begun(values, question):
+    if not offer.may_ask(question) and not _has_answer(values, question):
         return False
     if question.is_list or nested.get(values, question.key):
         return True
     fits_framework = owner_of(question.key) in {None, draft.framework}
     fits_kind = question.key in draft.traits.shares
-    return (fits_framework or fits_kind) and not offer.lacks(table.section(question.section))
+    return (fits_framework or fits_kind) and not offer.why_missing(
+        table.find_section(question.section)
+    )
 
 
-def _is_begun(values: Values, question: Question) -> bool:
+def _has_answer(values: Values, question: Question) -> bool:
     """Whether the question has an answer, or another one with the same first key has."""
     return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
-def _show(question: Question, values: Values, plan: Plan, offer: Offer) -> ShownField:
+def _show_question(question: Question, values: Values, plan: Plan, offer: Offer) -> ShownField:
     field = question
-    if question.typed and not offer.choices.get(question.choices):
+    if question.may_be_typed and not offer.choices.get(question.choices):
         field = replace(question, input=Input.TEXT)
-    standard = _standard(plan, question, offer)
+    standard = _project_default(plan, question, offer)
     if standard and nested.get(values, question.key) in nested.EMPTY:
         values = {question.key: standard}
     shown = show_field(field, values, offer.choices)
     if standard:
-        _compare(shown, standard, plan)
-    _withhold(shown, question, offer)
+        _compare_with_default(shown, standard, plan)
+    _hide_unsupported(shown, question, offer)
     question.add_details(shown, plan, offer)
     if question.is_list:
-        there.note(shown, offer)
+        namespace.add_notes(shown, offer)
     _add_origin(shown, question, plan)
-    rules.show(shown, question, plan)
+    rules.show_rule(shown, question, plan)
     return shown
 
 
-def _withhold(shown: ShownField, question: Question, offer: Offer) -> None:
+def _hide_unsupported(shown: ShownField, question: Question, offer: Offer) -> None:
     """Hide the cells and options that the cluster does not support. Those that already have a
     value, such as in a copied workload, stay visible so that they can be removed."""
     shown.why_not = offer.why_not(question)
@@ -104,15 +106,15 @@ def _withhold(shown: ShownField, question: Question, offer: Offer) -> None:
             ]
 
 
-def _standard(plan: Plan, question: Question, offer: Offer) -> list[str]:
+def _project_default(plan: Plan, question: Question, offer: Offer) -> list[str]:
     """The project's default items of a list; none if the cluster does not support the section."""
-    if not (question.of_project and plan.project):
+    if not (question.project_default and plan.project):
         return []
-    lacks = offer.lacks(table.section(question.section))
-    return [] if lacks else list(getattr(plan.project, question.of_project))
+    lacks = offer.why_missing(table.find_section(question.section))
+    return [] if lacks else list(getattr(plan.project, question.project_default))
 
 
-def _compare(shown: ShownField, standard: list[str], plan: Plan) -> None:
+def _compare_with_default(shown: ShownField, standard: list[str], plan: Plan) -> None:
     """Say whether a list uses the project's default items or replaces them."""
     shown.is_default = nested.get(plan.document, shown.field.key) == standard
     shown.changed = not shown.is_default
@@ -121,12 +123,12 @@ def _compare(shown: ShownField, standard: list[str], plan: Plan) -> None:
 
 
 def _add_errors(
-    shown: ShownField, question: Question, plan: Plan, located: Iterable[Located]
+    shown: ShownField, question: Question, plan: Plan, located: Iterable[LocatedProblem]
 ) -> None:
     for its, problem in located:
         if its == question:
-            number = number_of(problem, question, plan)
-            shown.add_error(sentence(question, problem), problem.path, item=number)
+            number = find_item_index(problem, question, plan)
+            shown.add_error(problem_sentence(question, problem), problem.path, item=number)
 
 
 def _add_origin(shown: ShownField, question: Question, plan: Plan) -> None:
@@ -145,22 +147,22 @@ def _add_layer(shown: ShownField, layer: Values, source: str, counts: Any) -> No
     end."""
     theirs = nested.get(layer, shown.field.key)
     if shown.field.input is Input.ROWS:
-        _inherit(shown, theirs or [], source)
+        _inherit_rows(shown, theirs or [], source)
     elif shown.field.inherits:
         _inherit_items(shown, theirs or [], source)
-    elif theirs not in nested.EMPTY and shown.field.input in OVERRIDES:
+    elif theirs not in nested.EMPTY and shown.field.input in REPLACEABLE:
         shown.changed = shown.value not in nested.EMPTY
         verb = "Replaces" if shown.changed else "Uses"
         if shown.changed or counts == theirs:  # else another field replaced it
-            shown.origin = f"{verb} {_label(shown, theirs)} from {source}."
+            shown.origin = f"{verb} {_value_label(shown, theirs)} from {source}."
 
 
-def _label(shown: ShownField, value: Any) -> str:
+def _value_label(shown: ShownField, value: Any) -> str:
     label = dict(shown.field.options).get(str(value), "")
     return f"{label[:1].lower()}{label[1:]}" or str(value)
 
 
-def _inherit(shown: ShownField, theirs: list[Values], source: str) -> None:
+def _inherit_rows(shown: ShownField, theirs: list[Values], source: str) -> None:
     by_name = {item.by_slug["name"].value: item for item in shown.items}
     for item in theirs:
         own = by_name.get(item["name"])
@@ -175,7 +177,7 @@ def _inherit(shown: ShownField, theirs: list[Values], source: str) -> None:
 
 def _inherit_items(shown: ShownField, theirs: list[Values], source: str) -> None:
     own = {item.by_slug["name"].value for item in shown.items}
-    in_words = shown.field.words if isinstance(shown.field, Question) else None
+    in_words = shown.field.describe_item if isinstance(shown.field, Question) else None
     for item in theirs if in_words else ():
         if item["name"] not in own:
             text = in_words(item) if in_words else ""
@@ -189,7 +191,7 @@ class Fold:
 
     section: Section
     inputs: list[ShownField]
-    lacks: str = ""
+    why_missing: str = ""
     has_focus: bool = False
 
     @property
@@ -197,24 +199,24 @@ class Fold:
         return self.section.key
 
     @property
-    def changed(self) -> int:
+    def changed_count(self) -> int:
         """Number of inputs that differ from their default, where a list counts all of its items."""
         return sum(len(it.filled) or 1 for it in self.inputs if it.is_given)
 
     @property
-    def invalid(self) -> bool:
+    def is_invalid(self) -> bool:
         return any(it.invalid for it in self.inputs)
 
     @property
     def is_open(self) -> bool:
-        return self.invalid or self.has_focus
+        return self.is_invalid or self.has_focus
 
     @property
     def withheld(self) -> list[tuple[str, str]]:
         """The lists and cells that the cluster does not support, as pairs of labels and reason.
         Labels with the same reason share a pair."""
         labels: dict[str, list[str]] = {}
-        for it in [] if self.lacks else self.lists:
+        for it in [] if self.why_missing else self.lists:
             for label, why in [(it.field.label, it.why_not)] if it.why_not else it.withheld:
                 labels.setdefault(words.field_sentence(why), []).append(label)
         return [(", ".join(dict.fromkeys(its)), why) for why, its in labels.items()]
@@ -224,5 +226,5 @@ class Fold:
         return [it for it in self.inputs if it.field.is_list]
 
     @property
-    def singles(self) -> list[ShownField]:
+    def single_inputs(self) -> list[ShownField]:
         return [it for it in self.inputs if not it.field.is_list]

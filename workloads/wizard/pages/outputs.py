@@ -55,7 +55,7 @@ def _body(plan: Plan) -> dict[str, Any]:
     whole = documents.dump_spec(plan.spec) if plan.spec else plan.document
     document = documents.mask_secret_values(documents.without_defaults(whole))
     body: dict[str, Any] = {"name": plan.draft.name}
-    if template := _template(plan, document):
+    if template := _nameable_template(plan, document):
         body["templateId"] = str(template.pk)
     if plan.project:
         body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
@@ -67,7 +67,7 @@ def _body(plan: Plan) -> dict[str, Any]:
     return body
 
 
-def _template(plan: Plan, document: dict[str, Any]) -> Template | None:
+def _nameable_template(plan: Plan, document: dict[str, Any]) -> Template | None:
     """The template that the request can name, so that its rules apply. ``None`` if a request that
     names it would not mean the same as the draft."""
     template = None if plan.draft.is_template else plan.template

@@ -22,7 +22,7 @@ from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import galleries
 from workloads.wizard.pages import review, summary
 from workloads.wizard.pages.outputs import SUBMISSION, Outputs
-from workloads.wizard.pages.screen import Screen, screen_of
+from workloads.wizard.pages.screen import Screen, build_screen
 from workloads.wizard.sections.base import MASTER, SETUP
 
 FOLDER = "workloads/wizard"
@@ -34,7 +34,7 @@ VIRTUAL_GPUS = "GPUs here are virtual: accounting units that run on the CPU."
 Context = dict[str, Any]
 
 
-def answer(
+def render_page(
     request: Request,
     draft: Draft,
     page: int,
@@ -53,25 +53,25 @@ def answer(
     contain what was posted. ``whole``: htmx gets all fields, whatever it asked for.
     """
     planned = planned or plan(draft.content, by=request.user)
-    screen = screen_of(draft, planned, page, focus=focus)
-    forecast = summary.of(planned)
+    screen = build_screen(draft, planned, page, focus=focus)
+    forecast = summary.summarize(planned)
     context = {"screen": screen, "summary": forecast, "draft": draft, "focus": focus}
     context["outputs"] = Outputs(planned, request.build_absolute_uri(SUBMISSION))
     context["shows"] = (request.GET if request.method == "GET" else request.POST).getlist("shows")
     if not planned.draft.is_template:
-        forecast.repairs = repairs.offered(planned, request.user)
+        forecast.repairs = repairs.offer_repairs(planned, request.user)
     context["overtaken"] = overtaken
     context["brings_command"] = _brings_command(request, screen)
     context["nav_route"] = nav_route(planned.draft)
     if page == MASTER:
-        context["review"] = review.of(screen)
+        context["review"] = review.review_pages(screen)
     if not request.htmx or request.htmx.boosted:
-        return render(request, PAGE, context | _galleries(request, screen), status=status)
+        return render(request, PAGE, context | _galleries_context(request, screen), status=status)
     if whole:
         template = f"{FOLDER}/_fragment_page.html"
-        more = _galleries(request, screen)
+        more = _galleries_context(request, screen)
     else:
-        template, more = _part(request, screen, focus)
+        template, more = _changed_part(request, screen, focus)
     return render(request, template, context | more | {"oob": True}, status=status)
 
 
@@ -80,7 +80,7 @@ def nav_route(content: WorkloadDraft) -> str:
     return "template-list" if content.is_template else "workload-list"
 
 
-def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
+def _changed_part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     """The template of the part that htmx replaces, and its additional context: the page's fields or
     one section, a gallery, a list, only the notes, or an output that was opened."""
     # An output was opened. The page keeps the version of the draft that it shows.
@@ -92,11 +92,11 @@ def _part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
     lists = (it for it in screen.inputs if it.field.is_list)
     rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
     if target == "wizard-page":
-        return f"{FOLDER}/_fragment_page.html", _galleries(request, screen)
+        return f"{FOLDER}/_fragment_page.html", _galleries_context(request, screen)
     if fold:
         return f"{FOLDER}/_fragment_fold.html", {"fold": replace(fold, has_focus=True)}
-    if chosen in galleries_of(screen):
-        more = one_gallery(request, screen, chosen) | {"live": True}
+    if chosen in searchable_inputs(screen):
+        more = gallery_context(request, screen, chosen) | {"live": True}
         return f"{FOLDER}/_fragment_gallery.html", more
     if rows:
         return f"{FOLDER}/_fragment_rows.html", {"shown": rows}
@@ -108,67 +108,73 @@ def _brings_command(request: Request, screen: Screen) -> bool:
     return any(f"{screen.role}-{kind.slug}" in request.POST for kind in pod_kinds())
 
 
-def galleries_of(screen: Screen) -> dict[str, ShownField]:
+def searchable_inputs(screen: Screen) -> dict[str, ShownField]:
     """The inputs of the page that choose from a gallery that can be searched, by name."""
     cards = (it for it in screen.inputs if it.field.input is Input.CARDS)
     return {it.name: it for it in cards if it.field.key in KINDS or it.name == PROJECT}
 
 
-def one_gallery(request: Request, screen: Screen, name: str) -> Context:
+def gallery_context(request: Request, screen: Screen, name: str) -> Context:
     """Context of ``_gallery.html`` for one of these inputs."""
-    shown = galleries_of(screen)[name]
+    shown = searchable_inputs(screen)[name]
     kind = KINDS.get(shown.field.key)
     asked = request.GET if request.method == "GET" else request.POST
     everything = asked.get("all") == name or request.POST.get("action", "") == f"all:{name}"
-    gallery = galleries.gallery(
-        _cards(request, screen, kind) if kind else _projects(request, screen),
+    gallery = galleries.build_gallery(
+        _asset_cards(request, screen, kind) if kind else _project_cards(request, screen),
         query=search_text(asked, f"{name}-search"),
         everything=everything,
-        few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW,
+        few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW_CARDS,
     )
     empty = NO_PROJECT if screen.content.cluster else NO_CLUSTER
-    return {"shown": shown, "gallery": gallery, "whole": screen.page == SETUP} | (
-        {"kind": kind, "title": kind.title.lower(), "lead": _lead(screen, kind)}
+    return {"shown": shown, "gallery": gallery, "redraws_page": screen.page == SETUP} | (
+        {"kind": kind, "title": kind.title.lower(), "lead": _gallery_lead(screen, kind)}
         if kind
         else {"kind": None, "title": "projects", "empty": empty}
     )
 
 
-def _projects(request: Request, screen: Screen) -> Iterable[galleries.Card]:
+def _project_cards(request: Request, screen: Screen) -> Iterable[galleries.Card]:
     content = screen.content
-    return galleries.projects(request.user, content.cluster, content.project)
+    return galleries.project_cards(request.user, content.cluster, content.project)
 
 
-def _lead(screen: Screen, kind: AssetKind[Any]) -> str:
+def _gallery_lead(screen: Screen, kind: AssetKind[Any]) -> str:
     cluster = screen.plan.cluster
     virtual = kind.counts_gpus and cluster and cluster.has_virtual_gpus
     return f"{kind.choice_lead} {VIRTUAL_GPUS}" if virtual else kind.choice_lead
 
 
-def _galleries(request: Request, screen: Screen) -> Context:
+def _galleries_context(request: Request, screen: Screen) -> Context:
     """Context with all galleries and cards of the page."""
     user = request.user
     content = screen.content
     planned = screen.plan
     if screen.page == SETUP:
-        frameworks = list(galleries.frameworks(_cluster(planned, user), content.framework))
+        frameworks = list(
+            galleries.framework_cards(_chosen_cluster(planned, user), content.framework)
+        )
         return {
-            "clusters": list(galleries.clusters(user, content.cluster)),
-            "projects": one_gallery(request, screen, PROJECT),
-            "kinds": galleries.kinds(content),
+            "clusters": list(galleries.cluster_cards(user, content.cluster)),
+            "projects": gallery_context(request, screen, PROJECT),
+            "kinds": galleries.kind_cards(content),
             "frameworks": frameworks,
             "unavailable": [card for card in frameworks if card.why_not],
-            "architectures": list(galleries.architectures(content.architecture)),
-        } | ({} if content.is_template else {"templates": one_gallery(request, screen, "template")})
+            "architectures": list(galleries.architecture_cards(content.architecture)),
+        } | (
+            {}
+            if content.is_template
+            else {"templates": gallery_context(request, screen, "template")}
+        )
     if screen.page == MASTER and content.master is None:
         return {}
     panels: dict[str, list[Context]] = {panel: [] for panel in Panel}
-    for name, shown in galleries_of(screen).items():
-        panels[str(KINDS[shown.field.key].panel)].append(one_gallery(request, screen, name))
+    for name, shown in searchable_inputs(screen).items():
+        panels[str(KINDS[shown.field.key].panel)].append(gallery_context(request, screen, name))
     return {"panels": panels}
 
 
-def _cluster(planned: Plan, user: User) -> Cluster | None:
+def _chosen_cluster(planned: Plan, user: User) -> Cluster | None:
     """The chosen cluster, even while no project is chosen yet."""
     chosen = planned.draft.cluster
     if planned.cluster or chosen is None:
@@ -176,18 +182,20 @@ def _cluster(planned: Plan, user: User) -> Cluster | None:
     return Cluster.objects.visible_to(user).filter(pk=chosen).first()
 
 
-def _cards(request: Request, screen: Screen, kind: AssetKind[Any]) -> Iterable[galleries.Card]:
+def _asset_cards(
+    request: Request, screen: Screen, kind: AssetKind[Any]
+) -> Iterable[galleries.Card]:
     user = request.user
     content = screen.content
     project = screen.plan.project
     if not kind.is_chosen_per_pod:
-        return galleries.templates(user, project, content)
+        return galleries.template_cards(user, project, content)
     replica = content.replicas.get(screen.role)
     if project is None or replica is None:
         return []
-    return galleries.assets(kind, user, project, content, replica)
+    return galleries.replica_asset_cards(kind, user, project, content, replica)
 
 
 def drafts_context(request: Request) -> Context:
     """Context of ``workloads/wizard/_drafts.html``."""
-    return {"drafts": drafts.unfinished(request.user)}
+    return {"drafts": drafts.unfinished_drafts(request.user)}

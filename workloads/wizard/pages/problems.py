@@ -9,37 +9,43 @@ from core.forms.field import Input
 from spec.problems.errors import WORDS, Problem
 from spec.workload import MAX_GRACE_SECONDS
 from workloads.plan import Plan
-from workloads.wizard.places import locate
+from workloads.wizard.locations import locate_problem
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.resources.requests import PARTS
 from workloads.wizard.sections.table import questions
 
-Located = tuple[Question, Problem]
+LocatedProblem = tuple[Question, Problem]
 ABOUT_THE_CELL = ("goes ",)
 ABOUT_THE_WORKLOAD = ("asks ", "can ")
 
-NEVER = ("asks for", "can never")
+NEVER_STARTS = ("asks for", "can never")
 
 #: What a variable's value refers to if it is not the value itself, by its source.
-HOLDERS = {"secret": "The Secret", "configMap": "The ConfigMap", "podFieldRef": "The pod field"}
-HOLDERS |= {"credential": "The credential"}
+VALUE_SOURCES = {
+    "secret": "The Secret",
+    "configMap": "The ConfigMap",
+    "podFieldRef": "The pod field",
+}
+VALUE_SOURCES |= {"credential": "The credential"}
 
 #: Conditions in messages of the spec, and the label of that choice on the page.
-CHOICES = {f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS}
+CHOICE_LABELS = {
+    f"gpuRequestType {kind}": f"“{label}” as the part of a GPU" for kind, label in PARTS
+}
 #: Instead of "is required", for fields that are filled in by choosing something.
-CHOOSE = {"image": "select an environment"}
+CHOOSE_INSTEAD = {"image": "select an environment"}
 #: Fields that are lists in the document and a text on the page, with the way to write them.
-WRITTEN = {"files": files.FORMAT_HINT}
+HOW_TO_WRITE = {"files": files.FORMAT_HINT}
 
 
-def problems(plan: Plan) -> Iterator[Located]:
+def locate_problems(plan: Plan) -> Iterator[LocatedProblem]:
     """Every problem of a plan, with the question that shows it."""
     for problem in plan.problems:
-        question = locate(problem, plan.document)
-        yield _choice(question, plan) or question, problem
+        question = locate_problem(problem, plan.document)
+        yield _asset_question(question, plan) or question, problem
 
 
-def _choice(question: Question, plan: Plan) -> Question | None:
+def _asset_question(question: Question, plan: Plan) -> Question | None:
     """The question where an asset is chosen, if the bad value comes from that asset or has to; else
     ``None``."""
     values = question.values_in(plan.draft)
@@ -57,34 +63,34 @@ def _choice(question: Question, plan: Plan) -> Question | None:
 
 def is_verdict(problem: Problem) -> bool:
     """Whether the problem says that the workload can never start in its cluster."""
-    return problem.message.startswith(NEVER)
+    return problem.message.startswith(NEVER_STARTS)
 
 
-def sentence(question: Question, problem: Problem) -> str:
+def problem_sentence(question: Question, problem: Problem) -> str:
     """The problem as a sentence, such as ``Number of workers must be at least 1.``"""
     message = problem.message
-    if message == "is required" and problem.path[-1] in CHOOSE:
-        message = CHOOSE[str(problem.path[-1])]
-    if message == WORDS["tuple_type"] and problem.path[-1] in WRITTEN:
-        return WRITTEN[str(problem.path[-1])]
-    for wire, label in CHOICES.items():
+    if message == "is required" and problem.path[-1] in CHOOSE_INSTEAD:
+        message = CHOOSE_INSTEAD[str(problem.path[-1])]
+    if message == WORDS["tuple_type"] and problem.path[-1] in HOW_TO_WRITE:
+        return HOW_TO_WRITE[str(problem.path[-1])]
+    for wire, label in CHOICE_LABELS.items():
         message = message.replace(wire, label)
     if question.input is Input.DURATION:
         message = _with_unit(message)
     if message.startswith(ABOUT_THE_WORKLOAD):
         return words.field_sentence(f"The workload {message}")
     about = ABOUT_THE_CELL if question.input is Input.ITEMS else ()
-    return words.field_sentence(message, _subject(question, problem), more=about)
+    return words.field_sentence(message, _sentence_subject(question, problem), more=about)
 
 
-def _subject(question: Question, problem: Problem) -> str:
+def _sentence_subject(question: Question, problem: Problem) -> str:
     """The subject of the sentence: the field's label, or what the problem is about in a row, such
     as ``The key``."""
     if question.input is not Input.ROWS:
         cell = question.cell_of(problem.path)
         return cell.label if cell and len(problem.path) > len(question.path) else question.label
     last = problem.path[-1]
-    if (holder := HOLDERS.get(str(problem.path[-2]))) and last in {"name", "path"}:
+    if (holder := VALUE_SOURCES.get(str(problem.path[-2]))) and last in {"name", "path"}:
         return holder
     if last == "key":
         return "The key"

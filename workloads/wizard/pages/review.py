@@ -12,7 +12,7 @@ Fact = tuple[str, str, str]  # name, value, where it came from
 
 
 @dataclass(frozen=True)
-class Reviewed:
+class ReviewPage:
     """One page of the wizard in the review."""
 
     title: str
@@ -20,29 +20,29 @@ class Reviewed:
     facts: list[Fact]
 
 
-def of(screen: Screen) -> list[Reviewed]:
+def review_pages(screen: Screen) -> list[ReviewPage]:
     """The pages to review. None while no project is chosen, and only the setup page while the draft
     is not a valid spec; the summary says what is missing then."""
     if not screen.plan.project:
         return []
-    pages = [_page(screen, SETUP, "Setup", "")]
+    pages = [_review_page(screen, SETUP, "Setup", "")]
     if spec := screen.plan.spec:
-        pages.append(_page(screen, WORKERS, screen.workers_label, "worker"))
+        pages.append(_review_page(screen, WORKERS, screen.workers_label, "worker"))
         if spec.master:
-            pages.append(_page(screen, MASTER, "Master", "master"))
+            pages.append(_review_page(screen, MASTER, "Master", "master"))
     return pages
 
 
-def _page(screen: Screen, page: int, title: str, role: str) -> Reviewed:
-    return Reviewed(title, page_address(screen.draft, page), list(_facts(screen, role)))
+def _review_page(screen: Screen, page: int, title: str, role: str) -> ReviewPage:
+    return ReviewPage(title, page_address(screen.draft, page), list(_facts(screen, role)))
 
 
 def _facts(screen: Screen, role: str) -> Iterator[Fact]:
     for section in table.SECTIONS:
         if bool(role) == (section.page != SETUP):
             for name, value, key in section.review(screen.plan, role):
-                yield name, value, _from(screen.plan.origins.get(key, ""))
+                yield name, value, _origin_text(screen.plan.origins.get(key, ""))
 
 
-def _from(origin: str) -> str:
+def _origin_text(origin: str) -> str:
     return "" if origin in {"", "user"} else f"from {origin}"

@@ -8,16 +8,16 @@ from spec.draft import WorkloadDraft
 from workloads.models import Draft
 from workloads.plan import Plan
 from workloads.wizard.choices.offers import Offer
-from workloads.wizard.pages.inputs import Fold, inputs
-from workloads.wizard.pages.problems import problems
+from workloads.wizard.pages.inputs import Fold, page_inputs
+from workloads.wizard.pages.problems import locate_problems
 from workloads.wizard.pages.steps import (
-    Open,
+    OpenProblem,
     Step,
     has_master,
     last_label,
     open_problems,
     page_address,
-    steps,
+    rail_steps,
     workers_label,
 )
 from workloads.wizard.sections import table
@@ -37,9 +37,9 @@ class Screen:
     inputs: list[ShownField]
     folds: list[Fold]
     steps: list[Step]
-    open: list[Open]
-    later: list[Open]
-    complete: bool
+    open_problems: list[OpenProblem]
+    later_problems: list[OpenProblem]
+    is_complete: bool
 
     @property
     def content(self) -> WorkloadDraft:
@@ -58,7 +58,7 @@ class Screen:
         return f"my-first-{self.content.traits.noun}"
 
     @property
-    def here(self) -> str:
+    def address(self) -> str:
         return page_address(self.draft, self.page)
 
     @property
@@ -78,45 +78,45 @@ class Screen:
         return last_label(self.plan)
 
     @property
-    def fields(self) -> dict[str, ShownField]:
+    def workload_inputs(self) -> dict[str, ShownField]:
         """Inputs for the workload as a whole, by name."""
         return {it.name: it for it in self.inputs if not it.field.within}
 
     @property
-    def replica(self) -> dict[str, ShownField]:
+    def replica_inputs(self) -> dict[str, ShownField]:
         """Inputs for the page's role, worker or master, by key."""
         return {it.field.key: it for it in self.inputs if it.field.within}
 
     @property
-    def command_line(self) -> list[ShownField]:
+    def command_inputs(self) -> list[ShownField]:
         """Inputs for command and arguments of the page's role."""
-        return [it for key, it in self.replica.items() if key in {"command", "args"}]
+        return [it for key, it in self.replica_inputs.items() if key in {"command", "args"}]
 
     @property
     def has_command(self) -> bool:
         """Whether command or arguments have a value, a rule, a note or an error."""
         return any(
             it.is_given or it.is_noted or it.invalid or (it.rule and it.rule.value)
-            for it in self.command_line
+            for it in self.command_inputs
         )
 
     @property
-    def noted(self) -> list[ShownField]:
+    def inputs_with_notes(self) -> list[ShownField]:
         """Inputs that may show a note or an error, of their own or of an item."""
         return [it for it in self.inputs if it.is_noted or it.items or it.inherited]
 
     @property
-    def size(self) -> list[ShownField]:
-        names = {it.name for section in (SIZE, PROCESSES) for it in section.on(self.page)}
+    def size_inputs(self) -> list[ShownField]:
+        names = {it.name for section in (SIZE, PROCESSES) for it in section.questions_on(self.page)}
         return [it for it in self.inputs if it.name in names]
 
 
-def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
+def build_screen(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen:
     """Build a page. ``focus`` is ``problem`` to put the cursor on the first invalid field, or the
     name of a list or of an input in one, to open its section."""
-    located = list(problems(plan))
+    located = list(locate_problems(plan))
     offer = Offer(plan.cluster, plan.project, by=draft.owner)
-    shown = list(inputs(plan, page, offer, located, set(draft.touched)))
+    shown = list(page_inputs(plan, page, offer, located, set(draft.touched)))
     first = next((it for it in shown if it.invalid), None)
     if focus == "problem" and first:
         first.focus = True
@@ -127,10 +127,10 @@ def screen_of(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Screen
         page,
         inputs=shown,
         folds=_folds(shown, page, offer, focus),
-        steps=list(steps(draft, plan, page, located)),
-        open=now,
-        later=later,
-        complete=not located,
+        steps=list(rail_steps(draft, plan, page, located)),
+        open_problems=now,
+        later_problems=later,
+        is_complete=not located,
     )
 
 
@@ -141,12 +141,15 @@ def _folds(shown: list[ShownField], page: int, offer: Offer, focus: str) -> list
         return []
     by_name = {it.name: it for it in shown}
     within: defaultdict[str, list[ShownField]] = defaultdict(list)
-    for question in table.on(page):
+    for question in table.questions_on(page):
         if question.name in by_name:
             within[question.section].append(by_name[question.name])
     asked = (section for section in table.SECTIONS if section.template)
-    return [Fold(it, within[it.key], offer.lacks(it), _has(within[it.key], focus)) for it in asked]
+    return [
+        Fold(it, within[it.key], offer.why_missing(it), _contains_input(within[it.key], focus))
+        for it in asked
+    ]
 
 
-def _has(inputs: list[ShownField], name: str) -> bool:
+def _contains_input(inputs: list[ShownField], name: str) -> bool:
     return any(it.name == name or name.startswith(f"{it.name}-") for it in inputs)

@@ -10,8 +10,13 @@ from spec.problems.errors import Path
 from spec.workload import Architecture
 from workloads.models import Draft
 from workloads.plan import Plan
-from workloads.wizard.pages.problems import Located, is_verdict, problems, sentence
-from workloads.wizard.places import number_of
+from workloads.wizard.locations import find_item_index
+from workloads.wizard.pages.problems import (
+    LocatedProblem,
+    is_verdict,
+    locate_problems,
+    problem_sentence,
+)
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
 
@@ -24,13 +29,13 @@ class Step:
     number: int
     label: str
     errors: int
-    done: bool
-    current: bool
-    reachable: bool
+    is_done: bool
+    is_current: bool
+    is_reachable: bool
 
 
 @dataclass(frozen=True)
-class Open:
+class OpenProblem:
     """A problem for the summary. ``shown``: its field shows it too. ``address`` points to that
     field."""
 
@@ -40,7 +45,9 @@ class Open:
     shown: bool
 
 
-def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> Iterator[Step]:
+def rail_steps(
+    draft: Draft, plan: Plan, page: int, located: Iterable[LocatedProblem]
+) -> Iterator[Step]:
     touched = set(draft.touched)
     placed = plan.project is not None
     here = list(located)
@@ -51,9 +58,9 @@ def steps(draft: Draft, plan: Plan, page: int, located: Iterable[Located]) -> It
             number=number,
             label={SETUP: "Setup", WORKERS: workers_label(plan)}.get(number, last_label(plan)),
             errors=sum(question.name in touched for question in wrong),
-            done=visited and not wrong and placed,
-            current=number == page,
-            reachable=number == SETUP or placed,
+            is_done=visited and not wrong and placed,
+            is_current=number == page,
+            is_reachable=number == SETUP or placed,
         )
 
 
@@ -70,8 +77,8 @@ def has_master(plan: Plan) -> bool:
 
 
 def open_problems(
-    draft: Draft, plan: Plan, page: int, located: Iterable[Located]
-) -> tuple[list[Open], list[Open]]:
+    draft: Draft, plan: Plan, page: int, located: Iterable[LocatedProblem]
+) -> tuple[list[OpenProblem], list[OpenProblem]]:
     """Problems to fix now and problems of later pages.
 
     The first list has every problem of this page and earlier ones, and all that their field shows
@@ -80,10 +87,12 @@ def open_problems(
     """
     order = {name: number for number, name in enumerate(table.questions())}
     opened = [
-        Open(
+        OpenProblem(
             question,
-            question.label if is_verdict(problem) else sentence(question, problem),
-            address(draft, page, question, problem.path, number_of(problem, question, plan)),
+            question.label if is_verdict(problem) else problem_sentence(question, problem),
+            problem_address(
+                draft, page, question, problem.path, find_item_index(problem, question, plan)
+            ),
             question.name in draft.touched,
         )
         for question, problem in sorted(located, key=lambda pair: order[pair[0].name])
@@ -93,20 +102,24 @@ def open_problems(
     return now, list(later.values())
 
 
-def all_problems(draft: Draft, plan: Plan) -> list[Open]:
+def all_problems(draft: Draft, plan: Plan) -> list[OpenProblem]:
     """Every problem as a sentence, for a page without the fields."""
     return [
-        Open(
+        OpenProblem(
             question,
-            sentence(question, problem),
-            address(draft, 0, question, problem.path, number_of(problem, question, plan)),
+            problem_sentence(question, problem),
+            problem_address(
+                draft, 0, question, problem.path, find_item_index(problem, question, plan)
+            ),
             shown=True,
         )
-        for question, problem in problems(plan)
+        for question, problem in locate_problems(plan)
     ]
 
 
-def address(draft: Draft, page: int, question: Question, path: Path, number: int | None) -> str:
+def problem_address(
+    draft: Draft, page: int, question: Question, path: Path, number: int | None
+) -> str:
     """Address of the input to correct, for a link on ``page``."""
     there = "" if question.page == page else page_address(draft, question.page)
     cell = question.cell_of(path) if number is not None else None

@@ -20,15 +20,15 @@ from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
 from workloads.scheduling.quota import bounds_of
-from workloads.wizard.pages.problems import is_verdict, sentence
-from workloads.wizard.places import locate
+from workloads.wizard.locations import locate_problem
+from workloads.wizard.pages.problems import is_verdict, problem_sentence
 
 FEW = 8  # ranks that are all listed; of more, the first three and the last
-NOT_YET = "to-be-selected"
+PLACEHOLDER_IMAGE = "to-be-selected"
 _ROLES = {"worker", "master"}
 QUEUE_DECIDES = "The cluster's queue decides when it starts."
-TEMPLATE = "A template"
-COMPLETE = "Whoever uses it only adds a name."
+TEMPLATE_HEADLINE = "A template"
+TEMPLATE_COMPLETE = "Whoever uses it only adds a name."
 ANSWERS = {
     Answer.NOW: ("success", "Starts immediately"),
     Answer.LATER: ("warning", "Will wait"),
@@ -46,7 +46,7 @@ class QuotaForecast:
     used: float
     total: float | None
     text: str
-    over: bool = False
+    is_over: bool = False
 
 
 @dataclass
@@ -68,44 +68,46 @@ class Summary:
     world_size: int = 0
     ranks: list[tuple[str, str]] = field(default_factory=list)
     meters: list[QuotaForecast] = field(default_factory=list)
-    virtual: bool = False
+    has_virtual_gpus: bool = False
     cautions: tuple[str, ...] = ()
 
 
-def of(plan: Plan) -> Summary:
+def summarize(plan: Plan) -> Summary:
     """Build the summary of a plan."""
     summary = Summary()
-    summary.virtual = bool(plan.cluster and plan.cluster.has_virtual_gpus)
-    spec = plan.spec or _with_any_image(plan.document)
+    summary.has_virtual_gpus = bool(plan.cluster and plan.cluster.has_virtual_gpus)
+    spec = plan.spec or _spec_with_any_image(plan.document)
     if spec:
-        _describe(summary, spec)
-        summary.cautions = () if summary.virtual else cautions(spec)
-    summary.cautions = (*dict.fromkeys(_warnings(plan)), *summary.cautions)
+        _describe_pods(summary, spec)
+        summary.cautions = () if summary.has_virtual_gpus else cautions(spec)
+    summary.cautions = (*dict.fromkeys(_warning_sentences(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
         demand = Demand.from_spec(spec, gpu_memory=plan.cluster.gpu_memory)
         summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
-    _judge(summary, plan)
+    _set_verdict(summary, plan)
     return summary
 
 
-def _warnings(plan: Plan) -> Iterator[str]:
+def _warning_sentences(plan: Plan) -> Iterator[str]:
     for it in plan.warnings:
-        yield sentence(locate(it, plan.document), it)
+        yield problem_sentence(locate_problem(it, plan.document), it)
 
 
-def _with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
+def _spec_with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
     """The spec with a placeholder as the image, since the numbers do not depend on the environment.
     ``None`` if it has other problems."""
     if not document:
         return None
-    roles = {role: {"image": NOT_YET, **document[role]} for role in document.keys() & _ROLES}
+    roles = {
+        role: {"image": PLACEHOLDER_IMAGE, **document[role]} for role in document.keys() & _ROLES
+    }
     try:
         return documents.load_spec(document | roles)
     except SpecError:
         return None
 
 
-def _describe(summary: Summary, spec: WorkloadSpec) -> None:
+def _describe_pods(summary: Summary, spec: WorkloadSpec) -> None:
     pods = spec.pods
     workers = f"{spec.num_workers} worker{'s' if spec.num_workers > 1 else ''}"
     summary.pods = f"{len(pods)} = 1 master + {workers}" if spec.has_master else workers
@@ -114,12 +116,16 @@ def _describe(summary: Summary, spec: WorkloadSpec) -> None:
         return
     summary.world_size = spec.world_size
     if len(pods) <= FEW:
-        summary.ranks = [_rank(pod) for pod in pods]
+        summary.ranks = [_rank_and_name(pod) for pod in pods]
     else:
-        summary.ranks = [*map(_rank, pods[:3]), ("…", f"{len(pods) - 4} more"), _rank(pods[-1])]
+        summary.ranks = [
+            *map(_rank_and_name, pods[:3]),
+            ("…", f"{len(pods) - 4} more"),
+            _rank_and_name(pods[-1]),
+        ]
 
 
-def _rank(pod: Pod) -> tuple[str, str]:
+def _rank_and_name(pod: Pod) -> tuple[str, str]:
     return str(pod.rank), pod.name
 
 
@@ -127,12 +133,12 @@ def _meters(cluster: Cluster, bounds: list[StrictQuota], demand: Demand) -> Iter
     """GPUs, CPU cores and memory, each within the quota that has the least of it left."""
     unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
     rows = (
-        (unit, "gpus", _number),
-        ("CPU cores", "cpu", _number),
+        (unit, "gpus", _format_number),
+        ("CPU cores", "cpu", _format_number),
         ("Memory", "memory", format_bytes),
     )
     for label, name, words in rows:
-        least = min(bounds, key=partial(_left, name=name))
+        least = min(bounds, key=partial(_remaining, name=name))
         after = getattr(least.usage + demand, name)
         quota = getattr(least.quota, name)
         asked = getattr(demand, name)
@@ -140,7 +146,7 @@ def _meters(cluster: Cluster, bounds: list[StrictQuota], demand: Demand) -> Iter
         yield _meter(label, asked, after, quota, words, whose)
 
 
-def _left(account: StrictQuota, name: str) -> float:
+def _remaining(account: StrictQuota, name: str) -> float:
     quota: float | None = getattr(account.quota, name)
     return inf if quota is None else quota - getattr(account.usage, name)
 
@@ -160,13 +166,13 @@ def _meter(
     return QuotaForecast(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
 
 
-def _number(value: float) -> str:
+def _format_number(value: float) -> str:
     return f"{round(value, 3):g}"
 
 
-def _judge(summary: Summary, plan: Plan) -> None:
+def _set_verdict(summary: Summary, plan: Plan) -> None:
     if plan.draft.is_template:
-        _judge_template(summary, plan)
+        _set_template_verdict(summary, plan)
         return
     never = [problem.message for problem in plan.problems if is_verdict(problem)]
     if never:
@@ -183,23 +189,23 @@ def _judge(summary: Summary, plan: Plan) -> None:
         summary.detail = QUEUE_DECIDES
     else:
         summary.tone, summary.headline = ANSWERS[plan.fit.answer]
-        _explain(summary, plan.fit)
+        _explain_fit(summary, plan.fit)
     if plan.fit and plan.cluster and plan.submittable and plan.cluster.capabilities.queues:
         summary.as_of = plan.cluster.counted_at
     if plan.fit and plan.spec and plan.fit.answer is not Answer.NOW:
         summary.largest = largest_in_words(plan.fit, plan.spec)
 
 
-def _judge_template(summary: Summary, plan: Plan) -> None:
+def _set_template_verdict(summary: Summary, plan: Plan) -> None:
     """A template is never submitted itself: whoever uses it fills in what it leaves open."""
     count = len(plan.problems)
-    summary.headline = TEMPLATE
-    summary.detail = COMPLETE
+    summary.headline = TEMPLATE_HEADLINE
+    summary.detail = TEMPLATE_COMPLETE
     if count:
         summary.detail = f"{count} field{'s' if count != 1 else ''} left for whoever uses it."
 
 
-def _explain(summary: Summary, fit: Fit) -> None:
+def _explain_fit(summary: Summary, fit: Fit) -> None:
     summary.detail = fit.note or ("All ranks fit now." if summary.ranks else "Its pod fits now.")
     if cause := fit.cause:
         summary.detail = cause.title.rstrip(".") + "."

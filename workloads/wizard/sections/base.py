@@ -28,10 +28,10 @@ WORKERS = 2
 MASTER = 3
 PAGES = (SETUP, WORKERS, MASTER)
 ROLES = {WORKERS: "worker", MASTER: "master"}
-ELSEWHERE = "not on this cluster"
-OWN = "own"  # the card that keeps the values of a copied workload
+NOT_ON_CLUSTER = "not on this cluster"
+OWN_VALUES = "own"  # the card that keeps the values of a copied workload
 FOLD = "workloads/wizard/_fold.html"
-Line = tuple[str, str, str]  # name, value, key in the plan's origins
+ReviewLine = tuple[str, str, str]  # name, value, key in the plan's origins
 
 
 @dataclass(frozen=True)
@@ -49,12 +49,12 @@ class Question(Field):
 
     page: int = SETUP
     section: str = ""
-    begins: Callable[[Cluster | None], Values] | None = None
-    words: Callable[[Values], str] | None = None
-    typed: bool = False
+    new_item: Callable[[Cluster | None], Values] | None = None
+    describe_item: Callable[[Values], str] | None = None
+    may_be_typed: bool = False
     switch: str = ""
-    of_project: str = ""
-    makes: str = ""
+    project_default: str = ""
+    creates: str = ""
     redraws: bool = False
 
     @property
@@ -90,7 +90,7 @@ class AssetQuestion(Question):
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
         replica = draft.replicas.get(self.role)
         value = read.posted_text(posted, self.name)
-        if replica is None or value == OWN:
+        if replica is None or value == OWN_VALUES:
             return
         kind = KINDS[self.key]
         chosen = parse_uuid(value)
@@ -110,7 +110,7 @@ def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | Non
     replica.values = {k: v for k, v in replica.values.items() if k not in kind.replaced_keys}
 
 
-def nothing(plan: Plan, role: str) -> Iterator[Line]:
+def no_lines(plan: Plan, role: str) -> Iterator[ReviewLine]:
     """The review of a section that has no lines there."""
     yield from ()
 
@@ -134,30 +134,30 @@ class Section:
     once: tuple[Question, ...] = ()
     page: int = WORKERS
     template: str = ""
-    review: Callable[[Plan, str], Iterator[Line]] = field(default=nothing)
+    review: Callable[[Plan, str], Iterator[ReviewLine]] = field(default=no_lines)
 
-    def on(self, page: int) -> Iterator[Question]:
+    def questions_on(self, page: int) -> Iterator[Question]:
         """The section's questions on a page."""
-        for question in (*choices(self.panel), *self.replica) if page in ROLES else ():
+        for question in (*asset_questions(self.panel), *self.replica) if page in ROLES else ():
             yield replace(question, page=page, section=self.key, within=ROLES[page])
         for question in self.once if page == self.page else ():
             yield replace(question, page=page, section=self.key)
 
 
-def choices(panel: Panel | None) -> Iterator[Question]:
+def asset_questions(panel: Panel | None) -> Iterator[Question]:
     """One question for each kind of asset in a panel."""
     for kind in pod_kinds():
         if kind.panel is panel:
             yield AssetQuestion(kind.slug, kind.label, Input.CARDS)
 
 
-def spec_of(plan: Plan) -> WorkloadSpec:
+def reviewed_spec(plan: Plan) -> WorkloadSpec:
     """The spec of a plan under review, which always has one."""
     assert plan.spec is not None  # noqa: S101 -- see review.of
     return plan.spec
 
 
-def replica_of(plan: Plan, role: str) -> Replica:
+def reviewed_replica(plan: Plan, role: str) -> Replica:
     """The setup that applies to a role. A master without one of its own has that of the workers."""
-    spec = spec_of(plan)
+    spec = reviewed_spec(plan)
     return spec.master if role == "master" and spec.master else spec.worker

@@ -5,30 +5,40 @@ from collections.abc import Iterator
 from core.forms.durations import split_duration
 from core.forms.field import Cell, Input
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
+from workloads.wizard.sections.base import (
+    Question,
+    ReviewLine,
+    Section,
+    reviewed_replica,
+    reviewed_spec,
+)
 
 NAME_AND_VALUE = (Cell("name", "Name"), Cell("value", "Value"))
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    replica = replica_of(plan, role)
-    spec = spec_of(plan)
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    replica = reviewed_replica(plan, role)
+    spec = reviewed_spec(plan)
     for key in ("labels", "annotations"):
         items = ", ".join(f"{item.name}={item.value}" for item in getattr(replica, key))
         if items:
             yield key.title(), items, ""
     if role == "master":
         return
-    yield "Grace period", _time(spec.termination_grace_period_seconds), ""
+    yield "Grace period", _duration_text(spec.termination_grace_period_seconds), ""
     if spec.time_limit_seconds is not None:
-        yield "Time limit", _time(spec.time_limit_seconds), ""
+        yield "Time limit", _duration_text(spec.time_limit_seconds), ""
     if spec.idle_limit_seconds is not None:
-        yield "Idle limit", _time(spec.idle_limit_seconds), ""
+        yield "Idle limit", _duration_text(spec.idle_limit_seconds), ""
     yield "Backoff limit", str(spec.backoff_limit), "backoffLimit"
-    yield "Auto-deletion after", _time(spec.auto_deletion_time_after_completion_seconds), ""
+    yield (
+        "Auto-deletion after",
+        _duration_text(spec.auto_deletion_time_after_completion_seconds),
+        "",
+    )
 
 
-def _time(seconds: int) -> str:
+def _duration_text(seconds: int) -> str:
     return " ".join(split_duration(seconds))
 
 

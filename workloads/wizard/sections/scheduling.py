@@ -12,13 +12,13 @@ from spec.parts.scheduling import (
 )
 from workloads.plan import Plan
 from workloads.wizard.sections.base import (
-    ELSEWHERE,
     FOLD,
-    Line,
+    NOT_ON_CLUSTER,
     Question,
+    ReviewLine,
     Section,
-    replica_of,
-    spec_of,
+    reviewed_replica,
+    reviewed_spec,
 )
 
 
@@ -51,25 +51,25 @@ POOL = (
         Input.SELECT,
         options=(("", "Select a node pool"),),
         choices="node_pools",
-        missing=ELSEWHERE,
+        missing=NOT_ON_CLUSTER,
     ),
 )
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    replica = replica_of(plan, role)
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    replica = reviewed_replica(plan, role)
     if replica.node_type:
         yield "Node type", replica.node_type, f"{role}.nodeType"
     if near := replica.pod_affinity:
         yield "Topology", f"{near.key} ({near.type.lower()})", f"{role}.podAffinity"
-    if tolerated := ", ".join(map(_taint, replica.tolerations)):
+    if tolerated := ", ".join(map(_toleration_text, replica.tolerations)):
         yield "Tolerations", tolerated, f"{role}.tolerations"
     if role == "worker":
-        yield from _of_the_whole(plan)
+        yield from _workload_lines(plan)
 
 
-def _of_the_whole(plan: Plan) -> Iterator[Line]:
-    spec = spec_of(plan)
+def _workload_lines(plan: Plan) -> Iterator[ReviewLine]:
+    spec = reviewed_spec(plan)
     if spec.node_pools:
         yield "Node pools", ", ".join(spec.node_pools), "nodePools"
     if spec.priority_class:
@@ -82,7 +82,7 @@ def _of_the_whole(plan: Plan) -> Iterator[Line]:
         yield "Network topology", f"{topology.name}: {', '.join(levels)}", ""
 
 
-def _taint(toleration: Toleration) -> str:
+def _toleration_text(toleration: Toleration) -> str:
     """The toleration as kubectl writes it, ``key=value``; only the key if any value is
     tolerated."""
     equal = toleration.operator is TolerationOperator.EQUAL
@@ -111,7 +111,7 @@ SCHEDULING = Section(
             "all fit. Preferred: some may run elsewhere.",
             add="TOPOLOGY",
             cells=TOPOLOGY,
-            begins=lambda cluster: {"type": Strictness.REQUIRED.value},
+            new_item=lambda cluster: {"type": Strictness.REQUIRED.value},
             single=True,
             switch="topology",
         ),
@@ -122,8 +122,8 @@ SCHEDULING = Section(
             hint="Only nodes with this value of the label run.ai/type.",
             options=(("", "Any"),),
             choices="node_types",
-            missing=ELSEWHERE,
-            typed=True,
+            missing=NOT_ON_CLUSTER,
+            may_be_typed=True,
         ),
     ),
     once=(
@@ -135,7 +135,7 @@ SCHEDULING = Section(
             add="NODE POOL",
             cells=POOL,
             ordered=True,
-            of_project="default_node_pools",
+            project_default="default_node_pools",
         ),
         Question(
             "priorityClass",
@@ -144,7 +144,7 @@ SCHEDULING = Section(
             hint="Order within the project: higher priorities start first.",
             options=(("", "The cluster's default"),),
             choices="priority_classes",
-            missing=ELSEWHERE,
+            missing=NOT_ON_CLUSTER,
         ),
         Question(
             "preemptibility",
@@ -163,8 +163,8 @@ SCHEDULING = Section(
             Input.SELECT,
             options=(("", "None"),),
             choices="topologies",
-            missing=ELSEWHERE,
-            typed=True,
+            missing=NOT_ON_CLUSTER,
+            may_be_typed=True,
             switch="topology",
         ),
         Question(

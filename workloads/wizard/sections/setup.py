@@ -19,13 +19,13 @@ from spec.kind import WorkloadKind, kinds_of
 from spec.workload import Architecture
 from workloads.plan import Plan
 from workloads.wizard.sections.base import SETUP as PAGE
-from workloads.wizard.sections.base import Line, Question, Section
+from workloads.wizard.sections.base import Question, ReviewLine, Section
 
 if TYPE_CHECKING:
     from workloads.wizard.choices.offers import Offer
 
 LONGEST = 200  # characters stored of an answer; still long enough to be refused as too long
-WHOLE = re.compile(r"^[+-]?[0-9]{1,12}$")
+WHOLE_NUMBER = re.compile(r"^[+-]?[0-9]{1,12}$")
 
 
 class DraftQuestion(Question):
@@ -49,7 +49,7 @@ class ClusterQuestion(DraftQuestion):
 class ProjectQuestion(DraftQuestion):
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
         value = read.posted_text(posted, self.name)
-        draft.project = int(value) if WHOLE.match(value) else None
+        draft.project = int(value) if WHOLE_NUMBER.match(value) else None
 
 
 class KindQuestion(DraftQuestion):
@@ -69,7 +69,7 @@ class TemplateQuestion(DraftQuestion):
         return not draft.is_template and super().is_for(draft)
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        start_from(draft, parse_uuid(read.posted_text(posted, self.name)), by=by)
+        start_from_template(draft, parse_uuid(read.posted_text(posted, self.name)), by=by)
 
 
 class NameQuestion(DraftQuestion):
@@ -83,7 +83,7 @@ class NameQuestion(DraftQuestion):
         shown.ok = "" if is_bad or not plan.project else f"Free in {plan.project.name}"
 
 
-def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
+def start_from_template(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
     """Replace the answers by a template's, or by none for ``None``. Name and project stay."""
     if template == draft.template:
         return
@@ -98,7 +98,7 @@ def start_from(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None
     draft.kind = base.kind if chosen else draft.kind
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
     content = plan.draft
     yield "Name", content.name, ""
     yield "Project", str(plan.project or ""), ""

@@ -8,26 +8,32 @@ from assets.data_source.kind import DATA_SOURCE
 from core.forms.field import Cell, Input, Repack, Values
 from spec.data.storage import NO_CLASS
 from workloads.plan import Plan
-from workloads.wizard.sections.base import ELSEWHERE, Line, Question, Section, replica_of
+from workloads.wizard.sections.base import (
+    NOT_ON_CLUSTER,
+    Question,
+    ReviewLine,
+    Section,
+    reviewed_replica,
+)
 
 EXISTING = "existingPvc"
 CREDENTIAL = "credential"
-NAMED = "named"  # key among the cells for the credential as the document has it
+STORED_CREDENTIAL = "named"  # key among the cells for the credential as the document has it
 
 
-def _path(key: str = "path") -> Cell:
+def _path_cell(key: str = "path") -> Cell:
     return Cell(key, "Container path", required=True, placeholder="/data")
 
 
-def _read_only(*, initial: bool) -> Cell:
+def _read_only_cell(*, initial: bool) -> Cell:
     return Cell("readOnly", "Read only", Input.FLAG, initial=initial)
 
 
-def _text(key: str, label: str, example: str = "", *, required: bool = False) -> Cell:
+def _text_cell(key: str, label: str, example: str = "", *, required: bool = False) -> Cell:
     return Cell(key, label, placeholder=example, required=required)
 
 
-def _credential(choices: str) -> Cell:
+def _credential_cell(choices: str) -> Cell:
     """A cell that chooses a credential by its name; of several with that name, the nearest
     is used."""
     return Cell(
@@ -41,38 +47,43 @@ def _credential(choices: str) -> Cell:
     )
 
 
-def _unpack(item: Values) -> Values:
+def _unpack_credential(item: Values) -> Values:
     named = item.get(CREDENTIAL)
     if not isinstance(named, dict):
         return {key: value for key, value in item.items() if key != CREDENTIAL}
-    return {**item, CREDENTIAL: _shown(named), NAMED: named}
+    return {**item, CREDENTIAL: _credential_name(named), STORED_CREDENTIAL: named}
 
 
-def _pack(cells: Values) -> Values:
+def _pack_credential(cells: Values) -> Values:
     """The item from its cells. The credential keeps its id if it was not changed."""
-    item = {key: value for key, value in cells.items() if key not in {CREDENTIAL, NAMED}}
-    chosen, named = cells.get(CREDENTIAL), cells.get(NAMED)
+    item = {
+        key: value for key, value in cells.items() if key not in {CREDENTIAL, STORED_CREDENTIAL}
+    }
+    chosen, named = cells.get(CREDENTIAL), cells.get(STORED_CREDENTIAL)
     if not chosen:
         return item
-    same = isinstance(named, dict) and chosen == _shown(named)
+    same = isinstance(named, dict) and chosen == _credential_name(named)
     return {**item, CREDENTIAL: named if same else {"name": chosen}}
 
 
-def _shown(named: Values) -> str:
+def _credential_name(named: Values) -> str:
     return str(named.get("name") or named.get("assetId") or "")
 
 
 #: Cells that differ from the document: a credential is shown as its name, files as a text.
-REPACKS = {CREDENTIAL: Repack(_unpack, _pack), files.FILES: Repack(files.unpack, files.pack)}
+REPACKS = {
+    CREDENTIAL: Repack(_unpack_credential, _pack_credential),
+    files.FILES: Repack(files.unpack, files.pack),
+}
 MODES = "claimInfo.accessModes"
-VOLUME = (
+VOLUME_CELLS = (
     Cell(
         "claimInfo.storageClass",
         "Storage class",
         Input.SELECT,
         options=(("", "The cluster's default"), (NO_CLASS, "None")),
         choices="storage_classes",
-        missing=ELSEWHERE,
+        missing=NOT_ON_CLUSTER,
     ),
     Cell("claimInfo.size", "Claim size", Input.AMOUNT, required=True, placeholder="10"),
     Cell(
@@ -81,7 +92,7 @@ VOLUME = (
         Input.SELECT,
         options=(("", "File system"), ("Block", "Block")),
     ),
-    _path(),
+    _path_cell(),
     Cell(
         "ephemeral",
         "Persistency",
@@ -99,10 +110,10 @@ SOURCES = (
         "NFS",
         "NFS",
         (
-            _text("server", "Server", "nfs.example.com", required=True),
-            _text("path", "Path on the server", "/export/data", required=True),
-            _path("mountPath"),
-            _read_only(initial=True),
+            _text_cell("server", "Server", "nfs.example.com", required=True),
+            _text_cell("path", "Path on the server", "/export/data", required=True),
+            _path_cell("mountPath"),
+            _read_only_cell(initial=True),
         ),
     ),
     (
@@ -110,9 +121,9 @@ SOURCES = (
         "Host path",
         "HOST PATH",
         (
-            _text("path", "Path on the node", "/mnt/data", required=True),
-            _path("mountPath"),
-            _read_only(initial=True),
+            _text_cell("path", "Path on the node", "/mnt/data", required=True),
+            _path_cell("mountPath"),
+            _read_only_cell(initial=True),
         ),
     ),
     (
@@ -128,8 +139,8 @@ SOURCES = (
                 strip=False,
             ),
             Cell("configMap", "Or existing ConfigMap", choices="config_maps"),
-            _path("mountPath"),
-            _text("subPath", "Single file", "train.yaml"),
+            _path_cell("mountPath"),
+            _text_cell("subPath", "Single file", "train.yaml"),
         ),
     ),
     (
@@ -137,9 +148,9 @@ SOURCES = (
         "Secret",
         "SECRET",
         (
-            _credential("mounted_credentials"),
-            _text("secret", "Or existing Secret"),
-            _path("mountPath"),
+            _credential_cell("mounted_credentials"),
+            _text_cell("secret", "Or existing Secret"),
+            _path_cell("mountPath"),
         ),
     ),
     (
@@ -147,12 +158,12 @@ SOURCES = (
         "Git repository",
         "GIT",
         (
-            _text("repository", "Repository", "https://… or git@host:path", required=True),
-            _text("branch", "Branch"),
-            _text("revision", "Tag or commit"),
-            _path(),
-            _credential("git_credentials"),
-            _text("secretRef.name", "Or existing Secret"),
+            _text_cell("repository", "Repository", "https://… or git@host:path", required=True),
+            _text_cell("branch", "Branch"),
+            _text_cell("revision", "Tag or commit"),
+            _path_cell(),
+            _credential_cell("git_credentials"),
+            _text_cell("secretRef.name", "Or existing Secret"),
         ),
     ),
     (
@@ -160,11 +171,11 @@ SOURCES = (
         "S3 bucket",
         "S3",
         (
-            _text("bucket", "Bucket", required=True),
-            _text("url", "Service URL", "empty: AWS"),
-            _path(),
-            _credential("access_keys"),
-            _text("accessKeySecret", "Or existing Secret"),
+            _text_cell("bucket", "Bucket", required=True),
+            _text_cell("url", "Service URL", "empty: AWS"),
+            _path_cell(),
+            _credential_cell("access_keys"),
+            _text_cell("accessKeySecret", "Or existing Secret"),
         ),
     ),
     (
@@ -172,7 +183,7 @@ SOURCES = (
         "Empty directory",
         "EMPTY DIRECTORY",
         (
-            _path(),
+            _path_cell(),
             Cell(
                 "medium", "Medium", Input.SELECT, options=(("", "On disk"), ("Memory", "In memory"))
             ),
@@ -180,15 +191,15 @@ SOURCES = (
         ),
     ),
 )
-CLAIM = (
+CLAIM_CELLS = (
     Cell("claimName", "Claim", required=True, choices="claims"),
-    _path(),
-    _read_only(initial=False),
+    _path_cell(),
+    _read_only_cell(initial=False),
 )
 
 
 #: Data sources of the gallery, set up beforehand as assets.
-CHOSEN = Question(
+DATA_SOURCES = Question(
     DATA_SOURCE.list_key,
     "Data source",
     Input.ITEMS,
@@ -206,24 +217,26 @@ CHOSEN = Question(
         ),
         Cell("path", "Container path", placeholder="default path"),
     ),
-    makes=DATA_SOURCE.slug,
+    creates=DATA_SOURCE.slug,
 )
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    if places := ", ".join(path for _, path in replica_of(plan, role).storage.places()):
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    if places := ", ".join(path for _, path in reviewed_replica(plan, role).storage.places()):
         yield "Volumes and data", places, f"{role}.storage"
 
 
-def _items(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
+def _list_question(key: str, label: str, add: str, cells: tuple[Cell, ...]) -> Question:
     repack = next((REPACKS[cell.key] for cell in cells if cell.key in REPACKS), None)
     return Question(f"storage.{key}", label, Input.ITEMS, add=add, cells=cells, repack=repack)
 
 
 #: New and existing claims share a list of the document; ``existingPvc`` tells them apart.
-NEW = replace(_items("pvc", "Volume", "VOLUME", VOLUME), mark=((EXISTING, False),))
+NEW_VOLUME = replace(
+    _list_question("pvc", "Volume", "VOLUME", VOLUME_CELLS), mark=((EXISTING, False),)
+)
 EXISTING_PVC = replace(
-    _items("pvc", "Existing PVC", "EXISTING PVC", CLAIM),
+    _list_question("pvc", "Existing PVC", "EXISTING PVC", CLAIM_CELLS),
     alias="storage-claims",
     mark=((EXISTING, True),),
 )
@@ -231,6 +244,11 @@ STORAGE = Section(
     "storage",
     "Data & storage",
     template="workloads/wizard/_storage.html",
-    replica=(NEW, CHOSEN, EXISTING_PVC, *(_items(*source) for source in SOURCES)),
+    replica=(
+        NEW_VOLUME,
+        DATA_SOURCES,
+        EXISTING_PVC,
+        *(_list_question(*source) for source in SOURCES),
+    ),
     review=review,
 )

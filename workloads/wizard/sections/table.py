@@ -34,21 +34,23 @@ SECTIONS: tuple[Section, ...] = (
 )
 
 
-def section(key: str) -> Section:
+def find_section(key: str) -> Section:
     return next(it for it in SECTIONS if it.key == key)
 
 
 def questions() -> dict[str, Question]:
     """All questions in the order of the pages, by the names of their inputs."""
-    return _questions(tuple(section.key for section in SECTIONS), tuple(KINDS))
+    return _cached_questions(tuple(section.key for section in SECTIONS), tuple(KINDS))
 
 
 @cache
-def _questions(sections: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
+def _cached_questions(sections: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
     """Cached by keys, because comparing whole sections takes longer than building the questions."""
-    asked = (it for page in PAGES for key in sections for it in section(key).on(page))
+    asked = (
+        it for page in PAGES for key in sections for it in find_section(key).questions_on(page)
+    )
     return {question.name: question for question in asked}
 
 
-def on(page: int) -> list[Question]:
+def questions_on(page: int) -> list[Question]:
     return [question for question in questions().values() if question.page == page]

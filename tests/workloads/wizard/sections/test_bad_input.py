@@ -14,7 +14,7 @@ from tests.factories import DataSourceFactory
 from tests.workloads.wizard.browser import Wizard
 from workloads.plan import plan
 from workloads.wizard.capture import capture
-from workloads.wizard.pages.problems import problems, sentence
+from workloads.wizard.pages.problems import locate_problems, problem_sentence
 from workloads.wizard.sections.base import Question
 from workloads.wizard.sections.table import questions
 
@@ -92,8 +92,8 @@ def test_nonsense_is_told_where_it_was_entered(wizard: Wizard, project: Project,
     if name != "name" and name not in NO_CHOICE:
         assert NONSENSE.strip() in str(question.values_in(content)), "kept as typed"
     told = [
-        sentence(asked, problem)
-        for asked, problem in problems(plan(content, by=wizard.user))
+        problem_sentence(asked, problem)
+        for asked, problem in locate_problems(plan(content, by=wizard.user))
         if asked == question and is_about(problem, question, cell)
     ]
     assert bool(told) == (name not in FREE), told

@@ -12,14 +12,18 @@ from projects.models import Project
 from tests.workloads.wizard.browser import Wizard
 from workloads.plan import Plan
 from workloads.wizard.sections import table
-from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+from workloads.wizard.sections.base import FOLD, Question, ReviewLine, Section, reviewed_replica
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes", "pulling")]
 POLICY = "restartPolicy"
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    yield "Images are pulled", str(replica_of(plan, role).restart_policy or ""), f"{role}.{POLICY}"
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    yield (
+        "Images are pulled",
+        str(reviewed_replica(plan, role).restart_policy or ""),
+        f"{role}.{POLICY}",
+    )
 
 
 NOT_PULLED = {POLICY: "not on a Tuesday"}

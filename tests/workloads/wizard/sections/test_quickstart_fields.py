@@ -23,7 +23,7 @@ from tests.workloads.wizard.sections.every_field import (
 )
 from tests.workloads.wizard.sections.field_rows import MOST, FieldRow, Json, Posted
 from workloads.models import Workload
-from workloads.wizard.as_yaml import manifest_of
+from workloads.wizard.as_yaml import render_manifest
 from workloads.wizard.choices.offers import Offer
 from workloads.wizard.sections import table
 from workloads.wizard.sections.base import MASTER, WORKERS
@@ -53,7 +53,7 @@ def kubernetes(on_kubernetes: Project, settings: Settings) -> None:
 
 
 def handed_over(wizard: Wizard) -> list[Json]:
-    return list(yaml.safe_load_all(manifest_of(wizard.plan(), wizard.user)))
+    return list(yaml.safe_load_all(render_manifest(wizard.plan(), wizard.user)))
 
 
 def stored(wizard: Wizard, name: str) -> Json:
@@ -165,10 +165,10 @@ def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
     """Why the wizard does not ask for what was entered, where it does not."""
     plan = wizard.plan()
     offer = Offer(plan.cluster, plan.project, by=wizard.user)
-    for question in table.on(WORKERS):
+    for question in table.questions_on(WORKERS):
         given = (name for name, value in row.posted.items() if value)
         names = [name for name in given if f"{name}-".startswith(f"{question.name}-")]
-        whys = [offer.lacks(table.section(question.section)), offer.why_not(question)]
+        whys = [offer.why_missing(table.find_section(question.section)), offer.why_not(question)]
         for cell in question.cells:
             cells = (f"{question.name}-{at}-{cell.slug}" for at in range(MOST))
             for value in filter(None, map(row.posted.get, cells)):
@@ -187,7 +187,7 @@ CHOSEN = {
 
 def test_every_field_of_the_page_is_in_a_row() -> None:
     posted = {name for row in (*ROWS, *of_use("kubernetes")) for name in row.posted}
-    asked = {it.name for it in table.on(WORKERS)} - CHOSEN
+    asked = {it.name for it in table.questions_on(WORKERS)} - CHOSEN
     assert {
         name for name in asked if not any(f"{it}-".startswith(f"{name}-") for it in posted)
     } == set()

@@ -9,7 +9,13 @@ from core.forms.read import field_items
 from core.forms.shown import ShownField
 from spec.values.variable import MASK
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
+from workloads.wizard.sections.base import (
+    Question,
+    ReviewLine,
+    Section,
+    reviewed_replica,
+    reviewed_spec,
+)
 from workloads.wizard.sections.container.variables import REPACK
 
 if TYPE_CHECKING:
@@ -25,16 +31,16 @@ class VariablesQuestion(Question):
             if item.by_slug["value"].value == MASK:
                 item.note = f"Hidden. The value is kept as long as the field says {MASK}."
             source = item.by_slug["source"]
-            source.hidden = not (has_other_source or offer.sources - {VALUE})
+            source.hidden = not (has_other_source or offer.variable_sources - {VALUE})
             item.by_slug["key"].hidden = source.hidden
-            possible = offer.sources | {source.value}
+            possible = offer.variable_sources | {source.value}
             source.options = [option for option in source.options if option[0] in possible]
         variables = field_items(self.values_in(plan.draft) or {}, self)
-        offer.credentials.ask(zip(shown.items, variables, strict=True))
+        offer.credentials.ask_for_variables(zip(shown.items, variables, strict=True))
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    replica = replica_of(plan, role)
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    replica = reviewed_replica(plan, role)
     command = " ".join(part for part in (replica.command, replica.args) if part)
     yield "Command", command or "the image's own", f"{role}.command"
     if replica.environment_variables:
@@ -42,9 +48,9 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
         yield "Environment variables", names, ""
     if replica.working_dir:
         yield "Working directory", replica.working_dir, f"{role}.workingDir"
-    if role == "worker" and (setup := spec_of(plan).setup):
+    if role == "worker" and (setup := reviewed_spec(plan).setup):
         yield "Setup commands", "\n".join(setup), "setup"
-    if role == "worker" and (script := spec_of(plan).batch_script):
+    if role == "worker" and (script := reviewed_spec(plan).batch_script):
         count = len(script.splitlines())
         yield "Batch script", f"{count} lines, in place of the command", "batchScript"
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from assets.base import Panel
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Section, replica_of
+from workloads.wizard.sections.base import ReviewLine, Section, reviewed_replica
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
     """The image, with a remark if the cluster does not use it."""
-    said = replica_of(plan, role).image or "none"
+    said = reviewed_replica(plan, role).image or "none"
     if plan.cluster and any(it.path == (role, "image") for it in plan.warnings):
         said = f"{said}, not used on {plan.cluster.name}"
     yield "Image", said, f"{role}.image"

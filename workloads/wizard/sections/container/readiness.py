@@ -5,18 +5,18 @@ from collections.abc import Iterator
 from core.forms.field import Input
 from spec.parts.probes import Scheme
 from workloads.plan import Plan
-from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+from workloads.wizard.sections.base import FOLD, Question, ReviewLine, Section, reviewed_replica
 
 PROBE = "probes.readiness"
 HTTP_GET = f"{PROBE}.handler.httpGet"
 
 
-def _number(key: str, label: str, hint: str, placeholder: str = "") -> Question:
+def _number_question(key: str, label: str, hint: str, placeholder: str = "") -> Question:
     return Question(f"{PROBE}.{key}", label, Input.WHOLE, hint, placeholder=placeholder)
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    probes = replica_of(plan, role).probes
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    probes = reviewed_replica(plan, role).probes
     for name, probe in (
         ("Ready when it answers", probes.readiness),
         ("Restarted unless it answers", probes.liveness),
@@ -48,13 +48,13 @@ READINESS = Section(
             Input.SELECT,
             options=(("", Scheme.HTTP), (Scheme.HTTPS, Scheme.HTTPS)),
         ),
-        _number("initialDelaySeconds", "Initial delay", "Seconds before the first probe."),
-        _number("periodSeconds", "Period", "Seconds between probes.", "10"),
-        _number("timeoutSeconds", "Timeout", "Seconds until a probe times out.", "1"),
-        _number(
+        _number_question("initialDelaySeconds", "Initial delay", "Seconds before the first probe."),
+        _number_question("periodSeconds", "Period", "Seconds between probes.", "10"),
+        _number_question("timeoutSeconds", "Timeout", "Seconds until a probe times out.", "1"),
+        _number_question(
             "successThreshold", "Success threshold", "Successes in a row until it is ready.", "1"
         ),
-        _number(
+        _number_question(
             "failureThreshold", "Failure threshold", "Failures in a row until it is not ready.", "3"
         ),
     ),

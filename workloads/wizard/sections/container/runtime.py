@@ -7,10 +7,17 @@ from spec.parts.environment import CAPABILITIES, PullPolicy
 from spec.workload import DEFAULT_SSH_PATH, CleanPodPolicy
 from workloads.launch import registry_credentials
 from workloads.plan import Plan
-from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of, spec_of
+from workloads.wizard.sections.base import (
+    FOLD,
+    Question,
+    ReviewLine,
+    Section,
+    reviewed_replica,
+    reviewed_spec,
+)
 
 CREDENTIAL = "credential"
-LEFT = "Only if the environment has custom IDs and lets workloads modify them."
+IF_MODIFIABLE = "Only if the environment has custom IDs and lets workloads modify them."
 WHICH_PODS = {
     CleanPodPolicy.RUNNING: "Those still running",
     CleanPodPolicy.ALL: "All",
@@ -18,9 +25,9 @@ WHICH_PODS = {
 }
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    yield from (line for line in _of_a_replica(plan, role) if line[1])
-    spec = spec_of(plan)
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    yield from (line for line in _replica_lines(plan, role) if line[1])
+    spec = reviewed_spec(plan)
     if role == "master":
         return
     if plan.project and plan.cluster:
@@ -33,8 +40,8 @@ def review(plan: Plan, role: str) -> Iterator[Line]:
         yield "SSH auth mount path", spec.ssh_auth_mount_path, "sshAuthMountPath"
 
 
-def _of_a_replica(plan: Plan, role: str) -> Iterator[Line]:
-    replica = replica_of(plan, role)
+def _replica_lines(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    replica = reviewed_replica(plan, role)
     secrets = ", ".join(it.name for it in replica.image_pull_secrets if not it.credential)
     if replica.image_pull_policy is not PullPolicy.IF_NOT_PRESENT:
         yield "Image pull policy", replica.image_pull_policy.label, f"{role}.imagePullPolicy"
@@ -55,8 +62,8 @@ RUNTIME = Section(
     "Runtime settings",
     template=FOLD,
     replica=(
-        Question("security.runAsUid", "User ID (UID)", Input.WHOLE, LEFT),
-        Question("security.runAsGid", "Group ID (GID)", Input.WHOLE, LEFT),
+        Question("security.runAsUid", "User ID (UID)", Input.WHOLE, IF_MODIFIABLE),
+        Question("security.runAsGid", "Group ID (GID)", Input.WHOLE, IF_MODIFIABLE),
         Question(
             "security.supplementalGroups",
             "Supplementary groups",

@@ -11,12 +11,12 @@ from core.forms.field import Cell, Input, Values
 from core.forms.shown import ShownField
 from spec.parts.environment import TOOLS as TOOL_NAMES
 from workloads.plan import Plan
-from workloads.wizard.sections.base import FOLD, Line, Question, Section, replica_of
+from workloads.wizard.sections.base import FOLD, Question, ReviewLine, Section, reviewed_replica
 
 if TYPE_CHECKING:
     from workloads.wizard.choices.offers import Offer
 
-CHANGED: dict[str, dict[str, Any]] = {
+CELL_CHANGES: dict[str, dict[str, Any]] = {
     "tool_type": {"options": tuple(TOOL_NAMES.items())},
     "name": {"placeholder": "the tool's own"},
     "container_port": {"required": True, "placeholder": "8888"},
@@ -24,7 +24,9 @@ CHANGED: dict[str, dict[str, Any]] = {
     "external_url": {"placeholder": "chosen automatically"},
     "who": {"suggests": "draft-people", "required": True},
 }
-CELLS: tuple[Cell, ...] = tuple(replace(cell, **CHANGED.get(cell.key, {})) for cell in tools.CELLS)
+CELLS: tuple[Cell, ...] = tuple(
+    replace(cell, **CELL_CHANGES.get(cell.key, {})) for cell in tools.CELLS
+)
 
 
 class ToolsQuestion(Question):
@@ -34,14 +36,14 @@ class ToolsQuestion(Question):
         offer.warn_about_people(shown)
 
 
-def begins(cluster: Cluster | None) -> Values:
+def new_tool(cluster: Cluster | None) -> Values:
     """A new tool, reached in a way that the cluster supports."""
     why_no_urls = why_withheld(cluster, tools.EXTERNAL_URL_OPTION) if cluster else ""
     return {"toolType": "custom"} | tools.blank_tool(why_no_urls)
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    for tool in replica_of(plan, role).connections:
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    for tool in reviewed_replica(plan, role).connections:
         document = tool.model_dump(mode="json", by_alias=True)
         yield tool.name, tools.tool_text(document), f"{role}.connections"
 
@@ -60,8 +62,8 @@ TOOLS = Section(
             cells=CELLS,
             repack=tools.REPACK,
             inherits=True,
-            begins=begins,
-            words=tools.tool_text,
+            new_item=new_tool,
+            describe_item=tools.tool_text,
         ),
     ),
     review=review,

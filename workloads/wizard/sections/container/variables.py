@@ -10,7 +10,7 @@ from core.web.query import parse_uuid
 CREDENTIAL = "credential"
 
 
-def written(named: Values) -> str:
+def option_value(named: Values) -> str:
     """The option's value: ``8f14e45f-…:hub``, or just the name of a credential without an id."""
     return ":".join(str(named[key]) for key in ("assetId", "name") if named.get(key))
 
@@ -27,7 +27,7 @@ def unpack(item: Values) -> Values:
     named = item.get(CREDENTIAL)
     if not isinstance(named, dict):
         return cells
-    return cells | {"value": written(named), CHOSEN: {**named, "key": None}}
+    return cells | {"value": option_value(named), CHOSEN: {**named, "key": None}}
 
 
 def pack(cells: Values) -> Values:
@@ -40,17 +40,17 @@ def pack(cells: Values) -> Values:
     chosen = cells.get(CHOSEN)
     value = str(cells.get("value", ""))
     key = cells.get("key", "")
-    if chosen is not None and value in {written(chosen), chosen.get("name")}:
+    if chosen is not None and value in {option_value(chosen), chosen.get("name")}:
         of = chosen | {"key": key}
     else:
-        of = _named(value, typed=chosen is not None)
+        of = _parse_option(value, typed=chosen is not None)
         of |= {"key": key if chosen is None and "assetId" in of else ""}
     gone = {"name", "source", "value", "key", KEPT, UNSET, CHOSEN}
     rest = {key: it for key, it in cells.items() if key not in gone}
     return {**rest, "name": cells.get("name", ""), CREDENTIAL: of}
 
 
-def _named(value: str, *, typed: bool) -> Values:
+def _parse_option(value: str, *, typed: bool) -> Values:
     """A credential from an option's value. It is a bare name only if ``typed``, which happens where
     there are too many to list."""
     pk, _, name = value.partition(":")

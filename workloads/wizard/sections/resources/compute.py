@@ -6,13 +6,19 @@ from assets.base import Panel
 from assets.compute import card
 from core.forms.field import Input
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Question, Section, replica_of, spec_of
+from workloads.wizard.sections.base import (
+    Question,
+    ReviewLine,
+    Section,
+    reviewed_replica,
+    reviewed_spec,
+)
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    if role == "worker" and spec_of(plan).kind.is_gang:
-        yield "Number of workers", str(spec_of(plan).num_workers), "numWorkers"
-    asked = replica_of(plan, role).compute
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    if role == "worker" and reviewed_spec(plan).kind.is_gang:
+        yield "Number of workers", str(reviewed_spec(plan).num_workers), "numWorkers"
+    asked = reviewed_replica(plan, role).compute
     words = (card.gpu_words(asked), card.cpu_words(asked), card.memory_words(asked))
     yield "Per pod", " · ".join(words), f"{role}.compute"
 

@@ -26,7 +26,9 @@ class AmountQuestion(Question):
         return super().is_for(draft)
 
 
-def _question(key: str, label: str, kind: Input, hint: str = "", example: str = "") -> Question:
+def _amount_question(
+    key: str, label: str, kind: Input, hint: str = "", example: str = ""
+) -> Question:
     return AmountQuestion(f"compute.{key}", label, kind, hint, placeholder=example)
 
 
@@ -36,7 +38,9 @@ REQUESTS = Section(
     "What you enter replaces the value of the compute resource, for this workload only.",
     template=FOLD,
     replica=(
-        _question("gpuDevicesRequest", "GPU devices per pod", Input.WHOLE, "0 to 64 whole ones."),
+        _amount_question(
+            "gpuDevicesRequest", "GPU devices per pod", Input.WHOLE, "0 to 64 whole ones."
+        ),
         Question(
             PART_OF_A_GPU,
             "Part of a GPU",
@@ -45,13 +49,13 @@ REQUESTS = Section(
             options=(("", "As the compute resource"), *PARTS),
             redraws=True,
         ),
-        _question("gpuPortionRequest", "GPU fraction", Input.NUMBER, example="0.5"),
-        _question("gpuPortionLimit", "GPU fraction limit", Input.NUMBER),
-        _question("gpuMemoryRequest", "GPU memory per device", Input.TEXT, example="4G"),
-        _question("gpuMemoryLimit", "GPU memory limit", Input.TEXT),
-        _question("cpuCoreRequest", "CPU cores per pod", Input.NUMBER, example="0.1"),
-        _question("cpuCoreLimit", "CPU core limit", Input.NUMBER),
-        _question("cpuMemoryRequest", "CPU memory per pod", Input.TEXT, example="100M"),
-        _question("cpuMemoryLimit", "CPU memory limit", Input.TEXT),
+        _amount_question("gpuPortionRequest", "GPU fraction", Input.NUMBER, example="0.5"),
+        _amount_question("gpuPortionLimit", "GPU fraction limit", Input.NUMBER),
+        _amount_question("gpuMemoryRequest", "GPU memory per device", Input.TEXT, example="4G"),
+        _amount_question("gpuMemoryLimit", "GPU memory limit", Input.TEXT),
+        _amount_question("cpuCoreRequest", "CPU cores per pod", Input.NUMBER, example="0.1"),
+        _amount_question("cpuCoreLimit", "CPU core limit", Input.NUMBER),
+        _amount_question("cpuMemoryRequest", "CPU memory per pod", Input.TEXT, example="100M"),
+        _amount_question("cpuMemoryLimit", "CPU memory limit", Input.TEXT),
     ),
 )

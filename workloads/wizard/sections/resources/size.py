@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from core.forms.field import Input
 from spec.workload import LauncherPolicy
 from workloads.plan import Plan
-from workloads.wizard.sections.base import Line, Question, Section, spec_of
+from workloads.wizard.sections.base import Question, ReviewLine, Section, reviewed_spec
 
 
-def review(plan: Plan, role: str) -> Iterator[Line]:
-    spec = spec_of(plan)
+def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    spec = reviewed_spec(plan)
     if role == "master":
         return
     if spec.is_elastic:
@@ -59,8 +59,8 @@ SIZE = Section(
 )
 
 
-def review_processes(plan: Plan, role: str) -> Iterator[Line]:
-    count = spec_of(plan).processes_per_pod
+def review_processes(plan: Plan, role: str) -> Iterator[ReviewLine]:
+    count = reviewed_spec(plan).processes_per_pod
     if count and role == "worker":
         yield "Processes per pod", str(count), "processesPerPod"
 

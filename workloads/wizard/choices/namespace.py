@@ -8,12 +8,12 @@ from core.forms.shown import ShownField
 from core.words import name_first_three
 from workloads.wizard.choices.offers import Offer
 
-UNSEEN = "Trainyard may not list {} on this cluster: enter the name."
-CLAIMS = UNSEEN.format("claims")
-MAPS = UNSEEN.format("ConfigMaps")
+UNLISTED = "Trainyard may not list {} on this cluster: enter the name."
+CLAIMS = UNLISTED.format("claims")
+MAPS = UNLISTED.format("ConfigMaps")
 SECRETS = "Trainyard lists no Secrets: enter the name."
 #: For each list whose items may name a Secret, the cell that has the name.
-OF_SECRETS = {
+SECRET_CELLS = {
     "imagePullSecrets": "name",
     "storage-secretVolume": "secret",
     "storage-git": "secretRef-name",
@@ -21,35 +21,35 @@ OF_SECRETS = {
 }
 
 
-def note(shown: ShownField, offer: Offer) -> None:
+def add_notes(shown: ShownField, offer: Offer) -> None:
     """Add such a note or warning to each item of a list."""
     of = shown.field.name.removeprefix(f"{shown.field.within}-")
     for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
         if of == "storage-claims":
-            _note(item.by_slug["claimName"], offer.claims, CLAIMS)
+            _add_note(item.by_slug["claimName"], offer.claims, CLAIMS)
         elif of == "storage-configMapVolume":
-            _note(item.by_slug["configMap"], offer.config_maps, MAPS)
-        elif of in OF_SECRETS:
-            item.by_slug[OF_SECRETS[of]].note = SECRETS
+            _add_note(item.by_slug["configMap"], offer.config_maps, MAPS)
+        elif of in SECRET_CELLS:
+            item.by_slug[SECRET_CELLS[of]].note = SECRETS
         elif of == "environmentVariables":
-            _note_variable(item, offer)
+            _add_variable_note(item, offer)
 
 
-def _note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> None:
+def _add_note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> None:
     if there is None:
         cell.note = why_typed
     elif cell.value and cell.value not in there:
-        cell.warnings = [_missing(there)]
+        cell.warnings = [_missing_warning(there)]
 
 
-def _missing(there: Collection[str]) -> str:
+def _missing_warning(there: Collection[str]) -> str:
     """The warning that an object does not exist. It is not an error, because it can still be
     created before the workload starts."""
     has = f"has {name_first_three(sorted(there))}" if there else "has none"
     return f"The project's namespace {has}. Pods wait until there is one."
 
 
-def _note_variable(item: ShownItem, offer: Offer) -> None:
+def _add_variable_note(item: ShownItem, offer: Offer) -> None:
     source = item.by_slug["source"].value
     value = item.by_slug["value"]
     if source == "secret":
@@ -59,4 +59,4 @@ def _note_variable(item: ShownItem, offer: Offer) -> None:
     elif source == "configMap":
         value.options = offer.choices["config_maps"]
         if value.value and value.value not in (offer.config_maps or ()):
-            item.note = _missing(offer.config_maps or ())
+            item.note = _missing_warning(offer.config_maps or ())
