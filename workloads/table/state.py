@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from django.http import QueryDict
 
 from accounts.models import User
-from core.web.query import search_text
+from core.web.query import parse_number, search_text
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.table import filters as filtering
 from workloads.table.columns import (
@@ -58,7 +58,7 @@ class TableState:
         column = BY_KEY.get(sort.removeprefix("-"))
         keys = ",".join(query.getlist("columns")).split(",")
         columns = tuple(BY_KEY[key] for key in dict.fromkeys(keys) if key in BY_KEY)
-        size = whole_number(query.get("size", ""))
+        size = parse_number(query.get("size", ""))
         return cls(
             search=search_text(query),
             filters=tuple(dict.fromkeys(filters)),
