@@ -57,7 +57,9 @@ class Credentials:
         rows = usable_credentials(self.project, self.by).filter(name__icontains=text.strip())
         rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
         return [
-            (row.name, option_text(row)) for row in rows[:MOST_SUGGESTED] if not self.why_barred(row)
+            (row.name, option_text(row))
+            for row in rows[:MOST_SUGGESTED]
+            if not self.why_barred(row)
         ]
 
     @property
