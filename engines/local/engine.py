@@ -26,7 +26,7 @@ from engines.local.observing import StateWatcher, observation
 from engines.local.planning import planner
 from engines.local.planning.environment import HOST, RENDEZVOUS
 from engines.local.records.journal import is_full
-from engines.local.records.layout import Folder, locked, read_json, read_log_piece, write_json
+from engines.local.records.layout import Folder, hold_lock, read_json, read_log_piece, write_json
 from engines.local.records.plan import GangPlan
 from engines.local.records.state import RankRecord, Record
 from engines.local.removal import remove
@@ -46,10 +46,10 @@ DIAL_SECONDS = 5.0
 FULL = "The disk of the local engine is full. The workload starts when there is space."
 
 
-def _support(framework: Framework) -> FrameworkSupport:
-    """The rendezvous is ours; the framework itself comes with the command's interpreter."""
-    if why := RENDEZVOUS[framework].lack:
-        return FrameworkSupport(framework, available=False, why=why)
+def _framework_support(framework: Framework) -> FrameworkSupport:
+    lack = RENDEZVOUS[framework].lack
+    if lack:
+        return FrameworkSupport(framework, available=False, why=lack)
     return FrameworkSupport(framework, available=True, operator="local")
 
 
@@ -66,7 +66,8 @@ def _on_disk() -> Iterator[None]:
 
 
 class LocalEngine:
-    """Stores all state below ``home``, so any number of processes can use it at once.
+    """Runs workloads on this machine. All state is below ``home``, so that any number of processes
+    can use the engine at once.
 
     ``images`` maps image patterns to commands, in which ``{python}`` is the running interpreter.
     ``restart_delay`` is the pause before the first restart in seconds; it doubles each time.
@@ -93,24 +94,25 @@ class LocalEngine:
         return self._machine.state()[0]
 
     def capabilities(self) -> Capabilities:
-        """The rendezvous is ours; the framework itself comes with the command's interpreter."""
-        frameworks = tuple(map(_support, Framework))
+        """Trainyard provides the rendezvous of each framework. The framework itself comes with the
+        command's interpreter."""
+        frameworks = tuple(map(_framework_support, Framework))
         return Capabilities(frameworks=frameworks, queues=False, terminal=True)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
         return (self._node,)
 
     def check(self) -> tuple[Finding, ...]:
-        """Only GPUs can lack: what else a workload needs is reported at its submission."""
+        """Return what is wrong with the GPUs. All else is reported when a workload is submitted."""
         return self._machine.state()[1]
 
     def keep_queues(self, wanted: Wanted) -> None:
-        """There are no queues here: Trainyard decides who may start."""
+        """Do nothing: there are no queues here, because Trainyard decides who may start."""
 
     def plan(self, launch: Launch) -> GangPlan:
-        """The plan for the supervisor. ``EngineRefused`` says what cannot be provided."""
-        node = self._node
-        return planner.Planner(self._images, node, self._restart_delay, self._paths).plan(launch)
+        """Return the plan for the supervisor. ``EngineRefused`` says what cannot be provided."""
+        plans = planner.Planner(self._images, self._node, self._restart_delay, self._paths)
+        return plans.plan(launch)
 
     def render(self, launch: Launch) -> list[Manifest]:
         return render(self.plan(launch), self._folder(launch.handle))
@@ -122,44 +124,45 @@ class LocalEngine:
     def submit(self, launch: Launch) -> None:
         plan = self.plan(launch)
         folder = self._folder(launch.handle)
-        with locked(folder.door):
+        with hold_lock(folder.change_lock):
             current = read_json(folder.launch)
             record = Record.read(folder)
-            latest = current["run"] if current else 0
-            if latest > plan.run:
+            latest_run = current["run"] if current else 0
+            if latest_run > plan.run:
                 return  # a late call for an earlier run
-            if latest == plan.run:
+            if latest_run == plan.run:
+                # A repeated call: an earlier one may have died before it started the supervisor.
                 supervisors.revive(folder)
                 return
             if current and not (record and record.is_final):
                 supervisors.revive(folder)
-                raise EngineUnavailable(f"run {latest} is still ending")
-            _prepare(folder, plan)
-            supervisors.start(folder)  # even if the earlier run's is still there
+                raise EngineUnavailable(f"run {latest_run} is still ending")
+            _prepare_run(folder, plan)
+            supervisors.start(folder)  # even if the supervisor of the earlier run still exits
 
     def watch(self) -> Generator[Observation | None]:
         with _on_disk():
-            yield from StateWatcher(self.home, self._tend)
+            yield from StateWatcher(self.home, self._ensure_supervisor)
 
     def events(self) -> list[ClusterEvent]:
-        return []  # there is nobody else to report events
+        return []  # no other component of this machine reports events
 
     @_on_disk()
     def observe(self, handle: Handle) -> Observation | None:
         folder = self._folder(handle)
         record = Record.read(folder)
         if record is None or not record.is_final:
-            self._tend(folder, record)
+            self._ensure_supervisor(folder, record)
         return observation(record) if record else None
 
     @_on_disk()
     def stop(self, handle: Handle, *, run: int) -> None:
         folder = self._folder(handle)
-        with locked(folder.door):
+        with hold_lock(folder.change_lock):
             if read_json(folder.launch) is None:
                 return
             # Written first, so that any later supervisor sees it.
-            folder.run(run).mkdir(parents=True, exist_ok=True)
+            folder.run_folder(run).mkdir(parents=True, exist_ok=True)
             folder.stop_request(run).touch()
         record = Record.read(folder)
         if not folder.ring() and not (record and record.is_final):
@@ -170,7 +173,7 @@ class LocalEngine:
         remove(self._folder(handle), at_rest)
 
     def news(self) -> None:
-        return None  # nothing tells when files grow
+        return None  # nothing notifies the engine when a log grows
 
     @_on_disk()
     def logs(self, handle: Handle, *, run: int) -> list[Log]:
@@ -185,17 +188,20 @@ class LocalEngine:
 
     @_on_disk()
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        """Start a program like the rank's own: it carries the workload's mark, and ends with the
-        rank at the latest."""
-        own = self._rank(handle, rank)
-        if own is None:
+        """Start a program with a terminal in the folder of a rank, with the rank's variables.
+
+        It carries the workload's mark, so that it is killed with the workload. Raises
+        ``EngineRefused`` if the rank does not run.
+        """
+        record = self._live_rank(handle, rank)
+        if record is None:
             raise EngineRefused("The rank is not running.")
         try:
-            process = psutil.Process(own.pid)
-            mark = marks.number(self._folder(handle).path)
-            variables = processes.environ(process)
+            process = psutil.Process(record.pid)
+            mark = marks.mark_for(self._folder(handle).path)
+            variables = processes.read_environment(process)
             return LocalSession(
-                argv, folder=process.cwd(), variables=variables, mark=mark, beside=own.pid
+                argv, folder=process.cwd(), variables=variables, mark=mark, beside=record.pid
             )
         except psutil.Error as error:
             raise EngineRefused("The rank has just ended.") from error
@@ -206,52 +212,73 @@ class LocalEngine:
         return ""
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        """Connect to a port of a rank. Ranks share the machine's ports, so it has to be one on
-        which this rank's own processes listen: the one assigned for the tool's port, or that port
-        itself."""
-        own = self._rank(handle, rank)
-        asked = [own.ports.get(str(port), port), port] if own else []
-        served = next((it for it in asked if own and ports.is_served(own.pid, it)), None)
-        if served is None:
+        """Connect to a port of a rank: to the one assigned for the tool's port, or to that port.
+
+        Raises ``EngineUnavailable`` if the rank listens on neither.
+        """
+        record = self._live_rank(handle, rank)
+        served_port = _served_port(record, port) if record else None
+        if served_port is None:
             raise EngineUnavailable(f"The rank does not listen on port {port}.")
         try:
-            return socket.create_connection((HOST, served), timeout=DIAL_SECONDS)
+            return socket.create_connection((HOST, served_port), timeout=DIAL_SECONDS)
         except OSError as error:
             raise EngineUnavailable(f"Port {port} does not answer: {error}.") from error
 
-    def _rank(self, handle: Handle, rank: int) -> RankRecord | None:
-        """A rank, if its process is alive."""
+    def _live_rank(self, handle: Handle, rank: int) -> RankRecord | None:
+        """Return the record of a rank if its process is alive."""
         record = Record.read(self._folder(handle))
-        own = record.ranks[rank] if record and rank < len(record.ranks) else None
-        return own if own and processes.is_alive(own.pid, own.started) else None
+        if record is None or rank >= len(record.ranks):
+            return None
+        rank_record = record.ranks[rank]
+        is_alive = processes.is_alive(rank_record.pid, rank_record.started)
+        return rank_record if is_alive else None
 
     @_on_disk()
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
         since = after.astimezone(UTC).isoformat(timespec="microseconds") if after else ""
-        samples = sampling.read(self._folder(handle).usage(run), after=since)
-        return [UsageSample(**{**s, "at": datetime.fromisoformat(s["at"])}) for s in samples]
+        samples = sampling.read_samples(self._folder(handle).usage(run), after=since)
+        return [
+            UsageSample(**{**sample, "at": datetime.fromisoformat(sample["at"])})
+            for sample in samples
+        ]
 
     def _folder(self, handle: Handle) -> Folder:
         return Folder(self.home, str(handle.workload_id))
 
-    def _tend(self, folder: Folder, record: Record | None) -> None:
-        """Start another supervisor if a workload's has died."""
+    def _ensure_supervisor(self, folder: Folder, record: Record | None) -> None:
+        """Start another supervisor if the one of a workload has died."""
         at = datetime.fromisoformat(record.at) if record else datetime.min.replace(tzinfo=UTC)
-        quiet = abs((datetime.now(UTC) - at).total_seconds())  # the clock may have been set back
-        if quiet > supervisors.STARTING and folder.launch.exists() and not folder.is_tended:
-            try:
-                with locked(folder.door, wait=False):
-                    supervisors.revive(folder)
-            except OSError as error:
-                if not (isinstance(error, BlockingIOError) or is_full(error)):
-                    raise  # otherwise it is tried again
+        quiet_seconds = abs((datetime.now(UTC) - at).total_seconds())  # the clock may be set back
+        if quiet_seconds <= supervisors.START_SECONDS:
+            return
+        if not folder.launch.exists() or folder.is_supervised:
+            return
+        try:
+            # Without waiting: whatever holds the lock starts, stops or deletes the workload.
+            with hold_lock(folder.change_lock, wait=False):
+                supervisors.revive(folder)
+        except OSError as error:
+            if not (isinstance(error, BlockingIOError) or is_full(error)):
+                raise  # otherwise the next look tries again
 
 
-def _prepare(folder: Folder, plan: GangPlan) -> None:
-    """Write everything a supervisor needs. The launch comes first, because it makes the run exist;
-    then its state."""
-    folder.prepare(plan.run)
+def _served_port(record: RankRecord, port: int) -> int | None:
+    """Return the port on this machine by which a rank serves its ``port``.
+
+    All ranks share the machine's ports, so only one on which this rank's processes listen counts.
+    """
+    for candidate in (record.ports.get(str(port), port), port):
+        if ports.is_served(record.pid, candidate):
+            return candidate
+    return None
+
+
+def _prepare_run(folder: Folder, plan: GangPlan) -> None:
+    """Write everything that a supervisor needs to run a plan."""
+    folder.create_run(plan.run)
     if plan.secrets:
         write_json(folder.secrets(plan.run), plan.secrets, scratch=folder.path)
+    # The launch comes before the state, because the run exists once its launch does.
     write_json(folder.launch, plan.to_json(), scratch=folder.path)
-    Record.of(plan).write(folder)
+    Record.from_plan(plan).write(folder)

@@ -6,32 +6,38 @@ from collections.abc import Callable
 from typing import IO
 
 from engines.base import EngineUnavailable
-from engines.local.records.layout import Folder, locked
+from engines.local.records.layout import Folder, hold_lock
 from engines.local.system import cgroups, processes
 
 PATIENCE = 5.0  # seconds until a killed supervisor must be gone
 
 
 def remove(folder: Folder, at_rest: Callable[[], None] | None = None) -> None:
-    """Kill everything and delete the files. ``EngineUnavailable`` if something does not die.
-    ``at_rest`` is called when everything has ended and can still be read."""
-    with locked(folder.door):
+    """Kill all processes of a workload and delete its files.
+
+    ``at_rest`` is called once everything has ended, while the files can still be read. Raises
+    ``EngineUnavailable`` if a process does not end.
+    """
+    with hold_lock(folder.change_lock):
         if not folder.path.exists():
             folder.state.unlink(missing_ok=True)
             return
         folder.launch.unlink(missing_ok=True)  # a supervisor that starts now finds nothing to do
-        with folder.lock.open("a+") as lock:
+        with folder.supervisor_lock.open("a+") as lock:
             _end_supervisor(lock)
-            if not processes.sweep(folder.path):
+            if not processes.kill_leftovers(folder.path):
                 raise EngineUnavailable("its processes do not end; trying again")
             if at_rest:
                 at_rest()
-            cgroups.discard(folder.workload_id)
+            cgroups.discard_leftovers(folder.workload_id)
             folder.remove()
 
 
 def _end_supervisor(lock: IO[str]) -> None:
-    """Kill the holder of the lock until we have it."""
+    """Kill the process that holds the lock, until this process holds it.
+
+    Then no supervisor can start: it would need the lock.
+    """
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import replace
 
 from engines.base import Manifest
-from engines.local.planning.environment import environment, hide_secrets, ports_needed
+from engines.local.planning.environment import environment, hide_secrets, rendezvous_port_count
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.system.marks import MARKER
@@ -13,15 +13,22 @@ PORT = "<free port>"  # chosen by each attempt
 
 
 def render(plan: GangPlan, folder: Folder) -> list[Manifest]:
-    """What the supervisor will start, without this machine's variables and without secrets."""
-    return [_process(replace(plan, base={}), rank, folder) for rank in plan.ranks]
+    """Return the processes of a plan, without this machine's variables and without secrets."""
+    return [_process_manifest(replace(plan, base={}), rank, folder) for rank in plan.ranks]
 
 
-def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
-    work = folder.work(rank.name)
-    ports = [PORT] * ports_needed(plan)
-    tools = {str(port): PORT for port in rank.tool_ports}
-    variables = environment(plan, rank, folder=folder.path, work=work, ports=ports, tools=tools)
+def _process_manifest(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
+    rank_folder = folder.rank_folder(rank.name)
+    ports = [PORT] * rendezvous_port_count(plan)
+    tool_ports = {str(port): PORT for port in rank.tool_ports}
+    variables = environment(
+        plan,
+        rank,
+        folder=folder.path,
+        rank_folder=rank_folder,
+        ports=ports,
+        tool_ports=tool_ports,
+    )
     del variables[MARKER]
     limits = {"cpu": rank.cpu_limit, "memory": rank.memory_limit}
     return {
@@ -31,7 +38,7 @@ def _process(plan: GangPlan, rank: RankPlan, folder: Folder) -> Manifest:
         "node": plan.node,
         **({"setup": plan.setup} if plan.setup else {}),
         "command": shlex.join(rank.argv),
-        "workingDir": rank.working_dir or str(work),
+        "workingDir": rank.working_dir or str(rank_folder),
         "environment": hide_secrets(variables, rank.secrets),
         "gpus": rank.gpu_request,
         "limits": {name: limit for name, limit in limits.items() if limit is not None},

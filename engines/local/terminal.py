@@ -1,5 +1,5 @@
-"""Run a program with a terminal next to a rank: in its folder, with its variables, as the same
-user."""
+"""Run a program with a terminal next to a rank: in the rank's folder, with its variables, as the
+same user."""
 
 import shutil
 import sys
@@ -8,9 +8,9 @@ from pathlib import Path
 
 from engines.shared.terminal import PtySession
 
-# Makes the terminal the new session's, which only its leader can do, and becomes the program. It
-# also carries its workload's mark, which must not come from the server's threads, and enters the
-# rank's mounts.
+# A program that prepares the new session and then becomes the requested program. It makes the
+# terminal the session's, which only the session's leader can do, enters the rank's mounts, and
+# takes the workload's mark, which the server's own threads must not have.
 LEADER = """
 import contextlib, fcntl, os, resource, sys, termios
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
@@ -26,7 +26,7 @@ with contextlib.suppress(OSError, ValueError):
     resource.setrlimit(10, (mark, mark))
 os.execvp(sys.argv[5], sys.argv[5:])
 """
-LEADING = [sys.executable, "-I", "-S", "-c", LEADER]
+LEADER_COMMAND = [sys.executable, "-I", "-S", "-c", LEADER]
 
 
 class LocalSession(PtySession):
@@ -39,17 +39,21 @@ class LocalSession(PtySession):
         mark: int,
         beside: int = 0,
     ) -> None:
-        """``beside``: a process whose mounts it shares; 0 for ours."""
+        """Start the program. It shares the mounts of the process ``beside``, or ours if that is 0.
+
+        Raises ``FileNotFoundError`` if the program is not on the ``PATH`` in ``variables``.
+        """
         if not shutil.which(argv[0], path=variables.get("PATH")):
             raise FileNotFoundError(f"{argv[0]} is not on this machine")
-        leading = [*LEADING, str(mark), str(beside), folder, _own_spaces(beside)]
-        super().__init__([*leading, *argv], variables)
+        leader = [*LEADER_COMMAND, str(mark), str(beside), folder, _namespaces_to_join(beside)]
+        super().__init__([*leader, *argv], variables)
 
 
-def _own_spaces(pid: int) -> str:
-    """Namespaces of a process that differ from ours, in the order in which to join them."""
+def _namespaces_to_join(pid: int) -> str:
+    """Return the namespaces of a process that differ from ours, in the order in which to join
+    them."""
 
-    def is_own(name: str) -> bool:
+    def differs(name: str) -> bool:
         theirs = Path(f"/proc/{pid}/ns/{name}")
         ours = Path(f"/proc/self/ns/{name}")
         try:
@@ -57,4 +61,4 @@ def _own_spaces(pid: int) -> str:
         except OSError:  # not Linux
             return False
 
-    return " ".join(filter(is_own, ("user", "mnt")))
+    return " ".join(filter(differs, ("user", "mnt")))

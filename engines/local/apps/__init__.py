@@ -1,5 +1,5 @@
 """Programs and frameworks in place of images, installed on first use.
 
-They are in environments of their own, but can import Trainyard's packages: a notebook uses the same
-torch. A supervisor installs them before the ranks start (``installing.py``).
+Each has an environment of its own, which can also import Trainyard's packages: a notebook uses the
+same torch. A supervisor installs them before the ranks start (``installing.py``).
 """

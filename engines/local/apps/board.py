@@ -12,7 +12,7 @@ from engines.local.apps.hosts import ToolHosts
 Application = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
 
-def guarded(served: Application, hosts: Container[object]) -> Application:
+def guard_hosts(served: Application, hosts: Container[object]) -> Application:
     """Wrap an application to refuse requests for other host names."""
 
     def answer(request: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
@@ -29,7 +29,7 @@ def main(argv: list[str]) -> None:
     hosts = ToolHosts(os.environ["JOB_UUID"], os.environ["TOOLS_DOMAIN"])
 
     def serve(application: Application, flags: Any) -> Any:
-        return program.WerkzeugServer(guarded(application, hosts), flags)
+        return program.WerkzeugServer(guard_hosts(application, hosts), flags)
 
     plugins = import_module("tensorboard.default").get_plugins()
     board = program.TensorBoard(plugins=plugins, server_class=serve)

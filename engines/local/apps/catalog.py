@@ -8,13 +8,16 @@ from pathlib import Path
 #: The command behind ``{app}``; followed by the app's name, the folder of installations, the domain
 #: of tools and the image's arguments.
 STARTER = [sys.executable, "-m", "engines.local.apps"]
-HERE = Path(__file__).parent
+FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True)
-class Listening:
-    """How an app that is a tool gets its port: ``port`` is the image's, or that which replaces it.
-    ``variable`` or ``argument`` tells the program."""
+class ToolPort:
+    """How an app that is a tool gets its port.
+
+    ``port`` is the port in the image, for which another one may be assigned. The program gets it by
+    ``argument``; a user may choose another by ``variable``.
+    """
 
     port: int
     argument: str
@@ -24,7 +27,10 @@ class Listening:
 @dataclass(frozen=True)
 class LocalApp:
     """An app. ``packages`` are pip requirements; ``program`` is started with ``arguments``.
-    ``aliases`` are the image's names of the program, which may be a workload's first argument."""
+
+    ``aliases`` are the names that the image has for the program. A workload's first argument may be
+    one of them.
+    """
 
     slug: str
     label: str
@@ -32,11 +38,11 @@ class LocalApp:
     program: tuple[str, ...]
     arguments: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
-    listening: Listening | None = None
+    tool_port: ToolPort | None = None
 
 
-#: Trainyard checks who may open the tool. The address is this machine's own; ``notebook.py`` says
-#: which host names may be used.
+#: Trainyard checks who may open the tool. It listens only on this machine's loopback address, and
+#: ``notebook.py`` restricts the host names of requests.
 JUPYTERLAB = LocalApp(
     slug="jupyterlab",
     label="JupyterLab",
@@ -47,12 +53,12 @@ JUPYTERLAB = LocalApp(
         "--allow-root",
         "--ServerApp.ip=127.0.0.1",
         "--ServerApp.port_retries=0",
-        f"--config={HERE / 'notebook.py'}",
+        f"--config={FOLDER / 'notebook.py'}",
     ),
     aliases=("start-notebook.py", "start-notebook.sh"),
-    listening=Listening(8888, "--ServerApp.port=", variable="JUPYTER_PORT"),
+    tool_port=ToolPort(8888, "--ServerApp.port=", variable="JUPYTER_PORT"),
 )
-#: For TensorBoard ``board.py`` does that. It is part of Jupyter's TensorFlow image.
+#: For TensorBoard, ``board.py`` restricts the host names. Jupyter's TensorFlow image contains it.
 TENSORBOARD = LocalApp(
     slug="tensorboard",
     label="TensorBoard",
@@ -60,7 +66,7 @@ TENSORBOARD = LocalApp(
     program=("python", "-m", "engines.local.apps.board"),
     arguments=("--host=127.0.0.1",),
     aliases=("tensorboard",),
-    listening=Listening(6006, "--port="),
+    tool_port=ToolPort(6006, "--port="),
 )
 EXAMPLES = ("python", "-m", "trainer.examples")
 #: The build without GPU support, if there is one, is a tenth of the size.
@@ -95,30 +101,34 @@ APPS = {it.slug: it for it in (JUPYTERLAB, TENSORBOARD, TENSORFLOW, XGBOOST, JAX
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A command line that wants an app, installed below ``home``, with arguments."""
+class AppCommand:
+    """A command line that starts an app, which is installed below ``home``."""
 
     app: LocalApp
     home: Path
     domain: str
-    given: tuple[str, ...]
+    arguments: tuple[str, ...]
 
     @property
-    def place(self) -> Path:
+    def folder(self) -> Path:
         return self.home / self.app.slug
 
 
-def asked(words: Sequence[str]) -> Asked:
-    """The app that the image's arguments name first, or the image's default."""
-    slug, home, domain, *given = words
-    named = next((it for it in APPS.values() if given and given[0] in it.aliases), None)
-    return Asked(named or APPS[slug], Path(home), domain, tuple(given[1 if named else 0 :]))
+def parse_command(words: Sequence[str]) -> AppCommand:
+    """Parse the words after ``{app}``. The app is the one whose alias is the first argument, or the
+    image's default."""
+    slug, home, domain, *arguments = words
+    for app in APPS.values():
+        if arguments and arguments[0] in app.aliases:
+            return AppCommand(app, Path(home), domain, tuple(arguments[1:]))
+    return AppCommand(APPS[slug], Path(home), domain, tuple(arguments))
 
 
-def asked_by(argv: Sequence[str]) -> Asked | None:
-    """The app in a rank's whole command line, which may be started by a launcher; ``None`` if it
+def find_app(argv: Sequence[str]) -> AppCommand | None:
+    """Return the app in a rank's command line, in which a launcher may come first; ``None`` if it
     has none."""
     size = len(STARTER)
-    begins = (at for at in range(len(argv)) if list(argv[at : at + size]) == STARTER)
-    begin = next(begins, None)
-    return None if begin is None else asked(argv[begin + size :])
+    for begin in range(len(argv)):
+        if list(argv[begin : begin + size]) == STARTER:
+            return parse_command(argv[begin + size :])
+    return None

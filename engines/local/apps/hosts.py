@@ -2,10 +2,10 @@
 
 
 class ToolHosts:
-    """The host names below which Trainyard serves the tools of one workload; use it with ``in``.
+    """The host names by which Trainyard serves the tools of one workload; use it with ``in``.
 
-    Tools here ask for no token, because Trainyard checks who may open them. A request with any
-    other host name does not come from Trainyard: any web site can point a name at this machine.
+    Tools here ask for no token, because Trainyard checks who may open them. A request with another
+    host name does not come from Trainyard, because any web site can point a name at this machine.
     """
 
     def __init__(self, workload: str, domain: str) -> None:

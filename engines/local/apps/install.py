@@ -14,78 +14,79 @@ from pathlib import Path
 from engines.local.apps.catalog import APPS, LocalApp
 
 READY = ".ready"  # a file in complete installations
-OURS = "trainyard.pth"
+PATH_FILE = "trainyard.pth"
 UNREACHABLE = 69  # EX_UNAVAILABLE of sysexits.h
 BUSY = "Another workload is installing it."
 
 
 def main(argv: Sequence[str]) -> int:
-    slug, place = argv
-    return 0 if install(APPS[slug], Path(place)) else UNREACHABLE
+    slug, folder = argv
+    return 0 if install(APPS[slug], Path(folder)) else UNREACHABLE
 
 
-def install(app: LocalApp, place: Path) -> bool:
-    """Install an app once, even if several ask at the same time. Prints its progress, and advice on
-    errors.
+def install(app: LocalApp, folder: Path) -> bool:
+    """Install an app once, even if several processes try at the same time.
 
-    Remains of a failed or interrupted try are removed first.
+    Remains of a failed or interrupted try are removed first. Prints its progress, and advice if it
+    fails. Returns whether the app is installed.
     """
-    if is_installed(place):
+    if is_installed(folder):
         return True
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.with_name(f"{place.name}.lock").open("w") as lock:
-        _wait_for(lock.fileno())
-        if is_installed(place):
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        _wait_for_lock(lock.fileno())
+        if is_installed(folder):  # by the process that held the lock before
             return True
-        _say(f"Installing {app.label}: the first time on this machine, it takes a minute or two.")
-        pip = [*_pip(place), "install", "--progress-bar", "off", *app.packages]
-        if subprocess.run(
+        _print(f"Installing {app.label}: the first time on this machine, it takes a minute or two.")
+        pip = [*_create_environment(folder), "install", "--progress-bar", "off", *app.packages]
+        process = subprocess.run(
             pip, stdin=subprocess.DEVNULL, stderr=subprocess.STDOUT, check=False
-        ).returncode:
-            by_hand = f"{shlex.join(pip)} && touch {shlex.quote(str(place / READY))}"
-            _say(
+        )
+        if process.returncode:
+            by_hand = f"{shlex.join(pip)} && touch {shlex.quote(str(folder / READY))}"
+            _print(
                 f"{app.label} could not be installed, see above. If this machine does not reach "
                 f"PyPI, make a package index known to pip, or run this where one is reached: "
                 f"{by_hand}\nThen run the workload again."
             )
             return False
-        (place / READY).touch()
-        _say(f"{app.label} is installed.")
+        (folder / READY).touch()  # last: a folder without it is incomplete
+        _print(f"{app.label} is installed.")
         return True
 
 
-def is_installed(place: Path) -> bool:
-    return (place / READY).exists()
+def is_installed(folder: Path) -> bool:
+    return (folder / READY).exists()
 
 
-def _pip(place: Path) -> list[str]:
-    """Create an environment; returns the command of a pip that installs into it, our own if there
-    is one."""
+def _create_environment(folder: Path) -> list[str]:
+    """Create an environment, and return the command of a pip that installs into it: Trainyard's own
+    pip if there is one."""
     is_ours = find_spec("pip") is not None
-    venv.create(place, with_pip=not is_ours, clear=True)
-    _see_ours(place)
-    python = str(place / "bin" / "python")
+    venv.create(folder, with_pip=not is_ours, clear=True)
+    _share_own_packages(folder)
+    python = str(folder / "bin" / "python")
     return [sys.executable, "-m", "pip", "--python", python] if is_ours else [python, "-m", "pip"]
 
 
-def _wait_for(lock: int) -> None:
+def _wait_for_lock(lock: int) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        _say(BUSY)
+        _print(BUSY)
         fcntl.flock(lock, fcntl.LOCK_EX)
 
 
-def _say(text: str) -> None:
+def _print(text: str) -> None:
     """Print to the workload's log."""
     sys.stdout.write(f"{text}\n")
     sys.stdout.flush()
 
 
-def _see_ours(place: Path) -> None:
-    """Let the environment import Trainyard's packages; its own take precedence."""
-    own = sysconfig.get_path("purelib", vars={"base": str(place), "platbase": str(place)})
-    (Path(own) / OURS).write_text(sysconfig.get_path("purelib") + "\n")
+def _share_own_packages(folder: Path) -> None:
+    """Let the environment import Trainyard's packages. Its own packages come first."""
+    own = sysconfig.get_path("purelib", vars={"base": str(folder), "platbase": str(folder)})
+    (Path(own) / PATH_FILE).write_text(sysconfig.get_path("purelib") + "\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Build a rank's environment variables: Kubeflow's for the rendezvous, Run:ai's for the workload.
 
-Later ones win: this machine's, the platform's defaults, the user's, and last those without which
-the gang could not meet.
+Later ones override earlier ones: this machine's, the platform's defaults, the user's, and last
+those without which the ranks would not find each other.
 """
 
 import json
@@ -15,7 +15,7 @@ from pathlib import Path
 from engines.local.records.plan import GangPlan, RankPlan
 from engines.local.system.inherited import base_variables
 from engines.local.system.marks import MARKER
-from engines.local.system.ports import VARIABLE
+from engines.local.system.ports import PORT_VARIABLE
 from spec.framework import Framework
 from spec.values.variable import MASK, looks_secret
 
@@ -25,8 +25,8 @@ Ports = Sequence[int | str]
 Variables = dict[str, str]
 
 
-def ports_needed(plan: GangPlan) -> int:
-    """The number of ports for the rendezvous: one, or one per rank."""
+def rendezvous_port_count(plan: GangPlan) -> int:
+    """Return how many ports the rendezvous needs: one, or one per rank."""
     return len(plan.ranks) if rendezvous_of(plan).all_listen else 1
 
 
@@ -35,31 +35,37 @@ def environment(
     rank: RankPlan,
     *,
     folder: Path,
-    work: Path,
+    rank_folder: Path,
     ports: Ports,
-    tools: Mapping[str, int | str],
-    gpus: Mapping[int, str] | None = None,
+    tool_ports: Mapping[str, int | str],
+    gpu_names: Mapping[int, str] | None = None,
 ) -> Variables:
-    """All variables of a rank. ``ports`` are for the rendezvous; ``tools`` maps the tools' ports to
-    those on this machine, and ``gpus`` the devices to what CUDA calls them, if not by number."""
-    names = gpus or {}
+    """Return all variables of a rank.
+
+    ``ports`` are for the rendezvous. ``tool_ports`` maps the tools' ports to those on this machine,
+    and ``gpu_names`` the numbers of devices to CUDA's names for them, if they differ.
+    """
+    names = gpu_names or {}
+    visible_gpus = [names.get(index, str(index)) for index in rank.visible_gpus]
     return {
         **plan.base,
-        **defaults(plan, rank, folder=folder, work=work),
-        **{VARIABLE.format(port): str(ours) for port, ours in tools.items()},
+        **default_variables(plan, rank, folder=folder, rank_folder=rank_folder),
+        **{PORT_VARIABLE.format(port): str(own_port) for port, own_port in tool_ports.items()},
         **rank.variables,
         **rank.secrets,
         **rendezvous_of(plan).variables(plan, rank, ports),
-        # The devices that admission assigned; an empty value hides all of them. Left alone,
+        # The devices that admission assigned; an empty value hides all of them. Without an order,
         # CUDA counts the fastest first, unlike the driver and its tools.
         "CUDA_DEVICE_ORDER": "PCI_BUS_ID",
-        "CUDA_VISIBLE_DEVICES": ",".join(names.get(it, str(it)) for it in rank.visible_gpus),
+        "CUDA_VISIBLE_DEVICES": ",".join(visible_gpus),
         MARKER: str(folder),
     }
 
 
-def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Variables:
-    """The platform's variables about the workload, which the user's override."""
+def default_variables(
+    plan: GangPlan, rank: RankPlan, *, folder: Path, rank_folder: Path
+) -> Variables:
+    """Return the platform's variables about the workload, which the user's override."""
     values = {
         "PYTHONUNBUFFERED": "1",
         "CHECKPOINT_DIR": str(folder / "checkpoints"),
@@ -76,41 +82,43 @@ def defaults(plan: GangPlan, rank: RankPlan, *, folder: Path, work: Path) -> Var
     if len(plan.ranks) * plan.processes > 1:
         values["OMP_NUM_THREADS"] = "1"  # as torchrun does: ranks on one machine share its cores
     if sys.platform == "linux":
-        values["GLOO_SOCKET_IFNAME"] = "lo"  # gloo guesses from the host's name, which may lie
+        # Gloo would otherwise choose an interface by the host's name, which may be wrong.
+        values["GLOO_SOCKET_IFNAME"] = "lo"
     if rank.own_home:
-        values["HOME"] = str(work)
+        values["HOME"] = str(rank_folder)
     return values
 
 
-def pytorch(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
-    """Variables for ``env://``, and ``PET_*`` for a bare ``torchrun program.py``."""
-    met = _meeting(plan, rank, ports) | {"LOCAL_RANK": "0"}
-    torchrun = {
-        "PET_MASTER_ADDR": met["MASTER_ADDR"],
-        "PET_MASTER_PORT": met["MASTER_PORT"],
-        "PET_NODE_RANK": met["RANK"],
+def pytorch_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """Return variables for ``env://``, and ``PET_*`` for a bare ``torchrun program.py``."""
+    variables = _master_variables(plan, rank, ports)
+    return variables | {
+        "LOCAL_RANK": "0",
+        "PET_MASTER_ADDR": variables["MASTER_ADDR"],
+        "PET_MASTER_PORT": variables["MASTER_PORT"],
+        "PET_NODE_RANK": variables["RANK"],
         "PET_NNODES": str(len(plan.ranks)),
         "PET_NPROC_PER_NODE": rank.variables.get("PET_NPROC_PER_NODE", str(plan.processes)),
     }
-    return met | torchrun
 
 
-def tensorflow(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+def tensorflow_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """Return ``TF_CONFIG``, in which the master is the chief; nothing for a single rank."""
     if len(plan.ranks) == 1:
         return {}
-    kinds = {"master": "chief", "worker": "worker"}
+    task_types = {"master": "chief", "worker": "worker"}
     cluster: dict[str, list[str]] = {}
     for other, port in zip(plan.ranks, ports, strict=True):
-        cluster.setdefault(kinds[other.role], []).append(f"{HOST}:{port}")
-    task = {"type": kinds[rank.role], "index": rank.index}
+        cluster.setdefault(task_types[other.role], []).append(f"{HOST}:{port}")
+    task = {"type": task_types[rank.role], "index": rank.index}
     return {"TF_CONFIG": json.dumps({"cluster": cluster, "task": task, "environment": "cloud"})}
 
 
-def xgboost(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
-    return _meeting(plan, rank, ports)
+def xgboost_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    return _master_variables(plan, rank, ports)
 
 
-def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+def jax_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "COORDINATOR_ADDRESS": HOST,
         "COORDINATOR_PORT": str(ports[0]),
@@ -119,12 +127,12 @@ def jax(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     }
 
 
-def mpi(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
-    """Variables of MPI; mpirun sets the rest, see ``mpi.py``."""
+def mpi_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+    """Return Kubeflow's variable for MPI; mpirun sets the others, see ``mpi.py``."""
     return {"RUNAI_MPI_NUM_WORKERS": str(len(plan.ranks) - 1)}
 
 
-def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
+def _master_variables(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
     return {
         "MASTER_ADDR": HOST,
         "MASTER_PORT": str(ports[0]),
@@ -135,43 +143,46 @@ def _meeting(plan: GangPlan, rank: RankPlan, ports: Ports) -> Variables:
 
 @dataclass(frozen=True)
 class Rendezvous:
-    """How the ranks of a framework meet: by which variables, and whether they ``all_listen`` on
-    ports of their own or only the first does. ``needs`` is a program that this machine must have.
+    """How the ranks of a framework find each other.
+
+    ``variables`` returns what a rank needs. Each rank listens on a port of its own if
+    ``all_listen``, otherwise only the first does. ``program`` must be on this machine, if not
+    empty; ``package`` installs it.
     """
 
     variables: Callable[[GangPlan, RankPlan, Ports], Variables]
     all_listen: bool = False
-    needs: str = ""
-    brought_by: str = ""
+    program: str = ""
+    package: str = ""
 
     @property
     def lack(self) -> str:
         """Why the framework cannot run on this machine now; empty if it can."""
-        if not self.needs or shutil.which(self.needs, path=base_variables()["PATH"]):
+        if not self.program or shutil.which(self.program, path=base_variables()["PATH"]):
             return ""
         return (
-            f"{self.needs} is not installed on this machine: install {self.brought_by}, or choose "
+            f"{self.program} is not installed on this machine: install {self.package}, or choose "
             "a cluster that has it."
         )
 
 
 #: The frameworks that run on this machine.
 RENDEZVOUS: dict[str, Rendezvous] = {
-    Framework.PYTORCH: Rendezvous(pytorch),
-    Framework.TENSORFLOW: Rendezvous(tensorflow, all_listen=True),
-    Framework.XGBOOST: Rendezvous(xgboost),
-    Framework.JAX: Rendezvous(jax),
-    Framework.MPI: Rendezvous(mpi, needs="mpirun", brought_by="Open MPI (openmpi-bin)"),
+    Framework.PYTORCH: Rendezvous(pytorch_variables),
+    Framework.TENSORFLOW: Rendezvous(tensorflow_variables, all_listen=True),
+    Framework.XGBOOST: Rendezvous(xgboost_variables),
+    Framework.JAX: Rendezvous(jax_variables),
+    Framework.MPI: Rendezvous(mpi_variables, program="mpirun", package="Open MPI (openmpi-bin)"),
 }
 #: For a workload of a single pod.
-ALONE = Rendezvous(lambda plan, rank, ports: {})
+NO_RENDEZVOUS = Rendezvous(lambda plan, rank, ports: {})
 
 
 def rendezvous_of(plan: GangPlan) -> Rendezvous:
-    """The rendezvous of a plan. Several processes in one pod use torchrun, with or without a
+    """Return the rendezvous of a plan. Several processes in one pod use torchrun, even without a
     framework."""
     framework = plan.framework or (Framework.PYTORCH if plan.processes > 1 else "")
-    return RENDEZVOUS[framework] if framework else ALONE
+    return RENDEZVOUS[framework] if framework else NO_RENDEZVOUS
 
 
 def expand(argv: Sequence[str], variables: Variables) -> list[str]:
@@ -185,8 +196,8 @@ def expand(argv: Sequence[str], variables: Variables) -> list[str]:
 
 
 def hide_secrets(variables: Variables, names: Collection[str] = ()) -> dict[str, str]:
-    """Return variables as messages and manifests show them: without the values of those whose name
-    looks like a secret's, and of ``names``."""
+    """Return variables for messages and manifests, with the values masked of those in ``names`` and
+    those whose name looks like a secret."""
     return {
         name: MASK if name in names or looks_secret(name) else value
         for name, value in variables.items()

@@ -1,8 +1,8 @@
 """Let an MPI launcher start its ranks here without ssh: each worker listens on a socket in the
-workload's folder, and mpirun's remote shell is this program, which connects to it.
+workload's folder, and mpirun's remote shell is this program, which connects to that socket.
 
 ``launcher WORKERS SLOTS PROGRAM …`` becomes the program, ``worker NAME`` listens, ``agent NAME …``
-is the remote shell. It is run by its path, because it only depends on Python.
+is the remote shell. The file is run by its path, and imports only Python's own modules.
 """
 
 import json
@@ -28,103 +28,111 @@ SETTINGS = {
 LOOPBACK = {"OMPI_MCA_oob_tcp_if_include": "lo", "OMPI_MCA_btl_tcp_if_include": "lo"}
 
 
-def launching(argv: Sequence[str], workers: int, slots: int) -> list[str]:
-    """The command line of a launcher with this program."""
+def launcher_command(argv: Sequence[str], workers: int, slots: int) -> list[str]:
+    """Return the command line of a launcher whose program is ``argv``."""
     return [sys.executable, __file__, "launcher", str(workers), str(slots), *argv]
 
 
-def waiting(name: str) -> list[str]:
-    """The command line of a worker."""
+def worker_command(name: str) -> list[str]:
+    """Return the command line of a worker."""
     return [sys.executable, __file__, "worker", name]
 
 
-def launcher(workers: int, slots: int, program: Sequence[str]) -> None:
-    """Become the program. Each worker has a connection to it, by whose end it notices the
-    program's."""
+def run_launcher(workers: int, slots: int, program: Sequence[str]) -> None:
+    """Wait for the workers, and become the program, which is mpirun or starts it."""
     names = [f"worker-{index}" for index in range(workers)]
-    work = Path.cwd()
+    working_dir = Path.cwd()
     for name in names:
-        leash = _reach(name, time.monotonic() + PATIENCE)
-        leash.set_inheritable(True)
-        leash.detach()
-    hosts = _folder() / "hosts"
-    agent = _folder() / "agent"
+        # The program inherits this connection and never closes it. The worker notices the end of
+        # the program by the end of the connection.
+        connection = _connect_to_worker(name, time.monotonic() + PATIENCE)
+        connection.set_inheritable(True)
+        connection.detach()
+    hosts = _socket_folder() / "hosts"
+    agent = _socket_folder() / "agent"
     hosts.write_text("".join(f"{name} slots={slots}\n" for name in names))
     shell = shlex.join([sys.executable, __file__, "agent"])
     agent.write_text(f'#!/bin/sh\nexec {shell} "$@"\n')
     agent.chmod(0o700)
-    ours = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_orte_default_hostfile": str(hosts)}
-    os.chdir(work)
-    given = SETTINGS | (LOOPBACK if sys.platform == "linux" else {}) | os.environ | ours
+    files = {"OMPI_MCA_plm_rsh_agent": str(agent), "OMPI_MCA_orte_default_hostfile": str(hosts)}
+    os.chdir(working_dir)
+    defaults = SETTINGS | LOOPBACK if sys.platform == "linux" else SETTINGS
+    variables = defaults | os.environ | files
     try:
-        os.execvpe(program[0], list(program), given)  # noqa: S606 -- no shell
+        os.execvpe(program[0], list(program), variables)  # noqa: S606 -- no shell
     except OSError as error:
         sys.exit(f"{program[0]} could not be started: {error.strerror}")
 
 
-def worker(name: str) -> None:
-    """Run what agents ask for, until the launcher has ended."""
-    os.chdir(_folder())  # a socket's path must be short
-    for left in (name, f"{name}.new"):  # left by an earlier attempt
-        Path(left).unlink(missing_ok=True)
-    served = socket.socket(socket.AF_UNIX)
-    served.bind(f"{name}.new")
-    served.listen()
+def run_worker(name: str) -> None:
+    """Start the programs that agents request, until the launcher has ended."""
+    os.chdir(_socket_folder())  # a socket's path must be short
+    for stale in (name, f"{name}.new"):  # of an earlier attempt
+        Path(stale).unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"{name}.new")
+    listener.listen()
+    # Renamed once it listens, so that the launcher never finds a socket without a listener.
     Path(f"{name}.new").rename(name)
-    leash, _ = served.accept()
+    launcher, _ = listener.accept()
     running: list[subprocess.Popen[bytes]] = []
-    scratch = _folder() / f"tmp-{name}"  # what one host has once, its workers have each
+    # Open MPI expects one temporary folder for each host. Each worker counts as a host.
+    scratch = _socket_folder() / f"tmp-{name}"
     scratch.mkdir(exist_ok=True)
-    served.settimeout(RETRY)
-    leash.settimeout(RETRY)
-    while not _has_ended(leash):
+    listener.settimeout(RETRY)
+    launcher.settimeout(RETRY)
+    while not _has_ended(launcher):
         with suppress(TimeoutError):
-            _serve(served.accept()[0], scratch, running)
+            _start_program(listener.accept()[0], scratch, running)
     for process in running:
         process.wait()
 
 
-def _serve(asking: socket.socket, scratch: Path, running: list[subprocess.Popen[bytes]]) -> None:
+def _start_program(
+    connection: socket.socket, scratch: Path, running: list[subprocess.Popen[bytes]]
+) -> None:
     """Start a requested program; the agent gets its result."""
-    asking.settimeout(PATIENCE)
-    with asking, asking.makefile() as lines:
+    connection.settimeout(PATIENCE)
+    with connection, connection.makefile() as lines:
         command = json.loads(lines.readline())
         variables = os.environ | {"TMPDIR": str(scratch)}
         argv = ["/bin/sh", "-c", 'sh -c "$1" >&2; echo $?', "sh", command]
-        running.append(subprocess.Popen(argv, env=variables, stdout=asking.fileno()))
+        running.append(subprocess.Popen(argv, env=variables, stdout=connection.fileno()))
 
 
-def _has_ended(leash: socket.socket) -> bool:
+def _has_ended(launcher: socket.socket) -> bool:
+    """Whether the launcher has ended: its connection then has no more to read."""
     try:
-        return not leash.recv(1)
+        return not launcher.recv(1)
     except TimeoutError:
         return False
 
 
-def agent(argv: Sequence[str]) -> int:
-    """In place of ssh: run a command at a worker, and exit with its code."""
+def run_agent(argv: Sequence[str]) -> int:
+    """Run a command at a worker as ssh would, and return its exit code."""
     name, *command = argv
-    with _reach(name, time.monotonic() + PATIENCE) as asking, asking.makefile() as lines:
-        asking.sendall(f"{json.dumps(' '.join(command))}\n".encode())
+    connection = _connect_to_worker(name, time.monotonic() + PATIENCE)
+    with connection, connection.makefile() as lines:
+        connection.sendall(f"{json.dumps(' '.join(command))}\n".encode())
         return int(lines.readline() or 1)
 
 
-def _reach(name: str, until: float) -> socket.socket:
-    os.chdir(_folder())
+def _connect_to_worker(name: str, until: float) -> socket.socket:
+    os.chdir(_socket_folder())
     while True:
-        asking = socket.socket(socket.AF_UNIX)
+        connection = socket.socket(socket.AF_UNIX)
         try:
-            asking.connect(name)
+            connection.connect(name)
         except OSError as error:
-            asking.close()
+            connection.close()
             if time.monotonic() > until:
                 sys.exit(f"{name} does not wait for its launcher: {error.strerror}")
             time.sleep(RETRY)
         else:
-            return asking
+            return connection
 
 
-def _folder() -> Path:
+def _socket_folder() -> Path:
     folder = Path(os.environ[MARKER], "mpi")
     folder.mkdir(mode=0o700, exist_ok=True)
     return folder
@@ -133,8 +141,8 @@ def _folder() -> Path:
 if __name__ == "__main__":
     part, *rest = sys.argv[1:]
     if part == "launcher":
-        launcher(int(rest[0]), int(rest[1]), rest[2:])
+        run_launcher(int(rest[0]), int(rest[1]), rest[2:])
     elif part == "worker":
-        worker(rest[0])
+        run_worker(rest[0])
     else:
-        sys.exit(agent(rest))
+        sys.exit(run_agent(rest))

@@ -21,16 +21,15 @@ from spec.workload import Pod, Role
 def complaints(
     launch: Launch, images: lookup.Images, paths: Sequence[str] = ()
 ) -> Iterator[Problem]:
-    """Everything that a start would refuse: what cannot be provided here, and what is missing now.
-    ``paths`` are folders of this machine that workloads may mount."""
+    """Yield everything that a start would refuse: what cannot be provided here, and what is missing
+    now. ``paths`` are folders of this machine that workloads may mount."""
     yield from refusals.complaints(launch, paths)
-    yield from map(_problem, lookup.lacks(launch, images))
+    yield from map(_to_problem, lookup.lacks(launch, images))
 
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes plans with the image catalog and the programs and folders of this machine. Otherwise
-    pure."""
+    """Makes plans from the image catalog, and the programs and folders of this machine."""
 
     images: lookup.Images
     node: NodeInfo
@@ -38,11 +37,12 @@ class Planner:
     paths: Sequence[str] = ()
 
     def plan(self, launch: Launch) -> GangPlan:
-        """The plan. ``EngineRefused`` says what cannot be provided, in which field, and
-        what to do."""
+        """Return the plan. Raises ``EngineRefused``, which says what cannot be provided, in which
+        field, and what to do."""
         spec = launch.spec
         handle = launch.handle
-        if problems := list(complaints(launch, self.images, self.paths)):
+        problems = list(complaints(launch, self.images, self.paths))
+        if problems:
             raise_complaints(problems, reason=self._reason(launch, problems[0]))
         return GangPlan(
             workload_id=str(handle.workload_id),
@@ -55,7 +55,7 @@ class Planner:
             grace=spec.termination_grace_period_seconds,
             restart_delay=self.restart_delay,
             base=base_variables(),
-            ranks=[self._rank(launch, pod) for pod in spec.pods],
+            ranks=[self._rank_plan(launch, pod) for pod in spec.pods],
             time_limit=spec.time_limit_seconds,
             ran=launch.ran,
             processes=spec.processes_per_pod or 1,
@@ -65,15 +65,17 @@ class Planner:
         )
 
     def _reason(self, launch: Launch, problem: Problem) -> Reason:
-        """The reason to show for the first problem."""
+        """Return the reason to show for the first problem."""
         lack = next(lookup.lacks(launch, self.images), None)
-        return lack.reason if lack and _problem(lack) == problem else Reason.REFUSED
+        if lack and _to_problem(lack) == problem:
+            return lack.reason
+        return Reason.REFUSED
 
-    def _rank(self, launch: Launch, pod: Pod) -> RankPlan:
+    def _rank_plan(self, launch: Launch, pod: Pod) -> RankPlan:
         replica = pod.replica
         compute = pod.replica.compute
         variables = {
-            variable.name: self._value(launch, pod, variable)
+            variable.name: self._variable_value(launch, pod, variable)
             for variable in replica.environment_variables
             if not variable.credential
         }
@@ -86,10 +88,10 @@ class Planner:
             rank=pod.rank,
             role=pod.role.value,
             index=pod.index,
-            argv=self._argv(launch, pod),
+            argv=self._command_line(launch, pod),
             variables=variables,
             working_dir=replica.working_dir or "",
-            visible_gpus=self._visible(launch.gpus.get(pod.rank, ())),
+            visible_gpus=self._real_gpus(launch.gpus.get(pod.rank, ())),
             gpu_request=compute.gpus(self.node.gpus[0].memory if self.node.gpus else 0),
             cpu_limit=compute.cpu_core_limit,
             memory_limit=compute.memory_limit_bytes,
@@ -100,24 +102,26 @@ class Planner:
             secrets=secrets,
         )
 
-    def _argv(self, launch: Launch, pod: Pod) -> list[str]:
+    def _command_line(self, launch: Launch, pod: Pod) -> list[str]:
         spec = launch.spec
-        starts_ranks = spec.framework_traits.head is Head.LAUNCHER
-        if starts_ranks and pod.role is Role.WORKER:
-            return mpi.waiting(pod.name)
-        argv = lookup.command(pod.replica, self.images) or []
-        return (
-            mpi.launching(argv, spec.num_workers, spec.slots_per_worker) if starts_ranks else argv
-        )
+        has_launcher = spec.framework_traits.head is Head.LAUNCHER
+        if has_launcher and pod.role is Role.WORKER:
+            return mpi.worker_command(pod.name)
+        argv = lookup.find_command(pod.replica, self.images) or []
+        if has_launcher:
+            return mpi.launcher_command(argv, spec.num_workers, spec.slots_per_worker)
+        return argv
 
-    def _visible(self, given: Sequence[int]) -> list[int]:
-        """The real devices among those that admission assigned; virtual ones run on the CPU."""
+    def _real_gpus(self, assigned: Sequence[int]) -> list[int]:
+        """Return the real devices among those that admission ``assigned``; virtual ones run on the
+        CPU. Raises ``EngineRefused`` if one does not exist."""
         gpus = {gpu.index: gpu for gpu in self.node.gpus}
-        if unknown := [index for index in given if index not in gpus]:
-            raise EngineRefused(f"GPU {unknown[0]} does not exist on this machine; submit again.")
-        return [index for index in given if not gpus[index].virtual]
+        for index in assigned:
+            if index not in gpus:
+                raise EngineRefused(f"GPU {index} does not exist on this machine; submit again.")
+        return [index for index in assigned if not gpus[index].virtual]
 
-    def _value(self, launch: Launch, pod: Pod, variable: EnvironmentVariable) -> str:
+    def _variable_value(self, launch: Launch, pod: Pod, variable: EnvironmentVariable) -> str:
         if variable.pod_field_ref is None:
             return variable.value or ""
         return {
@@ -129,9 +133,8 @@ class Planner:
 
 
 def _tool_ports(launch: Launch, pod: Pod) -> list[int]:
-    served = (tool for tool in tools_of(launch.spec) if tool.pod.rank == pod.rank)
-    return sorted({tool.port for tool in served})
+    return sorted({tool.port for tool in tools_of(launch.spec) if tool.pod.rank == pod.rank})
 
 
-def _problem(lack: lookup.Lack) -> Problem:
-    return Problem(parse_path(lack.place), lack.message)
+def _to_problem(lack: lookup.Lack) -> Problem:
+    return Problem(parse_path(lack.field), lack.message)

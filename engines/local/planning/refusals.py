@@ -26,23 +26,24 @@ POD_FIELDS = ("metadata.name", "metadata.namespace", "spec.nodeName", "status.po
 
 
 def complaints(launch: Launch, paths: Sequence[str] = ()) -> Iterator[Problem]:
-    """Everything in the spec that cannot be provided here, by its path.
+    """Yield a problem for everything in the spec that cannot be provided here.
 
-    What a single machine provides anyway is accepted: tolerations, pod affinity, pull secrets that
-    nothing needs.
+    Fields that have no effect on a single machine are accepted: tolerations, pod affinity, pull
+    secrets.
     """
     spec = launch.spec
     framework = spec.distributed_framework
     if framework and (lack := RENDEZVOUS[framework].lack):
         yield Problem(("distributedFramework",), lack)
-    for field, message in _whole(spec):
+    for field, message in _workload_complaints(spec):
         yield Problem(parse_path(field), f"{message}{ELSEWHERE}")
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica(replica, paths) if replica else ():
-            yield Problem(parse_path(f"{role}.{place}"), f"{message}{ELSEWHERE}")
+        if replica:
+            for field, message in _replica_complaints(replica, paths):
+                yield Problem(parse_path(f"{role}.{field}"), f"{message}{ELSEWHERE}")
 
 
-def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
+def _workload_complaints(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.is_elastic:
         field = "minReplicas" if spec.min_replicas is not None else "maxReplicas"
         yield field, "the ranks of the local engine start and end together"
@@ -57,15 +58,15 @@ def _whole(spec: WorkloadSpec) -> Iterator[Complaint]:
     if spec.framework_traits.head is Head.LAUNCHER and not spec.has_master:
         yield "architecture", f"{spec.framework_traits.label} needs a master, its launcher"
     if has_idle_workers(spec) and (spec.worker.command or spec.worker.args):
-        place = "worker.command" if spec.worker.command else "worker.args"
-        yield place, "the workers wait for what the launcher starts on them"
+        field = "worker.command" if spec.worker.command else "worker.args"
+        yield field, "the workers wait for what the launcher starts on them"
     if spec.priority_class:
         yield "priorityClass", "workloads start by quota, rank of the project and age here"
 
 
-def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
-    yield from _security(replica)
-    yield from _variables(replica)
+def _replica_complaints(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
+    yield from _security_complaints(replica)
+    yield from _variable_complaints(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
     yield from of_restarts(replica)
@@ -80,28 +81,27 @@ def _replica(replica: Replica, paths: Sequence[str]) -> Iterator[Complaint]:
     yield from of_connections(replica, "on one machine")
 
 
-def _variables(replica: Replica) -> Iterator[Complaint]:
+def _variable_complaints(replica: Replica) -> Iterator[Complaint]:
     for index, variable in enumerate(replica.environment_variables):
         yield from of_variable(f"environmentVariables[{index}]", variable, POD_FIELDS)
 
 
-def _security(replica: Replica) -> Iterator[Complaint]:
+def _security_complaints(replica: Replica) -> Iterator[Complaint]:
     security = replica.security
-    place = "security"
-    me = f"ranks run as the user of this server ({os.getuid()}:{os.getgid()})"
+    user = f"ranks run as the user of this server ({os.getuid()}:{os.getgid()})"
     if security.run_as_uid not in {None, os.getuid()}:
-        yield f"{place}.runAsUid", me
+        yield "security.runAsUid", user
     if security.run_as_gid not in {None, os.getgid()}:
-        yield f"{place}.runAsGid", me
+        yield "security.runAsGid", user
     if security.supplemental_groups:
-        yield f"{place}.supplementalGroups", me
+        yield "security.supplementalGroups", user
     if security.run_as_non_root and os.getuid() == 0:
-        yield f"{place}.runAsNonRoot", f"{me}, which is root"
+        yield "security.runAsNonRoot", f"{user}, which is root"
     if security.allow_privilege_escalation is False:
-        yield f"{place}.allowPrivilegeEscalation", "the local engine cannot forbid it"
+        yield "security.allowPrivilegeEscalation", "the local engine cannot forbid it"
     if security.read_only_root_filesystem:
-        yield f"{place}.readOnlyRootFilesystem", "ranks share the file system of this machine"
+        yield "security.readOnlyRootFilesystem", "ranks share the file system of this machine"
     if security.capabilities:
-        yield f"{place}.capabilities", "the local engine cannot add Linux capabilities"
+        yield "security.capabilities", "the local engine cannot add Linux capabilities"
     if security.seccomp_profile_type not in {None, Seccomp.UNCONFINED}:
-        yield f"{place}.seccompProfileType", "the local engine sets no seccomp profile"
+        yield "security.seccompProfileType", "the local engine sets no seccomp profile"

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 SHELL = "bash"
-#: A line fails wherever ``set -e`` would end a script. Whatever ends the shell before the program
-#: starts (a failure, a syntax error, an ``exit``) is reported. A failure in a sourced file counts
-#: as one of the line that sources it.
+#: A line fails where ``set -e`` would end a script. If anything ends the shell before the program
+#: starts (a failure, a syntax error, an ``exit``), the shell reports it. A failure in a sourced
+#: file counts as one of the line that sources it.
 STARTER = """
 TRAINYARD_SETUP=$1; shift
 TRAINYARD_PROGRAM=("$@")
@@ -32,8 +32,11 @@ def complaint() -> str:
     return "" if shutil.which(SHELL) else f"this machine has no {SHELL} to run it"
 
 
-def write(path: Path, lines: Sequence[str]) -> Path | None:
-    """Write the lines to a file that only its owner can read. ``None`` if there are no lines."""
+def write_script(path: Path, lines: Sequence[str]) -> Path | None:
+    """Write the lines to a file that only its owner can read, and return its path.
+
+    Returns ``None`` if there are no lines.
+    """
     if not lines:
         return None
     path.unlink(missing_ok=True)
@@ -42,7 +45,8 @@ def write(path: Path, lines: Sequence[str]) -> Path | None:
     return path
 
 
-def before(argv: Sequence[str], setup: Path | None) -> list[str]:
+def wrap_command(argv: Sequence[str], setup: Path | None) -> list[str]:
     """Return a command that runs the setup, if there is one, and then ``argv``."""
-    shell = [shutil.which(SHELL) or SHELL, "-c", STARTER, SHELL, str(setup)] if setup else []
-    return [*shell, *argv]
+    if setup is None:
+        return list(argv)
+    return [shutil.which(SHELL) or SHELL, "-c", STARTER, SHELL, str(setup), *argv]

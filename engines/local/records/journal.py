@@ -19,8 +19,10 @@ def is_full(error: OSError) -> bool:
 
 
 class Journal:
-    """A supervisor's writer of states. What cannot be written is kept in memory, which is only lost
-    if the supervisor is killed before there is space again. ``is_behind``: something is unwritten.
+    """Writes the states of a supervisor.
+
+    A state that does not fit on the disk is kept in memory, and lost only if the supervisor is
+    killed before there is space again. ``is_behind`` tells that a state is unwritten.
     """
 
     def __init__(self, folder: Folder, record: Record) -> None:
@@ -33,14 +35,14 @@ class Journal:
         self.record.phase = phase
         self.record.reason = reason
         self.record.message = message
-        self.changed()
+        self.save()
 
-    def changed(self) -> None:
-        self.record.touch()
+    def save(self) -> None:
+        self.record.advance()
         self._write()
 
     def catch_up(self) -> None:
-        """Try again to write; call it from time to time."""
+        """Write the state if an earlier try failed. The supervisor calls it from time to time."""
         if self.is_behind:
             self._write()
 

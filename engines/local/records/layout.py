@@ -19,25 +19,26 @@ from typing import Any
 from engines.shared.holes import free_head
 
 Json = dict[str, Any]
-TWICE = 64 * 1024  # bytes of a log that may exist both here and where it is collected
+DUPLICATE_BYTES = 64 * 1024  # bytes of a log that may exist both here and where it is collected
 
 
-def write_json(path: Path, document: Json, *, scratch: Path, forever: bool = False) -> None:
+def write_json(path: Path, document: Json, *, scratch: Path, durable: bool = False) -> None:
     """Replace a file in one step, readable by its owner only.
 
-    ``scratch`` is a folder on the same disk that nobody watches. With ``forever``, the file also
-    survives a power cut right after, which costs a few milliseconds.
+    ``scratch`` is a folder on the same disk that nobody watches. With ``durable``, the file also
+    survives a power cut right after the call, which costs a few milliseconds.
     """
+    # A draft and a rename: a reader sees the old file or the new one, never a part.
     draft = scratch / f".{path.name}.{os.getpid()}"
-    with open(draft, "w", opener=_for_the_owner) as file:
+    with open(draft, "w", opener=_open_private) as file:
         json.dump(document, file)
-        if forever:
+        if durable:
             file.flush()
             os.fsync(file.fileno())
     draft.replace(path)
 
 
-def _for_the_owner(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
@@ -53,26 +54,26 @@ def read_json(path: Path) -> Json | None:
 def read_log_piece(path: Path, offset: int, limit: int) -> bytes:
     """Return a piece of a log, at most ``limit`` bytes from ``offset``.
 
-    Whoever asks from ``offset`` has stored everything before it. So its disk space is freed here,
-    once that is worth the effort.
+    A caller that reads from ``offset`` has stored everything before it. If there is nothing new to
+    read, this frees the disk space of that part.
     """
     try:
         with path.open("rb") as file:
             file.seek(offset)
             data = file.read(limit)
-            room = os.fstat(file.fileno()).st_blocks * 512
+            allocated = os.fstat(file.fileno()).st_blocks * 512
     except FileNotFoundError:
         return b""
-    if offset and not data and room > TWICE:
+    if offset and not data and allocated > DUPLICATE_BYTES:
         free_head(path, offset)
     return data
 
 
 @contextmanager
-def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
-    """Hold an exclusive lock while the block runs; the kernel frees it when the process dies.
+def hold_lock(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Hold an exclusive lock while the block runs. The kernel frees it if the process dies.
 
-    Raises ``BlockingIOError`` if it is taken and ``wait`` is false.
+    Raises ``BlockingIOError`` if another process holds it and ``wait`` is false.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
@@ -88,7 +89,7 @@ class Folder:
     workload_id: str
 
     @classmethod
-    def of(cls, path: Path) -> "Folder":
+    def from_path(cls, path: Path) -> "Folder":
         """Return the folder object with this :attr:`path`."""
         return cls(path.parent.parent, path.name)
 
@@ -98,27 +99,27 @@ class Folder:
 
     @property
     def state(self) -> Path:
-        return states(self.home) / f"{self.workload_id}.json"
+        return states_folder(self.home) / f"{self.workload_id}.json"
 
     @property
     def launch(self) -> Path:
         return self.path / "launch.json"
 
     @property
-    def lock(self) -> Path:
+    def supervisor_lock(self) -> Path:
         """The lock that a supervisor holds while it lives."""
         return self.path / "supervisor.lock"
 
     @property
     def bell(self) -> Path:
-        """A FIFO that the supervisor listens on while it lives, so that it also shows whether it
-        lives."""
+        """The FIFO that the supervisor listens on. One without a listener shows that the supervisor
+        is dead."""
         return self.path / "bell"
 
     @property
-    def door(self) -> Path:
-        """A lock that is held during a submit or delete. A few workloads share one, and it is never
-        removed."""
+    def change_lock(self) -> Path:
+        """The lock for submitting, stopping and deleting. It is never removed, and workloads whose
+        ids begin alike share one."""
         return self.home / "locks" / self.workload_id[:2]
 
     @property
@@ -129,19 +130,19 @@ class Folder:
     def supervisor_log(self) -> Path:
         return self.path / "supervisor.log"
 
-    def work(self, rank_name: str) -> Path:
+    def rank_folder(self, rank_name: str) -> Path:
         return self.path / "ranks" / rank_name
 
-    def run(self, run: int) -> Path:
+    def run_folder(self, run: int) -> Path:
         return self.path / "runs" / str(run)
 
     def log(self, run: int, rank: int, attempt: int) -> Path:
-        return self.run(run) / "logs" / f"{rank}.{attempt}.log"
+        return self.run_folder(run) / "logs" / f"{rank}.{attempt}.log"
 
     def logs(self, run: int) -> list[tuple[int, int]]:
         """Return rank and attempt of each log of a run."""
         try:
-            names = [path.stem for path in (self.run(run) / "logs").iterdir()]
+            names = [path.stem for path in (self.run_folder(run) / "logs").iterdir()]
         except FileNotFoundError:
             return []
         numbers = (name.split(".") for name in names)
@@ -149,35 +150,35 @@ class Folder:
 
     def secrets(self, run: int) -> Path:
         """The file with values of credentials, until the run ends."""
-        return self.run(run) / "secrets.json"
+        return self.run_folder(run) / "secrets.json"
 
-    def setup(self, run: int) -> Path:
+    def setup_script(self, run: int) -> Path:
         """The shell script that runs the setup and then the program of a rank."""
-        return self.run(run) / "setup.sh"
+        return self.run_folder(run) / "setup.sh"
 
     @property
-    def starting(self) -> Path:
-        """The file that names the process last started as supervisor. Its age is the time since
-        then."""
+    def last_start(self) -> Path:
+        """The file that names the process that was started last as supervisor. Its age is the time
+        since that start."""
         return self.path / "starting"
 
     def revivals(self, run: int) -> Path:
         """A file with one byte for each dead supervisor that was replaced."""
-        return self.run(run) / "revivals"
+        return self.run_folder(run) / "revivals"
 
     def stop_request(self, run: int) -> Path:
-        return self.run(run) / "stop"
+        return self.run_folder(run) / "stop"
 
     def usage(self, run: int) -> Path:
-        return self.run(run) / "usage.jsonl"
+        return self.run_folder(run) / "usage.jsonl"
 
-    def prepare(self, run: int) -> None:
-        """Create the folders of a run. Only the owner may look into them, because variables can
-        hold secrets."""
+    def create_run(self, run: int) -> None:
+        """Create the folders of a run. Only their owner may open them, because variables can
+        contain secrets."""
         self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.checkpoints.mkdir(exist_ok=True)
-        (self.run(run) / "logs").mkdir(parents=True, exist_ok=True)
-        states(self.home).mkdir(exist_ok=True)
+        (self.run_folder(run) / "logs").mkdir(parents=True, exist_ok=True)
+        states_folder(self.home).mkdir(exist_ok=True)
         with suppress(FileExistsError):
             os.mkfifo(self.bell, 0o600)
 
@@ -188,24 +189,26 @@ class Folder:
             shutil.rmtree(self.path)
 
     @property
-    def is_tended(self) -> bool:
+    def is_supervised(self) -> bool:
         """Whether a supervisor listens."""
         bell = self._open_bell()
-        if bell is not None:
-            os.close(bell)
-        return bell is not None
+        if bell is None:
+            return False
+        os.close(bell)
+        return True
 
     def ring(self) -> bool:
         """Wake the supervisor. Returns ``False`` if none is alive."""
         bell = self._open_bell()
         if bell is None:
             return False
-        with suppress(BlockingIOError):  # full: it will wake up anyway
+        with suppress(BlockingIOError):  # the FIFO is full: the supervisor wakes up anyway
             os.write(bell, b"!")
         os.close(bell)
         return True
 
     def _open_bell(self) -> int | None:
+        """Open the FIFO for writing; ``None`` if it has no listener."""
         try:
             return os.open(self.bell, os.O_WRONLY | os.O_NONBLOCK)
         except OSError as error:
@@ -214,5 +217,5 @@ class Folder:
             raise
 
 
-def states(home: Path) -> Path:
+def states_folder(home: Path) -> Path:
     return home / "states"

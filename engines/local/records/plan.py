@@ -8,8 +8,10 @@ from engines.local.records.volume import FILES, Volume
 
 @dataclass(frozen=True)
 class RankPlan:
-    """A process. ``memory_limit`` is in bytes, ``cpu_limit`` in cores. ``secrets`` are variables
-    that are not in documents for people: they are written separately, and only the rank gets them.
+    """The first process of a rank. ``memory_limit`` is in bytes, ``cpu_limit`` in cores.
+
+    ``secrets`` are variables that only the rank gets. They are in no document for people, and in a
+    file of their own.
     """
 
     rank: int
@@ -34,14 +36,14 @@ class RankPlan:
 
     @property
     def shares_gpus(self) -> bool:
-        """Whether it has parts of its devices, and others may have the rest."""
+        """Whether the rank has only parts of its devices, so that others may use the rest."""
         return self.gpu_request < len(self.visible_gpus)
 
 
 @dataclass(frozen=True)
 class GangPlan:
-    """A run of a workload. Times are in seconds: ``ran`` is that of earlier runs, which counts
-    towards ``time_limit``."""
+    """A run of a workload. Times are in seconds; ``ran`` is the running time of earlier runs, which
+    counts towards ``time_limit``."""
 
     workload_id: str
     name: str
@@ -77,28 +79,41 @@ class GangPlan:
 
     @property
     def lacks_secrets(self) -> bool:
-        """Whether the file with the secrets is gone."""
-        volumes = [volume for rank in self.ranks for volume in rank.volumes]
-        lost = any(set(rank.secret_names) - set(rank.secrets) for rank in self.ranks)
-        lost |= any(it.credential not in self.keys for it in volumes if it.credential)
-        return lost or any(it.source not in self.files for it in volumes if it.kind == FILES)
+        """Whether secrets that the plan needs are missing, because their file is gone."""
+        for rank in self.ranks:
+            if not rank.secrets.keys() >= set(rank.secret_names):
+                return True
+            for volume in rank.volumes:
+                if volume.credential and volume.credential not in self.keys:
+                    return True
+                if volume.kind == FILES and volume.source not in self.files:
+                    return True
+        return False
 
     @property
     def secrets(self) -> Json:
-        """The secrets by rank, and the volumes' credentials and files."""
-        apart = {"keys": self.keys, "files": self.files}
-        of_ranks = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
-        return of_ranks | {name: held for name, held in apart.items() if held}
+        """The secrets by the rank's name, and the volumes' credentials and files."""
+        secrets: Json = {rank.name: rank.secrets for rank in self.ranks if rank.secrets}
+        if self.keys:
+            secrets["keys"] = self.keys
+        if self.files:
+            secrets["files"] = self.files
+        return secrets
 
     @classmethod
     def from_json(cls, document: Json, secrets: Json | None = None) -> "GangPlan":
+        """Return the plan in a document, with ``secrets`` as :attr:`secrets` returns them."""
         secrets = secrets or {}
-        ranks = [_rank(rank, secrets) for rank in document["ranks"]]
-        apart = {name: secrets.get(name, {}) for name in ("keys", "files")}
-        return cls(**{**document, "ranks": ranks, **apart})
+        fields = {
+            **document,
+            "ranks": [_rank_from_json(rank, secrets) for rank in document["ranks"]],
+            "keys": secrets.get("keys", {}),
+            "files": secrets.get("files", {}),
+        }
+        return cls(**fields)
 
 
-def _rank(document: Json, secrets: Json) -> RankPlan:
+def _rank_from_json(document: Json, secrets: Json) -> RankPlan:
     volumes = [Volume(**volume) for volume in document["volumes"]]
     rank = RankPlan(**{**document, "volumes": volumes})
     return replace(rank, secrets=secrets.get(rank.name, {}))

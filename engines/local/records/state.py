@@ -15,8 +15,8 @@ def monotonic_now() -> str:
 
 @dataclass
 class RankRecord:
-    """A rank. ``pid`` and ``started`` (``engines.shared.starts``) identify its process. ``ports``
-    maps its tools' ports to those on this machine."""
+    """The state of a rank. ``pid`` and ``started`` (``engines.shared.starts``) identify its
+    process. ``ports`` maps the ports of its tools to those on this machine."""
 
     rank: int
     role: str
@@ -35,8 +35,11 @@ class RankRecord:
 
 @dataclass
 class Record:
-    """A run. Once there is a supervisor only that writes it. ``ran`` are seconds of its finished
-    attempts; ``unfetched`` is why the last attempt did not get its data."""
+    """The state of a run. Once there is a supervisor, only the supervisor writes it.
+
+    ``ran`` is how many seconds its finished attempts ran; ``unfetched`` is why the last attempt
+    did not get its data.
+    """
 
     workload_id: str
     run: int
@@ -52,7 +55,7 @@ class Record:
     unfetched: str = ""
 
     @classmethod
-    def of(cls, plan: GangPlan) -> "Record":
+    def from_plan(cls, plan: GangPlan) -> "Record":
         ranks = [RankRecord(rank.rank, rank.role, rank.index) for rank in plan.ranks]
         return cls(plan.workload_id, plan.run, plan.node, ranks=ranks)
 
@@ -74,10 +77,12 @@ class Record:
 
     @classmethod
     def read(cls, folder: Folder) -> "Record | None":
-        """Read the state; ``None`` if there is none, or it is not one."""
+        """Read the state of a workload; ``None`` if there is none, or it cannot be parsed."""
         document = read_json(folder.state)
+        if document is None:
+            return None
         with suppress(KeyError, TypeError, ValueError):
-            return None if document is None else cls.from_json(document)
+            return cls.from_json(document)
         return None
 
     @property
@@ -85,26 +90,26 @@ class Record:
         return self.phase in ENDED
 
     def write(self, folder: Folder) -> None:
-        write_json(folder.state, asdict(self), scratch=folder.path, forever=self.is_final)
+        write_json(folder.state, asdict(self), scratch=folder.path, durable=self.is_final)
 
     def move(self, folder: Folder, phase: Phase, reason: Reason, message: str) -> None:
         """Write the next state; it is on disk when this returns."""
         self.phase = phase
         self.reason = reason
         self.message = message
-        self.changed(folder)
+        self.save(folder)
 
-    def changed(self, folder: Folder) -> None:
-        self.touch()
+    def save(self, folder: Folder) -> None:
+        self.advance()
         self.write(folder)
 
-    def touch(self) -> None:
-        """Mark this as a later state."""
-        self.sequence = self.sequence + 1
+    def advance(self) -> None:
+        """Mark this as a later state. Observers ignore a state with a smaller sequence."""
+        self.sequence += 1
         self.at = monotonic_now()
 
-    def begin(self, attempt: int) -> None:
-        """Begin an attempt: every rank waits to be started."""
+    def begin_attempt(self, attempt: int) -> None:
+        """Begin an attempt: every rank is pending again."""
         self.attempt = attempt
         self.ranks = [
             replace(RankRecord(rank.rank, rank.role, rank.index), restarts=attempt)

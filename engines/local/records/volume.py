@@ -15,7 +15,7 @@ CLAIMS = "../../claims/"  # where claims of projects are
 
 @dataclass(frozen=True)
 class Volume:
-    """A folder to be seen at ``place``, or one ``file`` of it.
+    """A folder, or one ``file`` in it, that a rank sees at the path ``place``.
 
     ``source`` is absolute, or relative to the workload's folder; ``{run}`` and ``{rank}`` in it are
     filled in at the start.
@@ -24,20 +24,20 @@ class Volume:
     kind: str
     place: str
     source: str
-    is_ours: bool = True  # created if missing, readable by nobody else
+    is_ours: bool = True  # Trainyard creates it if missing, and only the owner may read it
     read_only: bool = False
     limit: int | None = None  # bytes
-    origin: str = ""  # address of what is fetched
-    url: str = ""  # of the service, if the origin does not say
+    origin: str = ""  # the address from which the content is fetched
+    url: str = ""  # of the service, if the origin does not contain it
     branch: str = ""
     revision: str = ""
     credential: str = ""  # id of the credential that opens it
-    mode: int = 0o600  # mode of the launch's files
-    file: str = ""  # the only file that is seen, if not the whole folder
+    mode: int = 0o600  # of each file, for the kind FILES
+    file: str = ""  # the only visible file; empty: the whole folder
 
     @property
     def is_named(self) -> bool:
-        """Whether it is a claim of the project, which other workloads may use, too."""
+        """Whether this is a claim of the project, which other workloads may also use."""
         return self.source.startswith(CLAIMS)
 
     @property

@@ -7,7 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engines.local.planning import setup
-from engines.local.planning.environment import environment, expand, hide_secrets, ports_needed
+from engines.local.planning.environment import (
+    environment,
+    expand,
+    hide_secrets,
+    rendezvous_port_count,
+)
 from engines.local.records.journal import is_full
 from engines.local.records.layout import Folder
 from engines.local.records.plan import GangPlan, RankPlan
@@ -21,15 +26,17 @@ from spec.phases import RankPhase, Reason
 
 
 class SpawnError(Exception):
-    """A rank could not be started. If ``hopeless``, another attempt would fail, too; if
-    ``lacks_room``, the disk is full."""
+    """A rank could not be started.
+
+    If ``hopeless``, another attempt would fail, too. If ``lacks_room``, the disk is full.
+    """
 
     def __init__(self, record: RankRecord, error: OSError) -> None:
         self.record = record
         self.hopeless = isinstance(error, FileNotFoundError | PermissionError)
         self.lacks_room = is_full(error)
-        what = error.filename or "the process"
-        super().__init__(f"could not be started: {what}: {error.strerror or error}")
+        program = error.filename or "the process"
+        super().__init__(f"could not be started: {program}: {error.strerror or error}")
 
 
 @dataclass
@@ -40,104 +47,110 @@ class Member:
     record: RankRecord
     process: Process
     cgroup: cgroups.Cgroup
-    said: str = ""  # remark about how it gets its volumes
-    killed_for: str = ""  # why the supervisor killed it, if it did
+    remark: str = ""  # how it sees its volumes, for people
+    kill_reason: str = ""  # why the supervisor killed it; empty if it did not
 
     @property
     def watches_memory(self) -> bool:
-        """Whether the supervisor has to enforce the memory limit, because the kernel does not."""
+        """Whether the supervisor enforces the memory limit, because the kernel does not."""
         return self.plan.memory_limit is not None and self.cgroup.memory is None
 
     @property
     def ran_out_of_memory(self) -> bool:
-        """Whether one of its processes was killed at the limit, by the kernel or the supervisor."""
-        return bool(self.killed_for) or self.cgroup.ran_out_of_memory()
+        """Whether the kernel or the supervisor killed one of its processes at the limit."""
+        return bool(self.kill_reason) or self.cgroup.ran_out_of_memory()
 
 
 class Gang:
-    """The processes of one attempt. ``start`` may wait for a driver of GPUs that does not answer,
-    ``end`` waits for the grace period, ``kill`` and ``close`` until processes are gone, and
-    ``close`` up to a second for the gauge. All else returns at once."""
+    """The processes of one attempt.
+
+    Some methods wait: ``start`` for the GPU driver, ``end`` for the grace period, ``kill`` and
+    ``close`` until processes are gone, and ``close`` up to a second for the gauge.
+    """
 
     def __init__(self, folder: Folder, plan: GangPlan, record: Record) -> None:
         self.folder = folder
         self.plan = plan
         self.record = record
         self.members: list[Member] = []
+        sharing = [rank for rank in plan.ranks if rank.shares_gpus]
         self.gauge = Gauge(
             (index for rank in plan.ranks for index in rank.visible_gpus),
-            shared=(it for rank in plan.ranks if rank.shares_gpus for it in rank.visible_gpus),
+            shared=(index for rank in sharing for index in rank.visible_gpus),
         )
         self._ports = ExitStack()
-        self._setup: Path | None = None
-        self._gpus: dict[int, str] = {}
-        self._since: float | None = None  # when all ranks had started
+        self._setup_script: Path | None = None
+        self._gpu_names: dict[int, str] = {}
+        self._started_at: float | None = None  # when all ranks had started; by the monotonic clock
 
     def start(self) -> None:
         """Start all ranks. Raises :class:`SpawnError` if one cannot start, after killing the
         others."""
-        count = ports_needed(self.plan)
-        served = sum(len(it.tool_ports) for it in self.plan.ranks)
-        numbers, self._ports = ports.reserve(self.folder.home, count + served)
-        free = iter(numbers[count:])
+        rendezvous_count = rendezvous_port_count(self.plan)
+        tool_count = sum(len(rank.tool_ports) for rank in self.plan.ranks)
+        numbers, self._ports = ports.reserve(self.folder.home, rendezvous_count + tool_count)
+        rendezvous_ports = numbers[:rendezvous_count]
+        free_ports = iter(numbers[rendezvous_count:])
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
-            record.ports = {str(port): next(free) for port in rank.tool_ports}
-        self._setup = setup.write(self.folder.setup(self.plan.run), self.plan.setup)
-        self._gpus = nvidia.names(self.gauge.devices)
+            record.ports = {str(port): next(free_ports) for port in rank.tool_ports}
+        script = self.folder.setup_script(self.plan.run)
+        self._setup_script = setup.write_script(script, self.plan.setup)
+        self._gpu_names = nvidia.cuda_names(self.gauge.devices)
         for rank, record in zip(self.plan.ranks, self.record.ranks, strict=True):
             try:
-                self._spawn(rank, record, numbers[:count])
+                self._spawn(rank, record, rendezvous_ports)
             except OSError as error:
                 self.kill()
                 self.close()
                 raise SpawnError(record, error) from error
-        self._since = time.monotonic()
+        self._started_at = time.monotonic()
         self.gauge.open()
 
-    def _spawn(self, rank: RankPlan, record: RankRecord, numbers: list[int]) -> None:
+    def _spawn(self, rank: RankPlan, record: RankRecord, rendezvous_ports: list[int]) -> None:
         """Start the first process of one rank, with its log, volumes and limits, and record it."""
-        own = self.folder.work(rank.name)
-        own.mkdir(parents=True, exist_ok=True)
-        volumes = view.arrange(self.folder, self.plan.run, rank)
-        variables = volumes.variables | environment(
+        rank_folder = self.folder.rank_folder(rank.name)
+        rank_folder.mkdir(parents=True, exist_ok=True)
+        rank_view = view.prepare_view(self.folder, self.plan.run, rank)
+        variables = rank_view.variables | environment(
             self.plan,
             rank,
             folder=self.folder.path,
-            work=own,
-            ports=numbers,
-            tools=record.ports,
-            gpus=self._gpus,
+            rank_folder=rank_folder,
+            ports=rendezvous_ports,
+            tool_ports=record.ports,
+            gpu_names=self._gpu_names,
         )
         name = f"{self.plan.workload_id}-{rank.rank}-{self.record.attempt}"
-        cgroup = cgroups.make(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
+        cgroup = cgroups.create(name, cpu=rank.cpu_limit, memory=rank.memory_limit)
         log = self.folder.log(self.plan.run, rank.rank, self.record.attempt)
+        argv = expand(rank.argv, variables)
         try:
             with log.open("ab") as output:
                 process, cgroup = spawn(
-                    setup.before(expand(rank.argv, variables), self._setup),
+                    setup.wrap_command(argv, self._setup_script),
                     variables=variables,
-                    view=volumes,
+                    view=rank_view,
                     output=output,
                     cgroup=cgroup,
-                    mark=marks.number(self.folder.path, rank.rank),
+                    mark=marks.mark_for(self.folder.path, rank.rank),
                 )
         except OSError as error:
             cgroup.remove()
-            if error.filename == expand(rank.argv[:1], variables)[0]:
+            if error.filename == argv[0]:  # the error is shown, and may not contain secrets
                 error.filename = expand(rank.argv[:1], hide_secrets(variables, rank.secrets))[0]
             raise
-        self.members.append(Member(rank, record, process, cgroup, volumes.said))
+        self.members.append(Member(rank, record, process, cgroup, rank_view.remark))
         record.pid = process.pid
         record.started = start_of(process.pid)
         record.phase = RankPhase.RUNNING
         record.started_at = monotonic_now()
-        record.message = volumes.said
+        record.message = rank_view.remark
 
     @property
-    def ran(self) -> float:
-        """Seconds of running in all runs, including this attempt."""
-        now = 0.0 if self._since is None else time.monotonic() - self._since
-        return self.plan.ran + self.record.ran + now
+    def ran_seconds(self) -> float:
+        """Seconds that the gang ran in all runs, including this attempt."""
+        attempt = 0.0 if self._started_at is None else time.monotonic() - self._started_at
+        return self.plan.ran + self.record.ran + attempt
 
     @property
     def running(self) -> list[Member]:
@@ -145,18 +158,19 @@ class Gang:
         return [member for member in self.members if member.process.returncode is None]
 
     def reap(self) -> list[Member]:
-        """Ranks that ended since the last call, the likely cause first.
+        """Record the ranks that ended since the last call, and return them, the likely cause first.
 
         If several ended, those at the memory limit come first, then those killed by signals: a
         killed rank makes its peers exit.
         """
-        gone = [member for member in self.running if member.process.poll() is not None]
-        for member in gone:
+        ended = [member for member in self.running if member.process.poll() is not None]
+        for member in ended:
             processes.signal_group(member.process.pid, signal.SIGKILL)  # as when a container ends
-            _settle(member)
-        if gone:
-            processes.sweep(self.folder.path, ranks={member.plan.rank for member in gone})
-        return sorted(gone, key=_precedence)
+            _record_end(member)
+        if ended:
+            ranks = {member.plan.rank for member in ended}
+            processes.kill_leftovers(self.folder.path, ranks=ranks)
+        return sorted(ended, key=_precedence)
 
     def end(self, grace: float) -> list[Member]:
         """End all ranks: SIGTERM, and after ``grace`` seconds SIGKILL. Returns those that had to be
@@ -178,23 +192,23 @@ class Gang:
             processes.signal_group(member.process.pid, signal.SIGKILL)
         for member in self.running:
             member.process.wait()
-            _settle(member)
+            _record_end(member)
 
     def close(self) -> None:
         """Clean up: stop measuring, kill processes that left their group, remove control groups,
         and release ports."""
         self.gauge.close()
         if self.members:
-            processes.sweep(self.folder.path)
+            processes.kill_leftovers(self.folder.path)
         for member in self.members:
             member.cgroup.remove()
         self._ports.close()
-        if self._since is not None:
-            self.record.ran += time.monotonic() - self._since
-            self._since = None
+        if self._started_at is not None:
+            self.record.ran += time.monotonic() - self._started_at
+            self._started_at = None
 
 
-def _settle(member: Member) -> None:
+def _record_end(member: Member) -> None:
     """Record how a rank ended."""
     record = member.record
     code = member.process.returncode
@@ -204,12 +218,12 @@ def _settle(member: Member) -> None:
     if code:
         record.phase = RankPhase.FAILED
         record.reason = Reason.RANK_FAILED
-        record.message = exit.ended(code)
+        record.message = exit.describe_exit(code)
     if member.ran_out_of_memory:  # even if a shell hid it and returned 0
         record.phase = RankPhase.FAILED
-        limit = exit.size(member.plan.memory_limit or 0)
+        limit = exit.format_size(member.plan.memory_limit or 0)
         record.reason = Reason.OUT_OF_MEMORY
-        record.message = member.killed_for or f"used more memory than its limit of {limit}"
+        record.message = member.kill_reason or f"used more memory than its limit of {limit}"
 
 
 def _precedence(member: Member) -> tuple[bool, bool]:

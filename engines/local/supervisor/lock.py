@@ -14,9 +14,11 @@ PATIENCE = 2.0
 
 
 def acquire(folder: Folder) -> IO[str] | None:
-    """Take the lock, which is held until the file closes. ``None`` if the workload has a
-    supervisor."""
-    lock = folder.lock.open("a+")
+    """Take the lock and return its file; closing the file frees the lock.
+
+    Returns ``None`` if the workload has another supervisor.
+    """
+    lock = folder.supervisor_lock.open("a+")
     deadline = time.monotonic() + PATIENCE
     while True:
         try:
@@ -26,18 +28,20 @@ def acquire(folder: Folder) -> IO[str] | None:
                 return None
             time.sleep(0.02)
             continue
-        _sign(lock)
+        _write_owner(lock)
         return lock
 
 
-def _sign(lock: IO[str]) -> None:
-    """Write this process's pid into the lock, because a deletion kills the process named there.
-    While the disk is full, it waits."""
-    name = f"{os.getpid()} {start_of(os.getpid())}".encode()
+def _write_owner(lock: IO[str]) -> None:
+    """Write this process's pid and start into the lock file, waiting while the disk is full.
+
+    A deletion kills the process that is named there.
+    """
+    owner = f"{os.getpid()} {start_of(os.getpid())}".encode()
     while True:
         try:
             os.ftruncate(lock.fileno(), 0)
-            os.write(lock.fileno(), name)
+            os.write(lock.fileno(), owner)
         except OSError as error:
             if not is_full(error):
                 raise

@@ -24,15 +24,19 @@ def spawn(
     cgroup: Cgroup,
     mark: int,
 ) -> tuple[Process, Cgroup]:
-    """Start a process; returns it with its control groups. ``OSError`` names the path that is
-    wrong."""
+    """Start a process, and return it with the control groups that it is in.
+
+    Raises ``OSError``, which names the wrong path.
+    """
+    # The new process reports by a pipe, because its exceptions do not reach this one: a byte for
+    # each control group, then an error if there is one.
     reader, writer = os.pipe()
 
-    def enter() -> None:  # runs in the new process, whose exceptions do not reach this one
+    def enter() -> None:
         os.write(writer, bytes(cgroup.enter()))
-        marks.put_on(mark)
+        marks.apply(mark)
         if view.bindings:
-            _look_through(view, writer)
+            _enter_view(view, writer)
 
     with os.fdopen(reader, "rb") as report:
         try:
@@ -41,27 +45,27 @@ def spawn(
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
-                cwd=None if view.bindings else view.work,
+                cwd=None if view.bindings else view.working_dir,
                 env=variables,
                 start_new_session=True,
                 preexec_fn=enter,
             )
-        except subprocess.SubprocessError as error:  # does not say what was raised there
-            os.close(writer)
-            place, _, why = report.read()[len(cgroup.folders) :].decode().partition("\0")
-            raise OSError(errno.ENOENT, why or str(error), place or None) from error
+        except subprocess.SubprocessError as error:
+            os.close(writer)  # or the read below would wait for this process
+            path, _, reason = report.read()[len(cgroup.folders) :].decode().partition("\0")
+            raise OSError(errno.ENOENT, reason or str(error), path or None) from error
         except OSError:
             os.close(writer)
             raise
         os.close(writer)
-        return process, cgroup.held(report.read())
+        return process, cgroup.keep_entered(report.read())
 
 
-def _look_through(view: View, report: int) -> None:
-    """Set up the rank's mounts for this process. Errors are written to ``report``, too."""
+def _enter_view(view: View, report: int) -> None:
+    """Set up the rank's mounts for this process. Errors are also written to ``report``."""
     try:
-        private.enter(view.bindings, view.scratch)
-        os.chdir(view.work)
+        private.enter_mounts(view.bindings, view.scratch)
+        os.chdir(view.working_dir)
     except OSError as error:
         os.write(report, f"{error.filename or ''}\0{error.strerror or error}".encode())
         raise

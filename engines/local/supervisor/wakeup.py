@@ -1,4 +1,4 @@
-"""Wakes up a supervisor: by the bell, the death of a child, or the clock."""
+"""Wakes up a supervisor: when the bell rings, a child ends, or time has passed."""
 
 import os
 import selectors
@@ -10,10 +10,11 @@ from types import FrameType
 
 
 class Bell:
-    """Listens on the workload's FIFO. While it does, the workload counts as supervised."""
+    """Listens on the workload's FIFO. A workload whose FIFO has a listener counts as supervised."""
 
     def __init__(self, path: Path) -> None:
-        # Opened for reading and writing: it would read as closed whenever a writer leaves.
+        # Opened for reading and writing: if opened only for reading, it would be at its end
+        # whenever a writer closes it, and the supervisor would never sleep.
         self._fifo = os.open(path, os.O_RDWR | os.O_NONBLOCK)
         self._woken, self._waker = socket.socketpair()
         self._woken.setblocking(False)

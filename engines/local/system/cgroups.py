@@ -1,8 +1,8 @@
-"""CPU and memory limits by the kernel, if we may create control groups.
+"""CPU and memory limits that the kernel enforces, where this process may create control groups.
 
 On version 2 a group is created below the nearest ancestor that delegates its controllers and is
-writable; on version 1 below our own group of each controller. Elsewhere (macOS, most containers)
-there is none, and the supervisor watches memory itself.
+writable; on version 1 below this process's own group of each controller. Elsewhere (macOS, most
+containers) there is none, and the supervisor watches memory itself.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path("/sys/fs/cgroup")
-OWN = Path("/proc/self/cgroup")
+OWN_GROUPS = Path("/proc/self/cgroup")
 PERIOD = 100_000  # microseconds; the kernel's own default
 
 
@@ -27,25 +27,33 @@ class Cgroup:
         return sorted({path for path in (self.memory, self.cpu) if path})
 
     def enter(self) -> list[bool]:
-        """Put this process into the groups, with everything it starts; returns which of the folders
-        accepted it."""
-        return [_holds_us(folder) for folder in self.folders]
+        """Put this process, and everything that it starts, into the groups.
 
-    def held(self, entered: Sequence[int]) -> "Cgroup":
-        """The groups that accepted a process, as :meth:`enter` returned; the others are removed."""
-        held = {folder for folder, inside in zip(self.folders, entered, strict=False) if inside}
-        for folder in set(self.folders) - held:
+        Returns whether each of the folders accepted it.
+        """
+        return [_enter_group(folder) for folder in self.folders]
+
+    def keep_entered(self, entered: Sequence[int]) -> "Cgroup":
+        """Return the groups that accepted a process, according to :meth:`enter`, and remove the
+        others."""
+        # The report of a process that died early may be shorter than the list of folders.
+        accepted = {folder for folder, inside in zip(self.folders, entered, strict=False) if inside}
+        for folder in set(self.folders) - accepted:
             _remove(folder)
-        return Cgroup(*(path if path in held else None for path in (self.memory, self.cpu)))
+        return Cgroup(
+            memory=self.memory if self.memory in accepted else None,
+            cpu=self.cpu if self.cpu in accepted else None,
+        )
 
     def ran_out_of_memory(self) -> bool:
         """Whether the kernel killed a process of this group at the memory limit."""
         if self.memory is None:
             return False
-        for name in ("memory.events", "memory.oom_control"):
+        for name in ("memory.events", "memory.oom_control"):  # version 2, version 1
             with suppress(OSError):
-                pairs = (line.split() for line in (self.memory / name).read_text().splitlines())
-                return {pair[0]: int(pair[1]) for pair in pairs}.get("oom_kill", 0) > 0
+                lines = (self.memory / name).read_text().splitlines()
+                counts = dict(line.split()[:2] for line in lines)
+                return int(counts.get("oom_kill", 0)) > 0
         return False
 
     def remove(self) -> None:
@@ -53,7 +61,7 @@ class Cgroup:
             _remove(folder)
 
 
-def _holds_us(folder: Path) -> bool:
+def _enter_group(folder: Path) -> bool:
     try:
         (folder / "cgroup.procs").write_text("0")
     except OSError:
@@ -66,8 +74,9 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-def make(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
-    """Create groups for the limits that can be enforced; ``cpu`` in cores, ``memory`` in bytes."""
+def create(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
+    """Create groups for the limits: ``cpu`` in cores, ``memory`` in bytes. The kernel enforces only
+    those for which the result has a group."""
     version_2 = (ROOT / "cgroup.controllers").exists()
     cpu_settings: dict[str, str] = {}
     memory_settings: dict[str, str] = {}
@@ -80,13 +89,15 @@ def make(name: str, *, cpu: float | None, memory: int | None) -> Cgroup:
         memory_settings = {"memory.limit_in_bytes": str(memory)}
         if version_2:
             memory_settings = {"memory.max": str(memory), "memory.oom.group": "1"}
-    return Cgroup(_make("memory", name, memory_settings), _make("cpu", name, cpu_settings))
+    return Cgroup(
+        _create_group("memory", name, memory_settings), _create_group("cpu", name, cpu_settings)
+    )
 
 
-def _make(controller: str, name: str, settings: dict[str, str]) -> Path | None:
+def _create_group(controller: str, name: str, settings: dict[str, str]) -> Path | None:
     if not settings:
         return None
-    for parent in _parents(controller):
+    for parent in _parent_groups(controller):
         folder = parent / f"trainyard-{name}"
         try:
             folder.mkdir(exist_ok=True)
@@ -109,25 +120,26 @@ def _forbid_swap(folder: Path, settings: dict[str, str]) -> None:
             (folder / "memory.memsw.limit_in_bytes").write_text(limit)
 
 
-def _parents(controller: str) -> Iterator[Path]:
-    """Folders in which a group may be possible, best first."""
+def _parent_groups(controller: str) -> Iterator[Path]:
+    """Yield folders in which a group with this controller may be possible, the best first."""
     with suppress(OSError):
-        for line in OWN.read_text().splitlines():
-            _, names, path = line.split(":", 2)
-            if controller in names.split(","):
-                own = ROOT / controller / path.lstrip("/")
-                yield from (folder for folder in (own,) if folder.is_dir())
-            elif not names:
-                own = ROOT / path.lstrip("/")
-                for folder in (own, *own.parents):
-                    handed_down = folder / "cgroup.subtree_control"
-                    if handed_down.exists() and controller in handed_down.read_text().split():
+        for line in OWN_GROUPS.read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controller in controllers.split(","):  # version 1
+                group = ROOT / controller / path.lstrip("/")
+                if group.is_dir():
+                    yield group
+            elif not controllers:  # version 2
+                group = ROOT / path.lstrip("/")
+                for folder in (group, *group.parents):
+                    delegated = folder / "cgroup.subtree_control"
+                    if delegated.exists() and controller in delegated.read_text().split():
                         yield folder
 
 
-def discard(prefix: str) -> None:
+def discard_leftovers(prefix: str) -> None:
     """Remove groups left by a dead supervisor, whose processes have ended."""
     for controller in ("memory", "cpu"):
-        for parent in _parents(controller):
+        for parent in _parent_groups(controller):
             for folder in parent.glob(f"trainyard-{prefix}-*"):
                 _remove(folder)

@@ -9,35 +9,35 @@ from pathlib import Path
 from engines.local.records.layout import Folder
 from engines.local.system import marks, processes
 
-LOOK = 0.5  # seconds between two checks of a program's progress
+POLL_SECONDS = 0.5  # seconds between two checks of a program's progress
 
 
 @dataclass(frozen=True)
 class Errands:
     """Runs such programs.
 
-    ``tell`` shows progress. ``wait`` returns after some seconds, or when something happens.
-    ``is_over`` says that the result is no longer wanted; the program is then killed.
+    ``show_progress`` gets each new progress in words. ``wait`` returns after some seconds, or when
+    something happens. If ``must_stop`` returns true, the program is killed.
     """
 
     folder: Folder
-    tell: Callable[[str], None]
+    show_progress: Callable[[str], None]
     wait: Callable[[float], None]
-    is_over: Callable[[], bool]
+    must_stop: Callable[[], bool]
 
-    def do(
+    def run(
         self,
         argv: Sequence[str],
         *,
         log: Path,
         variables: Mapping[str, str],
-        stage: Callable[[str], str],
+        describe_progress: Callable[[str], str],
     ) -> tuple[int, str]:
-        """Run a program, and return its exit code and output, which also goes to ``log``.
+        """Run a program, and return its exit code and output, which is appended to ``log``.
 
-        ``stage`` turns the output so far into words about the progress.
+        ``describe_progress`` turns the output so far into words about the progress.
         """
-        mark = marks.number(self.folder.path)
+        mark = marks.mark_for(self.folder.path)
         with log.open("ab") as output:
             begin = output.tell()
             process = subprocess.Popen(
@@ -47,23 +47,23 @@ class Errands:
                 stderr=output,
                 env=variables,
                 start_new_session=True,
-                preexec_fn=lambda: marks.put_on(mark),
+                preexec_fn=lambda: marks.apply(mark),
             )
-        shown = ""
+        last_progress = ""
         try:
-            while process.poll() is None and not self.is_over():
-                now = stage(_said(log, begin))
-                if now != shown:
-                    shown = now
-                    self.tell(now)
-                self.wait(LOOK)
+            while process.poll() is None and not self.must_stop():
+                progress = describe_progress(_read_output(log, begin))
+                if progress != last_progress:
+                    last_progress = progress
+                    self.show_progress(progress)
+                self.wait(POLL_SECONDS)
         finally:
             processes.signal_group(process.pid, signal.SIGKILL)
             process.wait()
-        return process.returncode, _said(log, begin)
+        return process.returncode, _read_output(log, begin)
 
 
-def _said(log: Path, begin: int) -> str:
+def _read_output(log: Path, begin: int) -> str:
     with log.open("rb") as file:
         file.seek(begin)
         return file.read().decode(errors="replace")

@@ -1,4 +1,4 @@
-"""What every process that is started here inherits from this machine and this installation."""
+"""The environment variables that every rank inherits from this machine and this installation."""
 
 import os
 import sys
@@ -11,7 +11,7 @@ INHERITED = """HOME USER LOGNAME SHELL LANG LC_ALL LC_CTYPE TZ TMPDIR LD_LIBRARY
 
 
 def base_variables() -> dict[str, str]:
-    """The clean environment of every rank."""
+    """Return the variables with which the environment of every rank begins."""
     values = {name: os.environ[name] for name in INHERITED if name in os.environ}
     programs = str(Path(sys.executable).parent)  # ours first: "python" and "torchrun" are found
     values["PATH"] = os.pathsep.join([programs, os.environ.get("PATH", os.defpath)])

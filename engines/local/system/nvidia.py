@@ -18,7 +18,7 @@ logger = logging.getLogger(__name__)
 
 AREA = "GPUs"  # of findings
 PATIENCE = 20.0  # seconds for an answer: a driver in trouble may not give one for minutes
-LATELY = 2.0  # seconds of which the driver is asked what processes did
+LATELY = 2.0  # seconds before now for which processes' shares are read
 PCI = Path("/sys/bus/pci/devices")
 VENDOR = "0x10de"
 IN_MIG_MODE = (
@@ -28,7 +28,7 @@ REPAIR = "Check that nvidia-smi works on this machine."
 
 
 class DriverError(Exception):
-    """The driver does not answer. The message has its own words."""
+    """The driver does not answer. The message is the driver's own."""
 
 
 class NoDriver(DriverError):
@@ -37,8 +37,10 @@ class NoDriver(DriverError):
 
 @dataclass(frozen=True)
 class Devices:
-    """The GPUs that can be used, and what is wrong with the others or with their driver.
-    ``uuids`` are by their numbers."""
+    """The GPUs that can be used, and findings about the others or the driver.
+
+    ``uuids`` maps the numbers of GPUs to their UUIDs.
+    """
 
     gpus: tuple[Gpu, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -47,20 +49,22 @@ class Devices:
 
 @dataclass(frozen=True)
 class GpuReading:
-    """What a device does: ``utilization`` in percent, ``memory`` in use in bytes, and both of each
-    process by its number: ``shares``, and ``held``. ``None`` is what the driver does not tell, or
-    was not asked; a process without a share did nothing."""
+    """What a device does: ``utilization`` in percent, ``memory`` in use in bytes.
+
+    ``process_shares`` and ``process_memory`` are the same for each process, by its pid. A value is
+    ``None`` if the driver does not tell it or was not asked; a process without a share did nothing.
+    """
 
     utilization: float | None = None
     memory: int | None = None
-    shares: Mapping[int, float] | None = None
-    held: Mapping[int, int | None] | None = None
+    process_shares: Mapping[int, float] | None = None
+    process_memory: Mapping[int, int | None] | None = None
 
 
 @contextmanager
-def driver() -> Iterator[Any]:
-    """The library, ready to be asked while the block runs. Raises ``DriverError``."""
-    import pynvml  # large, and only needed where there are GPUs
+def open_driver() -> Iterator[Any]:
+    """Open the driver's library while the block runs. Raises ``DriverError``."""
+    import pynvml  # here, because it is large and only needed where there are GPUs
 
     try:
         pynvml.nvmlInit()
@@ -78,7 +82,7 @@ def driver() -> Iterator[Any]:
 
 
 def has_card() -> bool:
-    """Whether a device of NVIDIA is plugged in, with or without a driver."""
+    """Whether a device of NVIDIA is plugged in, even without a driver."""
     for vendor in PCI.glob("*/vendor"):
         with suppress(OSError):
             if vendor.read_text().strip() == VENDOR:
@@ -86,9 +90,9 @@ def has_card() -> bool:
     return False
 
 
-class _Question(Thread):
-    """Asks the driver for all devices, in a thread of its own: nothing else can leave a driver that
-    does not answer."""
+class _Query(Thread):
+    """Asks the driver for all devices in a thread of its own, because a call to a driver that does
+    not answer cannot be interrupted."""
 
     def __init__(self) -> None:
         super().__init__(name="GPUs", daemon=True)
@@ -97,161 +101,170 @@ class _Question(Thread):
 
     def run(self) -> None:
         try:
-            self.answer = _devices()
+            self.answer = _query_devices()
         except Exception as error:
             logger.exception("The GPUs of this machine cannot be listed")
-            self.answer = _failed(f"The driver cannot be asked: {type(error).__name__}: {error}")
+            self.answer = _driver_failure(
+                f"The driver cannot be asked: {type(error).__name__}: {error}"
+            )
 
     def wait(self) -> Devices:
-        """The answer, unless it takes longer than ``PATIENCE`` from the question."""
+        """Return the answer, or a finding if it takes longer than ``PATIENCE`` from the start."""
         self.join(max(0.0, self._deadline - time.monotonic()))
-        late = f"The driver does not answer: no answer within {PATIENCE:.0f} seconds"
-        return self.answer or _failed(late)
+        if self.answer is not None:
+            return self.answer
+        return _driver_failure(
+            f"The driver does not answer: no answer within {PATIENCE:.0f} seconds"
+        )
 
 
-_asking = Lock()
-_asked: list[_Question] = []  # the last one
+_query_lock = Lock()
+_latest_query: list[_Query] = []  # empty, or one
 
 
 def devices() -> Devices:
-    """All devices of this machine. None where there is no driver; a finding where it fails.
-
-    While the driver owes an answer, it is not asked again: each question would hold a thread.
-    """
-    with _asking:
-        if not (_asked and _asked[-1].is_alive()):
-            question = _Question()
+    """Return all devices of this machine: none without a driver, and a finding if it fails."""
+    with _query_lock:
+        # A driver that has not answered yet is not asked again: each query would block a thread.
+        if not (_latest_query and _latest_query[-1].is_alive()):
+            query = _Query()
             try:
-                question.start()
+                query.start()
             except RuntimeError as error:  # at a limit of processes
-                return _failed(f"The driver cannot be asked: {error}")
-            _asked[:] = [question]
-        question = _asked[-1]
-    return question.wait()
+                return _driver_failure(f"The driver cannot be asked: {error}")
+            _latest_query[:] = [query]
+        query = _latest_query[-1]
+    return query.wait()
 
 
-def _devices() -> Devices:
+def _query_devices() -> Devices:
     try:
-        with driver() as nvml:
-            answered = [_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
-            uuids = _uuids(nvml, [it.index for it in answered if isinstance(it, Gpu)])
+        with open_driver() as nvml:
+            answers = [_inspect_device(nvml, index) for index in range(nvml.nvmlDeviceGetCount())]
+            gpus = tuple(answer for answer in answers if isinstance(answer, Gpu))
+            uuids = _uuids(nvml, [gpu.index for gpu in gpus])
     except NoDriver:
         return Devices()
     except DriverError as error:
-        return _failed(f"The driver does not answer: {error}")
-    if not answered and has_card():
-        return _failed("The driver finds no device, though a card of NVIDIA is plugged in")
-    return Devices(
-        tuple(it for it in answered if isinstance(it, Gpu)),
-        tuple(it for it in answered if isinstance(it, Finding)),
-        uuids,
-    )
+        return _driver_failure(f"The driver does not answer: {error}")
+    if not answers and has_card():
+        return _driver_failure("The driver finds no device, though a card of NVIDIA is plugged in")
+    findings = tuple(answer for answer in answers if isinstance(answer, Finding))
+    return Devices(gpus, findings, uuids)
 
 
 def _uuids(nvml: Any, indices: Iterable[int]) -> dict[int, str]:
     uuids = {}
     for index in indices:
-        with suppress(nvml.NVMLError):  # lost since a moment ago
+        with suppress(nvml.NVMLError):  # the GPU was lost a moment ago
             uuids[index] = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(index))
     return uuids
 
 
-def names(indices: Collection[int]) -> dict[int, str]:
-    """What CUDA calls these devices: their numbers, which some programs expect.
+def cuda_names(indices: Collection[int]) -> dict[int, str]:
+    """Return the names that CUDA has for these devices: numbers, because some programs expect them.
 
-    Where a device is lost or in MIG mode, it may count the others differently from the driver:
-    their UUIDs then.
+    If a device is lost or in MIG mode, CUDA may count the others differently from the driver. Then
+    the names are UUIDs.
     """
-    present = devices() if indices else Devices()
-    safe = present.uuids if present.findings else {}
-    return {index: safe.get(index, str(index)) for index in indices}
+    machine = devices() if indices else Devices()
+    uuids = machine.uuids if machine.findings else {}
+    return {index: uuids.get(index, str(index)) for index in indices}
 
 
-def _failed(said: str) -> Devices:
-    return Devices(
-        findings=(Finding(AREA, "NVIDIA driver", Level.ISSUE, f"{said}. {REPAIR}"),),
-    )
+def _driver_failure(problem: str) -> Devices:
+    finding = Finding(AREA, "NVIDIA driver", Level.ISSUE, f"{problem}. {REPAIR}")
+    return Devices(findings=(finding,))
 
 
-def _device(nvml: Any, index: int) -> Gpu | Finding:
+def _inspect_device(nvml: Any, index: int) -> Gpu | Finding:
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        if any(_told(nvml, nvml.nvmlDeviceGetMigMode, handle) or ()):
+        if any(_answer(nvml, nvml.nvmlDeviceGetMigMode, handle) or ()):
             text = IN_MIG_MODE.format(index)
             return Finding(AREA, f"GPU {index}", Level.WARNING, text)
-        memory = _told(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
-        # One without memory of its own shares the machine's.
+        memory = _answer(nvml, nvml.nvmlDeviceGetMemoryInfo, handle)
+        # A GPU without memory of its own shares the machine's.
         size = memory.total if memory else psutil.virtual_memory().total
         return Gpu(index, nvml.nvmlDeviceGetName(handle), size)
     except nvml.NVMLError as error:
         return Finding(AREA, f"GPU {index}", Level.ISSUE, f"It cannot be used: {error}. {REPAIR}")
 
 
-def read(nvml: Any, index: int, *, shares: bool = True) -> GpuReading:
-    """What a device does now. ``DriverError`` if it cannot be reached; what the driver refuses to
-    tell otherwise is left out.
+def read_gpu(nvml: Any, index: int, *, with_shares: bool = True) -> GpuReading:
+    """Return what a device does now, without what the driver refuses to tell.
 
-    Without ``shares`` it is not asked for those of processes: they take some 2 ms of processor
-    time, all else together less than 0.1.
+    The shares of processes are only read ``with_shares``: they take some 2 ms of processor time,
+    and all the rest together less than 0.1 ms. Raises ``DriverError`` if the device cannot be
+    reached.
     """
     try:
         handle = nvml.nvmlDeviceGetHandleByIndex(index)
-        rates = _measured(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
-        memory = _memory(nvml, handle)
-        users = _measured(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
-        parts = _shares(nvml, handle) if shares else None
+        rates = _measurement(nvml, nvml.nvmlDeviceGetUtilizationRates, handle)
+        memory = _memory_info(nvml, handle)
+        users = _measurement(nvml, nvml.nvmlDeviceGetComputeRunningProcesses, handle)
+        shares = _process_shares(nvml, handle) if with_shares else None
     except nvml.NVMLError as error:
         raise DriverError(str(error)) from error
+    process_memory = None
+    if users is not None:
+        process_memory = {user.pid: user.usedGpuMemory for user in users}
     return GpuReading(
-        float(rates.gpu) if rates else None,
-        memory.used if memory else None,
-        parts,
-        None if users is None else {user.pid: user.usedGpuMemory for user in users},
+        utilization=float(rates.gpu) if rates else None,
+        memory=memory.used if memory else None,
+        process_shares=shares,
+        process_memory=process_memory,
     )
 
 
-def _memory(nvml: Any, handle: Any) -> Any:
-    """Older drivers have the first version alone, which counts what is reserved as used."""
+def _memory_info(nvml: Any, handle: Any) -> Any:
+    """Return the memory of a device by the second version of the call, or else by the first.
+
+    Older drivers have only the first version, which counts reserved memory as used.
+    """
     ask = nvml.nvmlDeviceGetMemoryInfo
-    return _measured(nvml, ask, handle, nvml.nvmlMemory_v2) or _measured(nvml, ask, handle)
+    return _measurement(nvml, ask, handle, nvml.nvmlMemory_v2) or _measurement(nvml, ask, handle)
 
 
-def _shares(nvml: Any, handle: Any) -> dict[int, float] | None:
-    """The part of the device's time that each process had lately, in percent."""
-    since = int((time.time() - LATELY) * 1e6)
+def _process_shares(nvml: Any, handle: Any) -> dict[int, float] | None:
+    """Return the part of the device's time that each process had lately, in percent by pid."""
+    since = int((time.time() - LATELY) * 1e6)  # microseconds
 
     def ask() -> Any:
         try:
             return nvml.nvmlDeviceGetProcessUtilization(handle, since)
         except nvml.NVMLError as error:
             if error.value in (nvml.NVML_SUCCESS, nvml.NVML_ERROR_NOT_FOUND):
-                return ()  # nobody did anything
+                return ()  # no process did anything
             raise
 
-    samples = _measured(nvml, ask)
-    # Of several samples of a process the newest counts.
-    newest = sorted(samples or (), key=lambda sample: sample.timeStamp)
-    return None if samples is None else {it.pid: float(it.smUtil) for it in newest}
+    samples = _measurement(nvml, ask)
+    if samples is None:
+        return None
+    # Of several samples of a process, the newest counts, because it is written last.
+    oldest_first = sorted(samples, key=lambda sample: sample.timeStamp)
+    return {sample.pid: float(sample.smUtil) for sample in oldest_first}
 
 
-def _measured(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:
-    """What the driver answers; ``None`` for any refusal but that of a device that is gone."""
+def _measurement(nvml: Any, ask: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the driver answers; ``None`` if it refuses. Raises its error if the device is
+    gone."""
     try:
-        return _told(nvml, ask, *about)
+        return _answer(nvml, ask, *arguments)
     except nvml.NVMLError as error:
         if error.value in (nvml.NVML_ERROR_GPU_IS_LOST, nvml.NVML_ERROR_UNINITIALIZED):
             raise
         return None
 
 
-def _told(nvml: Any, ask: Callable[..., Any], *about: Any) -> Any:
-    """What the driver answers; ``None`` if this device or this driver cannot tell."""
-    untold = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
+def _answer(nvml: Any, ask: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what the driver answers; ``None`` if this device or this driver cannot tell."""
+    unsupported = (nvml.NVML_ERROR_NOT_SUPPORTED, nvml.NVML_ERROR_FUNCTION_NOT_FOUND)
     try:
-        return ask(*about)
+        return ask(*arguments)
     except nvml.NVMLLibraryMismatchError:  # the driver is years older than the library
         return None
     except nvml.NVMLError as error:
-        if error.value in untold:
+        if error.value in unsupported:
             return None
         raise

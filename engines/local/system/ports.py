@@ -12,36 +12,37 @@ import psutil
 RANGE = range(20_000, 32_000)
 #: Variable with the port that a rank's tool should use instead of its container's, because all
 #: ranks share this machine's ports.
-VARIABLE = "PORT_{}"
+PORT_VARIABLE = "PORT_{}"
 
 
 def reserve(home: Path, count: int) -> tuple[list[int], ExitStack]:
-    """Reserve ``count`` free ports until the stack is closed.
+    """Reserve ``count`` free ports until the returned stack is closed.
 
-    The ports are not bound, since the ranks bind them. A lock file for each keeps other gangs away,
-    and the range keeps outgoing connections away.
+    Raises ``OSError`` if there are not enough.
     """
+    # The ports are not bound, because the ranks bind them. A lock file for each keeps other gangs
+    # away, and the range keeps outgoing connections away.
     folder = home / "ports"
     folder.mkdir(exist_ok=True)
-    held = ExitStack()
+    locks = ExitStack()
     ports = list[int]()
     for port in random.sample(RANGE, len(RANGE)):
         if len(ports) == count:
-            return ports, held
-        if _take(folder / str(port), held) and _is_free(port):
+            return ports, locks
+        if _lock_port(folder / str(port), locks) and _is_free(port):
             ports.append(port)
-    held.close()
+    locks.close()
     raise OSError("no free port is left on this machine")
 
 
-def _take(path: Path, held: ExitStack) -> bool:
+def _lock_port(path: Path, locks: ExitStack) -> bool:
     file = path.open("a")
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         file.close()
         return False
-    held.enter_context(file)
+    locks.enter_context(file)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Find and end processes, without ever hitting a stranger with a recycled pid."""
+"""Find and end processes. A process that got the pid of an earlier one is never taken for it."""
 
 import os
 import signal
@@ -13,7 +13,7 @@ from engines.local.system import marks
 from engines.shared.starts import is_same
 
 #: Seconds that a process may take to exec another program on a busy machine.
-BECOMING_SECONDS = 5.0
+EXEC_SECONDS = 5.0
 
 
 def is_alive(pid: int, started: str) -> bool:
@@ -25,16 +25,14 @@ def is_alive(pid: int, started: str) -> bool:
 
 
 def has_ended(process: psutil.Process) -> bool:
-    """Whether nothing of a process runs, whoever has yet to ask for its exit code.
-
-    One whose first thread has ended looks like a zombie, while its others run, or still give the
-    memory of a GPU back.
-    """
+    """Whether nothing of a process runs, even if its parent has not asked for its exit code yet."""
     if process.status() != psutil.STATUS_ZOMBIE:
         return False
+    # A process whose first thread has ended looks like a zombie while its other threads still run,
+    # or release the memory of a GPU.
     try:
         return process.num_threads() <= 1
-    except psutil.ZombieProcess:  # macOS says no more of one
+    except psutil.ZombieProcess:  # macOS tells nothing else about a zombie
         return True
 
 
@@ -52,36 +50,39 @@ def kill(pid: int, started: str) -> None:
             os.kill(pid, signal.SIGKILL)
 
 
-def sweep(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
-    """SIGKILL what is left of a workload, or of some of its ranks, until nothing is.
+def kill_leftovers(folder: Path, *, ranks: Set[int] | None = None, patience: float = 5.0) -> bool:
+    """SIGKILL the processes of a workload, or of some of its ranks, until there are none.
 
-    It repeats, because a process may fork meanwhile, and ends in its own time. ``False`` if
-    something is left after ``patience`` seconds.
+    Returns ``False`` if there are still some after ``patience`` seconds.
     """
     deadline = time.monotonic() + patience
-    while left := list(marked(folder) if ranks is None else of_ranks(folder, ranks)):
-        for process in left:
+    while True:
+        # Again and again, because a process may fork before it is killed, and takes time to end.
+        found = find_processes(folder) if ranks is None else find_rank_processes(folder, ranks)
+        leftovers = list(found)
+        if not leftovers:
+            return True
+        for process in leftovers:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         if time.monotonic() > deadline:
             return False
         time.sleep(0.005)
-    return True
 
 
-def marked(folder: Path) -> Iterator[psutil.Process]:
-    """Live processes of a workload, identified by its folder."""
-    for process in _others():
+def find_processes(folder: Path) -> Iterator[psutil.Process]:
+    """Yield the live processes of the workload in ``folder``."""
+    for process in _live_processes():
         with suppress(psutil.Error, OSError):
-            if marks.rank_of(process.pid, folder) is not None or _names(process, folder):
+            if marks.rank_of(process.pid, folder) is not None or _has_marker(process, folder):
                 yield process
 
 
-def of_ranks(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
-    return (process for process in _others() if marks.rank_of(process.pid, folder) in ranks)
+def find_rank_processes(folder: Path, ranks: Set[int]) -> Iterator[psutil.Process]:
+    return (process for process in _live_processes() if marks.rank_of(process.pid, folder) in ranks)
 
 
-def _others() -> Iterator[psutil.Process]:
+def _live_processes() -> Iterator[psutil.Process]:
     """All live processes except this one."""
     me = os.getpid()
     for process in psutil.process_iter():
@@ -90,22 +91,22 @@ def _others() -> Iterator[psutil.Process]:
                 yield process
 
 
-def _names(process: psutil.Process, folder: Path) -> bool:
-    return environ(process).get(marks.MARKER) == str(folder)
+def _has_marker(process: psutil.Process, folder: Path) -> bool:
+    return read_environment(process).get(marks.MARKER) == str(folder)
 
 
-def environ(process: psutil.Process) -> dict[str, str]:
-    """The variables that a process was started with.
-
-    While a process executes another program, Linux shows it without arguments and then without
-    variables, even after the parent was told that the exec succeeded. A process without an
-    executable is a kernel thread, and has none.
-    """
-    deadline = time.monotonic() + BECOMING_SECONDS
-    has_become = False
-    while not (variables := process.environ()) and process.exe():
-        if has_become or time.monotonic() > deadline:
-            break
-        has_become = bool(process.cmdline())
+def read_environment(process: psutil.Process) -> dict[str, str]:
+    """Return the variables with which a process was started."""
+    # While a process executes another program, Linux shows it without arguments and then without
+    # variables, even after the parent was told that the exec succeeded. A process without an
+    # executable is a kernel thread, and has no variables.
+    deadline = time.monotonic() + EXEC_SECONDS
+    has_arguments = False
+    while True:
+        variables = process.environ()
+        if variables or not process.exe():
+            return variables
+        if has_arguments or time.monotonic() > deadline:
+            return variables
+        has_arguments = bool(process.cmdline())
         time.sleep(0.001)
-    return variables

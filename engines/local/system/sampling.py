@@ -1,4 +1,4 @@
-"""Usage of ranks once a second: measured by the supervisor, read by the engine."""
+"""The usage of ranks, once a second. The supervisor measures it, and the engine reads it."""
 
 import json
 import os
@@ -20,7 +20,7 @@ BLOCK = 64 * 1024
 
 @dataclass
 class ProcessSample:
-    """Usage of a process tree: ``cpu`` in cores since the last sample, ``memory`` in bytes."""
+    """The usage of a rank: ``cpu`` in cores since the last sample, ``memory`` in bytes."""
 
     cpu: float
     memory: int
@@ -29,48 +29,56 @@ class ProcessSample:
 
 @dataclass
 class Sampler:
-    """Remembers CPU time per process, to compute cores."""
+    """Measures ranks. It remembers the CPU time of each process, to compute cores from it."""
 
     folder: Path  # of the workload
     _times: dict[int, dict[int, float]] = field(default_factory=dict)
-    _at: dict[int, float] = field(default_factory=dict)
+    _measured_at: dict[int, float] = field(default_factory=dict)
 
     def measure(self, pids: Mapping[int, int], *, clock: float) -> dict[int, ProcessSample]:
-        """Take a sample of each rank (``pids`` maps ranks to first processes) at ``clock``
-        seconds. One whose processes hold no memory any more has ended, and gets none."""
-        trees = _trees(self.folder, pids)
-        samples = {rank: self._one(rank, trees[rank], clock) for rank in pids}
+        """Take a sample of each rank at ``clock`` seconds. ``pids`` maps ranks to their first
+        processes.
+
+        A rank whose processes hold no memory has ended, and gets no sample.
+        """
+        processes = _rank_processes(self.folder, pids)
+        samples = {rank: self._measure_rank(rank, processes[rank], clock) for rank in pids}
         return {rank: sample for rank, sample in samples.items() if sample.memory}
 
-    def _one(self, rank: int, tree: Iterable[psutil.Process], at: float) -> ProcessSample:
-        times = dict[int, float]()
+    def _measure_rank(
+        self, rank: int, processes: Iterable[psutil.Process], clock: float
+    ) -> ProcessSample:
+        cpu_times = dict[int, float]()
         memory = 0
-        for process in tree:
+        for process in processes:
             with suppress(psutil.Error), process.oneshot():
-                used = process.cpu_times()
-                times[process.pid] = used.user + used.system
+                times = process.cpu_times()
+                cpu_times[process.pid] = times.user + times.system
                 memory += process.memory_info().rss
-        before = self._times.get(rank, {})
-        spent = sum(max(time - before.get(pid, 0.0), 0.0) for pid, time in times.items())
-        passed = at - self._at.get(rank, at)
-        self._times[rank] = times
-        self._at[rank] = at
-        cores = round(spent / passed, 3) if passed > 0 else 0.0
-        return ProcessSample(cores, memory, frozenset(times))
+        earlier = self._times.get(rank, {})
+        cpu_seconds = sum(
+            max(seconds - earlier.get(pid, 0.0), 0.0) for pid, seconds in cpu_times.items()
+        )
+        elapsed = clock - self._measured_at.get(rank, clock)
+        self._times[rank] = cpu_times
+        self._measured_at[rank] = clock
+        cores = round(cpu_seconds / elapsed, 3) if elapsed > 0 else 0.0
+        return ProcessSample(cores, memory, frozenset(cpu_times))
 
 
 def private_memory(folder: Path, rank: int, pid: int) -> int:
-    """Bytes of a process tree, with shared pages counted once if the system can tell."""
+    """Return the bytes that a rank uses. Shared pages count once, if the system can tell."""
     total = 0
-    for process in _trees(folder, {rank: pid})[rank]:
+    for process in _rank_processes(folder, {rank: pid})[rank]:
         with suppress(psutil.Error):
-            full = process.memory_full_info()
-            total += int(getattr(full, "pss", None) or full.rss)
+            memory = process.memory_full_info()
+            total += int(getattr(memory, "pss", None) or memory.rss)
     return total
 
 
-def _trees(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Process]]:
-    """Processes of each rank: the first with all its descendants, and everything with its mark."""
+def _rank_processes(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Process]]:
+    """Return the processes of each rank: all with the rank's mark, the first process, and all
+    descendants of these."""
     processes = {process.pid: process for process in psutil.process_iter()}
     children: dict[int, list[int]] = defaultdict(list)
     members: dict[int, list[int]] = {rank: [pid] for rank, pid in pids.items()}
@@ -81,40 +89,40 @@ def _trees(folder: Path, pids: Mapping[int, int]) -> dict[int, list[psutil.Proce
         with suppress(psutil.Error):
             children[process.ppid()].append(pid)
     return {
-        rank: [processes[pid] for pid in _descent(first, children) if pid in processes]
-        for rank, first in members.items()
+        rank: [processes[pid] for pid in _with_descendants(roots, children) if pid in processes]
+        for rank, roots in members.items()
     }
 
 
-def _descent(first: Iterable[int], children: Mapping[int, list[int]]) -> set[int]:
-    """These processes and all their descendants."""
-    tree = set[int]()
-    waiting = list(first)
-    while waiting:
-        pid = waiting.pop()
-        if pid not in tree:
-            tree.add(pid)
-            waiting += children.get(pid, [])
-    return tree
+def _with_descendants(roots: Iterable[int], children: Mapping[int, list[int]]) -> set[int]:
+    """Return these processes and all their descendants."""
+    found = set[int]()
+    pending = list(roots)
+    while pending:
+        pid = pending.pop()
+        if pid not in found:
+            found.add(pid)
+            pending += children.get(pid, [])
+    return found
 
 
-def append(path: Path, lines: list[Json]) -> None:
+def append_samples(path: Path, lines: list[Json]) -> None:
     """Append samples, oldest first; a full file is rotated."""
     if path.exists() and path.stat().st_size > LARGEST:
-        path.replace(older(path))
+        path.replace(rotated_path(path))
     with path.open("a") as file:
         file.writelines(json.dumps(line) + "\n" for line in lines)
 
 
-def older(path: Path) -> Path:
+def rotated_path(path: Path) -> Path:
     return path.with_suffix(".old.jsonl")
 
 
-def read(path: Path, *, after: str) -> list[Json]:
-    """Samples with an ``at`` later than ``after`` (ISO, UTC), oldest first."""
+def read_samples(path: Path, *, after: str) -> list[Json]:
+    """Return the samples with an ``at`` later than ``after`` (ISO, UTC), oldest first."""
     samples: list[Json] = []
-    for file in (path, older(path)):
-        for line in _backwards(file):
+    for file in (path, rotated_path(path)):
+        for line in _lines_backwards(file):
             with suppress(ValueError):  # the last line may be incomplete
                 sample = json.loads(line)
                 if sample["at"] <= after:
@@ -123,11 +131,12 @@ def read(path: Path, *, after: str) -> list[Json]:
     return samples[::-1]
 
 
-def _backwards(path: Path) -> Iterator[bytes]:
-    """Lines from the last to the first, so that recent samples cost the same in a long file."""
+def _lines_backwards(path: Path) -> Iterator[bytes]:
+    """Yield lines from the last to the first, so that recent samples are found quickly in a long
+    file."""
     with suppress(FileNotFoundError), path.open("rb") as file:
         end = file.seek(0, os.SEEK_END)
-        rest = b""
+        rest = b""  # the end of a line that begins in an earlier block
         while end:
             start = max(end - BLOCK, 0)
             file.seek(start)

@@ -1,4 +1,4 @@
-"""How the content of a volume is fetched; each kind has a module of its own."""
+"""Describes how the content of a volume is fetched. Each kind has a module of its own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ Keys = Mapping[str, str]  # values of a credential, by their keys
 class Fetcher:
     """How one kind of volume is fetched.
 
-    ``steps`` are programs that bring it to a folder, one after the other. ``variables`` are their
-    environment; files for them go to a private folder that is deleted right after. ``progress`` and
-    ``trouble`` turn their output into words: how far they are, and what is wrong.
+    ``commands`` bring it to a folder, one after the other. ``variables`` are their environment;
+    files for them go to a private folder that is deleted right after. ``describe_progress`` and
+    ``describe_failure`` turn the output of the commands into words.
     """
 
-    steps: Callable[[Volume, Path], Iterator[list[str]]]
+    commands: Callable[[Volume, Path], Iterator[list[str]]]
     variables: Callable[[Volume, Keys, Path], Mapping[str, str]]
-    progress: Callable[[str], str]
-    trouble: Callable[[Volume, str], str]
+    describe_progress: Callable[[str], str]
+    describe_failure: Callable[[Volume, str], str]

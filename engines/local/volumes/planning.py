@@ -1,4 +1,4 @@
-"""Map ``spec.storage`` to folders of this machine, or say why that is impossible."""
+"""Map ``spec.storage`` to folders of this machine, or tell why that is impossible."""
 
 import os
 import shutil
@@ -8,131 +8,147 @@ from urllib.parse import quote
 
 from engines.base import Launch
 from engines.local.records.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
-from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, credential_kind_for
+from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import S3 as Bucket
+from spec.data.storage import EmptyDirVolume, HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
 from spec.data.storage import Git as Repository
-from spec.data.storage import HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
 from spec.values.quantities import to_bytes
 from spec.values.variable import NamedCredential
 from spec.workload import Pod, Role
 
-Complaint = tuple[str, str]  # place below the replica, message
+Complaint = tuple[str, str]  # field below the replica, message
 SETTING = "TRAINYARD_LOCAL_PATHS"
-OWN_MODE = "0600"  # mode of files
-OWN = "runs/{run}/volumes/{rank}"
+DEFAULT_MODE = "0600"  # mode of files
+RANK_VOLUMES = "runs/{run}/volumes/{rank}"
 
 
 def complaints(storage: Storage, paths: Sequence[str]) -> Iterator[Complaint]:
-    """Storage that this machine cannot provide. ``paths`` are allowed by administrators."""
+    """Yield what this machine cannot provide. Administrators allow ``paths`` for mounting."""
     for number, claim in enumerate(storage.pvc):
-        yield from _claim(f"storage.pvc[{number}]", claim)
+        yield from _claim_complaints(f"storage.pvc[{number}]", claim)
     for number, host in enumerate(storage.host_path):
-        if said := _host_refused(host, paths):
-            yield f"storage.hostPath[{number}].path", said
+        problem = _host_path_complaint(host, paths)
+        if problem:
+            yield f"storage.hostPath[{number}].path", problem
     for number, nfs in enumerate(storage.nfs):
-        if not _share(nfs, paths):
-            yield f"storage.nfs[{number}].path", _nfs_refused(nfs)
+        if not _share_folder(nfs, paths):
+            yield f"storage.nfs[{number}].path", _nfs_complaint(nfs)
     for number, git in enumerate(storage.git):
-        place = f"storage.git[{number}]"
+        field = f"storage.git[{number}]"
         if git.secret_ref:
-            yield f"{place}.secretRef", KEPT_ELSEWHERE
-        for program in ("git", "ssh") if is_by_ssh(git.repository) else ("git",):
+            yield f"{field}.secretRef", NO_SECRETS
+        programs = ("git", "ssh") if is_by_ssh(git.repository) else ("git",)
+        for program in programs:
             if not shutil.which(program):
-                yield f"{place}.repository", f"this machine has no {program} program"
+                yield f"{field}.repository", f"this machine has no {program} program"
     for number, bucket in enumerate(storage.s3):
         if bucket.access_key_secret:
-            yield f"storage.s3[{number}].accessKeySecret", KEPT_ELSEWHERE
-    for number, conf in enumerate(storage.config_map_volume):
-        if conf.config_map:
+            yield f"storage.s3[{number}].accessKeySecret", NO_SECRETS
+    for number, config_map in enumerate(storage.config_map_volume):
+        if config_map.config_map:
             yield f"storage.configMapVolume[{number}].configMap", NO_CONFIG_MAPS
-    for number, held in enumerate(storage.secret_volume):
-        if held.secret:
-            yield f"storage.secretVolume[{number}].secret", KEPT_ELSEWHERE
+    for number, secret in enumerate(storage.secret_volume):
+        if secret.secret:
+            yield f"storage.secretVolume[{number}].secret", NO_SECRETS
 
 
-KEPT_ELSEWHERE = "this machine has no Secrets; choose a credential that has the values"
+NO_SECRETS = "this machine has no Secrets; choose a credential that has the values"
 NO_CLASSES = "this machine has no storage classes"
 NO_DEVICES = "this machine has no block devices to give"
 NO_CONFIG_MAPS = "this machine has no ConfigMaps; give its files instead"
 
 
 def volumes(launch: Launch, pod: Pod, paths: Sequence[str]) -> list[Volume]:
-    """All volumes of a rank. Call it only for specs without complaints."""
+    """Return all volumes of a rank. The spec must have no complaints."""
     storage = pod.replica.storage
     role = Role.MASTER if pod.role is Role.MASTER and launch.spec.master else Role.WORKER
-    own = [
-        Volume(
-            MEMORY if empty.medium is Medium.MEMORY else EMPTY,
-            empty.path,
-            f"{OWN}/empty-{number}",
-            limit=_bytes(empty.size_limit),
-        )
-        for number, empty in enumerate(storage.empty_dir_volume)
+    return [
+        *(
+            _claim_volume(launch, claim, f"{role}-volume-{number}")
+            for number, claim in enumerate(storage.pvc)
+        ),
+        *(_existing_folder(host, os.path.realpath(host.path)) for host in storage.host_path),
+        *(_existing_folder(nfs, _share_folder(nfs, paths)) for nfs in storage.nfs),
+        *(
+            _repository_volume(git, f"{RANK_VOLUMES}/git-{number}")
+            for number, git in enumerate(storage.git)
+        ),
+        *(
+            _bucket_volume(bucket, f"{role}-s3-{number}")
+            for number, bucket in enumerate(storage.s3)
+        ),
+        *(_files_volume(item, source) for source, item, _ in _file_volumes(launch, role, storage)),
+        *(
+            _empty_volume(empty, f"{RANK_VOLUMES}/empty-{number}")
+            for number, empty in enumerate(storage.empty_dir_volume)
+        ),
     ]
-    claims = [
-        _claimed(launch, claim, f"{role}-volume-{number}")
-        for number, claim in enumerate(storage.pvc)
-    ]
-    hosts = [
-        Volume(
-            FOLDER, it.mount_path, os.path.realpath(it.path), is_ours=False, read_only=it.read_only
-        )
-        for it in storage.host_path
-    ]
-    shares = [
-        Volume(FOLDER, it.mount_path, _share(it, paths), is_ours=False, read_only=it.read_only)
-        for it in storage.nfs
-    ]
-    repositories = [_repository(it, f"{OWN}/git-{number}") for number, it in enumerate(storage.git)]
-    buckets = [_bucket(it, f"{role}-s3-{number}") for number, it in enumerate(storage.s3)]
-    written = [_of_files(it, source) for source, it, _ in _written(launch, role, storage)]
-    return claims + hosts + shares + repositories + buckets + written + own
+
+
+def _empty_volume(empty: EmptyDirVolume, source: str) -> Volume:
+    kind = MEMORY if empty.medium is Medium.MEMORY else EMPTY
+    return Volume(kind, empty.path, source, limit=_bytes(empty.size_limit))
 
 
 def files(launch: Launch) -> dict[str, dict[str, str]]:
-    """Names and texts of files, by source of the volume."""
-    each = ((Role.WORKER, launch.spec.worker), (Role.MASTER, launch.spec.master))
-    return {
-        source: texts
-        for role, replica in each
-        for source, _, texts in (_written(launch, role, replica.storage) if replica else ())
-    }
+    """Return the names and texts of files, by the source of their volume."""
+    texts_by_source: dict[str, dict[str, str]] = {}
+    for role, replica in (
+        (Role.WORKER, launch.spec.worker),
+        (Role.MASTER, launch.spec.master),
+    ):
+        if replica:
+            for source, _, texts in _file_volumes(launch, role, replica.storage):
+                texts_by_source[source] = texts
+    return texts_by_source
 
 
-def _written(
+def _file_volumes(
     launch: Launch, role: Role, storage: Storage
 ) -> Iterator[tuple[str, ConfigMapVolume | SecretVolume, dict[str, str]]]:
-    place = f"runs/{{run}}/volumes/{role}"
-    for number, conf in enumerate(storage.config_map_volume):
-        yield f"{place}-config-map-{number}", conf, conf.texts
-    for number, held in enumerate(storage.secret_volume):
-        if at := held.credential:
-            texts = {key: launch.value_of(at, key) for key in at.keys}
-            yield f"{place}-secret-{number}", held, texts
+    """Yield source, item and texts of each volume whose files are in the launch."""
+    folder = f"runs/{{run}}/volumes/{role}"
+    for number, config_map in enumerate(storage.config_map_volume):
+        yield f"{folder}-config-map-{number}", config_map, config_map.texts
+    for number, secret in enumerate(storage.secret_volume):
+        credential = secret.credential
+        if credential:
+            texts = {key: launch.value_of(credential, key) for key in credential.keys}
+            yield f"{folder}-secret-{number}", secret, texts
 
 
 def keys(launch: Launch) -> dict[str, dict[str, str]]:
-    """Credentials for everything to fetch, by id; empty texts in a launch that is only shown."""
+    """Return the credentials for everything that is fetched, by id. The values are empty in a
+    launch that is only shown."""
     by_id: dict[str, dict[str, str]] = {}
     for replica in filter(None, (launch.spec.worker, launch.spec.master)):
         for kind, field in FETCHED.items():
             for item in getattr(replica.storage, kind):
                 if item.credential:
-                    needed = KEYS[credential_kind_for(kind, getattr(item, field))]
-                    held = {key: launch.value_of(item.credential, key) for key in needed}
-                    if hosts := launch.value_of(item.credential, KNOWN_HOSTS):
-                        held[KNOWN_HOSTS] = hosts
-                    by_id.setdefault(_id(item.credential), {}).update(held)
+                    credential_kind = credential_kind_for(kind, getattr(item, field))
+                    values = _credential_values(launch, item.credential, credential_kind)
+                    by_id.setdefault(_credential_id(item.credential), {}).update(values)
     return by_id
 
 
-def _id(credential: NamedCredential | None) -> str:
+def _credential_values(
+    launch: Launch, credential: NamedCredential, kind: CredentialKind
+) -> dict[str, str]:
+    """Return the values that a credential of this kind has, and its known hosts if any."""
+    values = {key: launch.value_of(credential, key) for key in KEYS[kind]}
+    known_hosts = launch.value_of(credential, KNOWN_HOSTS)
+    if known_hosts:
+        values[KNOWN_HOSTS] = known_hosts
+    return values
+
+
+def _credential_id(credential: NamedCredential | None) -> str:
     return str(credential.asset_id) if credential else ""
 
 
-def _repository(git: Repository, source: str) -> Volume:
-    """A repository; each rank gets a copy, because people modify repositories."""
+def _repository_volume(git: Repository, source: str) -> Volume:
+    """Return the volume of a repository. Each rank has a copy, because people modify them."""
     return Volume(
         GIT,
         git.path,
@@ -140,35 +156,37 @@ def _repository(git: Repository, source: str) -> Volume:
         origin=git.repository,
         branch=git.branch or "",
         revision=git.revision or "",
-        credential=_id(git.credential),
+        credential=_credential_id(git.credential),
     )
 
 
-def _of_files(item: ConfigMapVolume | SecretVolume, source: str) -> Volume:
-    alone = item.sub_path if isinstance(item, ConfigMapVolume) else None
-    mode = int(item.default_mode or OWN_MODE, 8)
-    return Volume(FILES, item.mount_path, source, read_only=True, mode=mode, file=alone or "")
+def _files_volume(item: ConfigMapVolume | SecretVolume, source: str) -> Volume:
+    file = item.sub_path if isinstance(item, ConfigMapVolume) else None
+    mode = int(item.default_mode or DEFAULT_MODE, 8)
+    return Volume(FILES, item.mount_path, source, read_only=True, mode=mode, file=file or "")
 
 
-def _bucket(s3: Bucket, name: str) -> Volume:
-    """A bucket; one copy for all ranks, because buckets are large."""
+def _bucket_volume(s3: Bucket, name: str) -> Volume:
+    """Return the volume of a bucket. All ranks share one copy, because buckets are large."""
     return Volume(
         S3,
         s3.path,
         f"runs/{{run}}/volumes/{name}",
         origin=f"s3://{s3.bucket}",
         url=s3.url or "",
-        credential=_id(s3.credential),
+        credential=_credential_id(s3.credential),
     )
 
 
-def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
-    """A claim. A named one belongs to its project; a new one to the workload, and is removed with
-    it."""
+def _claim_volume(launch: Launch, claim: Pvc, name: str) -> Volume:
+    """Return the volume of a claim. A named claim belongs to its project; a new one to the
+    workload, with which it is removed."""
     if claim.claim_name:
         source = f"{CLAIMS}{quote(launch.handle.project, safe='')}/{claim.claim_name}"
+    elif claim.ephemeral:
+        source = f"runs/{{run}}/volumes/{name}"
     else:
-        source = f"runs/{{run}}/volumes/{name}" if claim.ephemeral else f"claims/{name}"
+        source = f"claims/{name}"
     return Volume(
         FOLDER,
         claim.path,
@@ -178,39 +196,49 @@ def _claimed(launch: Launch, claim: Pvc, name: str) -> Volume:
     )
 
 
-def _claim(place: str, claim: Pvc) -> Iterator[Complaint]:
+def _claim_complaints(field: str, claim: Pvc) -> Iterator[Complaint]:
     if claim.is_block:
-        yield f"{place}.claimInfo.volumeMode", NO_DEVICES
+        yield f"{field}.claimInfo.volumeMode", NO_DEVICES
     info = claim.claim_info
     if info and info.storage_class and not info.without_class:
-        yield f"{place}.claimInfo.storageClass", NO_CLASSES
+        yield f"{field}.claimInfo.storageClass", NO_CLASSES
 
 
-def _host_refused(host: HostPath, paths: Sequence[str]) -> str:
+def _existing_folder(item: HostPath | Nfs, source: str) -> Volume:
+    """Return the volume of a folder that exists on this machine, and that Trainyard leaves as
+    it is."""
+    return Volume(FOLDER, item.mount_path, source, is_ours=False, read_only=item.read_only)
+
+
+def _host_path_complaint(host: HostPath, paths: Sequence[str]) -> str:
+    """Return why a host path may not be mounted; empty if it may."""
     allowed = [path for path in paths if path.startswith("/")]
+    # Links are resolved first, so that none leads out of an allowed folder.
     real = Path(os.path.realpath(host.path))
     if not any(real.is_relative_to(os.path.realpath(path)) for path in allowed):
-        some = ", ".join(allowed) or "none so far"
+        allowed_list = ", ".join(allowed) or "none so far"
         return (
             f"administrators do not allow {host.path} on this machine; {SETTING} lists the folders "
-            f"that they allow ({some})"
+            f"that they allow ({allowed_list})"
         )
     return "" if real.is_dir() else f"{host.path} is not a folder on this machine"
 
 
-def _share(nfs: Nfs, paths: Sequence[str]) -> str:
-    """The folder where this machine mounts the share; empty if it does not."""
-    for entry in paths:
+def _share_folder(nfs: Nfs, paths: Sequence[str]) -> str:
+    """Return the folder where this machine mounts the share; empty if it does not."""
+    for entry in paths:  # server:/export=/folder
         export, _, folder = entry.partition("=")
         server, _, root = export.partition(":")
         if folder and server == nfs.server and Path(nfs.path).is_relative_to(root):
-            real = Path(os.path.realpath(folder, strict=False), Path(nfs.path).relative_to(root))
-            if real.resolve().is_relative_to(os.path.realpath(folder)) and real.is_dir():
-                return str(real.resolve())
+            mounted = Path(os.path.realpath(folder))
+            path = (mounted / Path(nfs.path).relative_to(root)).resolve()
+            # A link in the share must not lead out of it.
+            if path.is_relative_to(mounted) and path.is_dir():
+                return str(path)
     return ""
 
 
-def _nfs_refused(nfs: Nfs) -> str:
+def _nfs_complaint(nfs: Nfs) -> str:
     return (
         f"this machine does not have {nfs.server}:{nfs.path}; an administrator mounts it and names "
         f"it in {SETTING}, such as {nfs.server}:{nfs.path}=/mnt/share"

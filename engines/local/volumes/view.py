@@ -1,4 +1,4 @@
-"""How a rank sees its volumes: by mounts of its own, or by links if the system allows no mounts."""
+"""Shows a rank its volumes: by mounts of its own, or by links if the system allows no mounts."""
 
 import shutil
 from contextlib import suppress
@@ -14,106 +14,118 @@ from engines.local.volumes.private import Binding
 
 @dataclass(frozen=True)
 class View:
-    """How one rank sees its volumes. Its program starts in ``work``. ``said`` is a line about it
-    for the workload's page."""
+    """How one rank sees its volumes. Its program starts in ``working_dir``.
 
-    work: Path
+    ``remark`` is a line about the volumes for the workload's page.
+    """
+
+    working_dir: Path
     bindings: tuple[Binding, ...] = ()
     scratch: Path = Path()
     variables: dict[str, str] = field(default_factory=dict)
-    said: str = ""
+    remark: str = ""
 
 
-def source(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
+def source_folder(volume: Volume, folder: Folder, run: int, rank: str) -> Path:
     """Return the folder of a volume on the disk."""
     return Path((folder.path / volume.source.format(run=run, rank=rank)).resolve())
 
 
-def limit(volume: Volume, path: Path) -> int | None:
-    """Return how many bytes a volume may hold; ``None`` for no limit.
+def size_limit(volume: Volume, path: Path) -> int | None:
+    """Return how many bytes a volume may hold; ``None`` if there is no limit.
 
     A named claim has the largest size that any workload has requested for it.
     """
     if not volume.is_named:
         return volume.limit
-    note = path.with_name(f"{path.name}.size")
+    size_file = path.with_name(f"{path.name}.size")
     with suppress(FileNotFoundError, ValueError):
-        noted = int(note.read_text())
-        if volume.limit is None or volume.limit <= noted:
-            return noted
+        recorded = int(size_file.read_text())
+        if volume.limit is None or volume.limit <= recorded:
+            return recorded
     if volume.limit is not None:
-        note.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        note.write_text(str(volume.limit))
+        size_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        size_file.write_text(str(volume.limit))
     return volume.limit
 
 
-def arrange(folder: Folder, run: int, rank: RankPlan) -> View:
-    """Create the folders that belong to Trainyard, and return the view: by mounts if they work,
-    else by links. Raises ``OSError`` if neither works."""
-    own = folder.work(rank.name)
-    work = Path(rank.working_dir) if rank.working_dir else own
+def prepare_view(folder: Folder, run: int, rank: RankPlan) -> View:
+    """Create the folders that belong to Trainyard, and return the rank's view.
+
+    The view uses mounts if they work here, and links otherwise. Raises ``OSError`` if neither
+    works.
+    """
+    rank_folder = folder.rank_folder(rank.name)
+    working_dir = Path(rank.working_dir) if rank.working_dir else rank_folder
     if not rank.volumes:
-        return View(work)
-    sources = {it: source(it, folder, run, rank.name) for it in rank.volumes}
-    for volume, path in sources.items():
+        return View(working_dir)
+    sources: dict[Volume, Path] = {}
+    for volume in rank.volumes:
+        source = source_folder(volume, folder, run, rank.name)
         if volume.is_ours:
-            path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    places = {it: path / it.file for it, path in sources.items()}
+            source.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sources[volume] = source / volume.file
     scratch = folder.path / "scratch"
     scratch.mkdir(exist_ok=True)
-    bindings = tuple(
-        Binding(
-            it.place,
-            "" if it.kind == MEMORY else str(path),
-            it.read_only,
-            it.limit if it.kind == MEMORY else None,
-        )
-        for it, path in places.items()
-    )
-    trouble = private.trial(bindings, scratch)
+    bindings = tuple(_binding(volume, source) for volume, source in sources.items())
+    trouble = private.try_mounts(bindings, scratch)
     if not trouble:
-        variables = {it.variable: it.place for it in places}
-        return View(work, bindings, scratch, variables, _mounted(places))
-    for volume, path in places.items():
-        _link(own / volume.place.strip("/"), path)
-    variables = {it.variable: str(path) for it, path in places.items()}
-    return View(_through(work, places), variables=variables, said=_linked(places, trouble))
+        variables = {volume.variable: volume.place for volume in sources}
+        return View(working_dir, bindings, scratch, variables, _mounts_remark(sources))
+    for volume, source in sources.items():
+        _link(rank_folder / volume.place.strip("/"), source)
+    return View(
+        _resolve_working_dir(working_dir, sources),
+        variables={volume.variable: str(source) for volume, source in sources.items()},
+        remark=_links_remark(sources, trouble),
+    )
+
+
+def _binding(volume: Volume, source: Path) -> Binding:
+    if volume.kind == MEMORY:
+        return Binding(volume.place, read_only=volume.read_only, limit=volume.limit)
+    return Binding(volume.place, str(source), volume.read_only)
 
 
 def write_files(folder: Folder, plan: GangPlan) -> None:
-    """Write the files that the launch contains to folders that nobody else can open, again for each
-    attempt."""
-    for volume in {it for rank in plan.ranks for it in rank.volumes if it.kind == FILES}:
-        place = source(volume, folder, plan.run, "")
-        shutil.rmtree(place, ignore_errors=True)
-        place.mkdir(mode=0o700, parents=True)
+    """Write the files that the launch contains to folders that only their owner can open.
+
+    They are written again for each attempt.
+    """
+    volumes = {volume for rank in plan.ranks for volume in rank.volumes if volume.kind == FILES}
+    for volume in volumes:
+        target = source_folder(volume, folder, plan.run, "")
+        shutil.rmtree(target, ignore_errors=True)
+        target.mkdir(mode=0o700, parents=True)
         for name, text in plan.files[volume.source].items():
-            file = place / name
+            file = target / name
             file.touch(mode=0o600)
             file.write_text(text)
             file.chmod(volume.mode)
 
 
-def discard(folder: Folder, run: int) -> None:
+def discard_run_volumes(folder: Folder, run: int) -> None:
     """Delete what belongs to a finished run: empty folders, fetched data, ephemeral claims."""
-    shutil.rmtree(folder.run(run) / "volumes", ignore_errors=True)
+    shutil.rmtree(folder.run_folder(run) / "volumes", ignore_errors=True)
 
 
-def _mounted(volumes: dict[Volume, Path]) -> str:
-    return f"Mounted for this rank alone: {_places(volumes)}."
+def _mounts_remark(volumes: dict[Volume, Path]) -> str:
+    return f"Mounted for this rank alone: {_list_paths(volumes)}."
 
 
-def _linked(volumes: dict[Volume, Path], trouble: str) -> str:
-    free = any(volume.read_only for volume in volumes)
-    held = " Read only is not enforced." if free else ""
+def _links_remark(volumes: dict[Volume, Path], trouble: str) -> str:
+    has_read_only = any(volume.read_only for volume in volumes)
+    warning = " Read only is not enforced." if has_read_only else ""
     return (
         f"Linked in the rank's own folder, because this system allows no private mounts "
-        f"({trouble}): {_places(volumes)}.{held}"
+        f"({trouble}): {_list_paths(volumes)}.{warning}"
     )
 
 
-def _places(volumes: dict[Volume, Path]) -> str:
-    return ", ".join(f"{it.place} (read only)" if it.read_only else it.place for it in volumes)
+def _list_paths(volumes: dict[Volume, Path]) -> str:
+    return ", ".join(
+        f"{volume.place} (read only)" if volume.read_only else volume.place for volume in volumes
+    )
 
 
 def _link(link: Path, target: Path) -> None:
@@ -123,9 +135,9 @@ def _link(link: Path, target: Path) -> None:
     link.symlink_to(target)
 
 
-def _through(work: Path, volumes: dict[Volume, Path]) -> Path:
-    """Return the working directory; one in a volume is in the volume's folder."""
+def _resolve_working_dir(working_dir: Path, volumes: dict[Volume, Path]) -> Path:
+    """Return the working directory. If it is in a volume, this is a path in the volume's folder."""
     for volume, path in volumes.items():
-        if work.is_relative_to(volume.place):
-            return path / work.relative_to(volume.place)
-    return work
+        if working_dir.is_relative_to(volume.place):
+            return path / working_dir.relative_to(volume.place)
+    return working_dir

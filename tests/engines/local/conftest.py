@@ -76,7 +76,7 @@ class LocalRig(Rig):
     def processes(self, launched: Launch) -> int:
         """Return how many processes of the workload are alive, including those that ranks
         started."""
-        return len(list(processes.marked(self.folder(launched).path)))
+        return len(list(processes.find_processes(self.folder(launched).path)))
 
 
 @pytest.fixture

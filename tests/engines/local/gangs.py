@@ -7,20 +7,20 @@ from contextlib import contextmanager
 from engines.base import Launch
 from engines.local.records.state import Record
 from engines.local.supervisor.gang import Gang
-from engines.local.supervisor.tending import Tending
+from engines.local.supervisor.monitor import GangMonitor
 from tests.engines.local.conftest import LocalRig
 
 
 @contextmanager
-def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, Tending]]:
+def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, GangMonitor]]:
     """Start a gang, and kill its ranks after the block."""
     plan = rig.engine.plan(launched)
     folder = rig.folder(launched)
-    folder.prepare(launched.run)
-    gang = Gang(folder, plan, Record.of(plan))
+    folder.create_run(launched.run)
+    gang = Gang(folder, plan, Record.from_plan(plan))
     try:
         gang.start()
-        yield gang, Tending(folder, plan, gang)
+        yield gang, GangMonitor(folder, plan, gang)
     finally:
         gang.kill()
         gang.close()

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engines.local.apps.__main__ import command
-from engines.local.apps.board import guarded
-from engines.local.apps.catalog import JUPYTERLAB, TENSORBOARD, asked
+from engines.local.apps.__main__ import command_line
+from engines.local.apps.board import guard_hosts
+from engines.local.apps.catalog import JUPYTERLAB, TENSORBOARD, parse_command
 from engines.local.apps.hosts import ToolHosts
 from engines.local.system.inherited import ROOT
 from tests.engines.local.index import only, stand_in
@@ -75,17 +75,17 @@ def test_a_notebook_answers_to_the_names_of_its_workloads_tools_alone() -> None:
 
 
 def test_the_arguments_may_name_another_program_of_the_image() -> None:
-    lab = asked(["jupyterlab", "/apps", "localhost", "start-notebook.py", "--x"])
-    assert (lab.app, lab.given) == (JUPYTERLAB, ("--x",))
-    board = asked(["jupyterlab", "/apps", "localhost", "tensorboard", "--logdir=/logs"])
-    assert (board.app, board.given) == (TENSORBOARD, ("--logdir=/logs",))
-    assert board.place == Path("/apps/tensorboard")
-    assert asked(["jupyterlab", "/apps", "localhost"]).app is JUPYTERLAB
+    lab = parse_command(["jupyterlab", "/apps", "localhost", "start-notebook.py", "--x"])
+    assert (lab.app, lab.arguments) == (JUPYTERLAB, ("--x",))
+    board = parse_command(["jupyterlab", "/apps", "localhost", "tensorboard", "--logdir=/logs"])
+    assert (board.app, board.arguments) == (TENSORBOARD, ("--logdir=/logs",))
+    assert board.folder == Path("/apps/tensorboard")
+    assert parse_command(["jupyterlab", "/apps", "localhost"]).app is JUPYTERLAB
 
 
 def test_a_board_answers_to_the_names_of_its_workloads_tools_alone() -> None:
     said: list[str] = []
-    served = guarded(lambda request, start: [b"board"], ToolHosts("8f14", "localhost"))
+    served = guard_hosts(lambda request, start: [b"board"], ToolHosts("8f14", "localhost"))
 
     def answer(host: str) -> bytes:
         return b"".join(served({"HTTP_HOST": host}, lambda status, headers: said.append(status)))
@@ -98,8 +98,8 @@ def test_a_board_answers_to_the_names_of_its_workloads_tools_alone() -> None:
 
 def test_a_framework_is_told_its_arguments_and_no_port() -> None:
     words = ["xgboost", "/apps", "localhost", "--n_estimators=9"]
-    started = command(asked(words), {"PORT_8888": "20001"})
+    started = command_line(parse_command(words), {"PORT_8888": "20001"})
     python = "/apps/xgboost/bin/python"
     assert started == [python, "-m", "trainer.examples", "xgboost", "--n_estimators=9"]
-    lab = command(asked(["jupyterlab", "/apps", "localhost"]), {"PORT_8888": "20001"})
+    lab = command_line(parse_command(["jupyterlab", "/apps", "localhost"]), {"PORT_8888": "20001"})
     assert lab[-1] == "--ServerApp.port=20001"

@@ -46,7 +46,7 @@ def test_ranks_share_the_copy_that_an_access_key_opens(
     first, *others = rig.log(launched).splitlines()
     assert first.startswith(f"Fetched s3://sets for {AT} (")
     assert others == ["./b", "./train/a.txt", "one", "two", "0"]
-    assert not (rig.folder(launched).run(1) / "volumes").exists()
+    assert not (rig.folder(launched).run_folder(1) / "volumes").exists()
 
 
 def test_without_a_credential_it_is_fetched_as_anyone(
@@ -81,10 +81,10 @@ def test_keys_in_a_secret_of_kubernetes_are_refused(rig: LocalRig, store: Store)
 
 def test_an_object_stays_in_its_folder() -> None:
     folder = Path("/data")
-    assert download.place_of("/a//./b", folder) == folder / "a" / "b"
+    assert download.path_for_key("/a//./b", folder) == folder / "a" / "b"
     for key in ("../a", "a/../../b", "a\0b"):
         with pytest.raises(ValueError, match="no place in a folder"):
-            download.place_of(key, folder)
+            download.path_for_key(key, folder)
 
 
 def test_the_program_prints_how_far_it_is(capsys: pytest.CaptureFixture[str]) -> None:

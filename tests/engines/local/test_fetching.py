@@ -43,7 +43,7 @@ def test_each_rank_has_the_revision_that_is_named(rig: LocalRig, repository: str
         said = re.sub(r"\(\d+\.\d s\)", "(1 s)", rig.log(launched, rank))
         fetched = [f"Fetched {repository} for {it['path']} (1 s)." for it in sources]
         assert said.splitlines() == [*fetched, "2", "1", "## main...origin/main"]
-    assert not (rig.folder(launched).run(1) / "volumes").exists()
+    assert not (rig.folder(launched).run_folder(1) / "volumes").exists()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from engines.base import Launch
 from engines.local.records.layout import Folder
 from engines.local.volumes import private
-from engines.local.volumes.view import arrange, write_files
+from engines.local.volumes.view import prepare_view, write_files
 from spec.phases import Phase
 from tests.engines.local.conftest import LocalRig
 from tests.engines.local.volumes import mounting, needs_mounts
@@ -81,14 +81,14 @@ def test_a_single_file_is_at_the_path_itself(rig: LocalRig, tmp_path: Path) -> N
 def test_a_single_file_is_a_link_where_there_are_no_mounts(
     rig: LocalRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private, "trial", lambda *_: "not here")
+    monkeypatch.setattr(private, "try_mounts", lambda *_: "not here")
     conf = {"files": [{"name": "a", "content": "hello"}], "subPath": "a", "mountPath": "/etc/a.txt"}
     plan = rig.engine.plan(mounting(rig, "true", configMapVolume=[conf]))
     folder = Folder(tmp_path, "one")
     folder.path.mkdir(parents=True)
     write_files(folder, plan)
-    seen = arrange(folder, plan.run, plan.ranks[0])
-    assert (folder.work(plan.ranks[0].name) / "etc/a.txt").read_text() == "hello"
+    seen = prepare_view(folder, plan.run, plan.ranks[0])
+    assert (folder.rank_folder(plan.ranks[0].name) / "etc/a.txt").read_text() == "hello"
     assert Path(seen.variables["VOLUME_ETC_A_TXT"]).read_text() == "hello"
 
 

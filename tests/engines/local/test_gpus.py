@@ -66,8 +66,8 @@ def busy(rig: LocalRig, launched: Launch, mib: int) -> UsageSample:
 
 
 def on_the_gpu() -> set[int]:
-    with nvidia.driver() as nvml:
-        return set(nvidia.read(nvml, 0).held or ())
+    with nvidia.open_driver() as nvml:
+        return set(nvidia.read_gpu(nvml, 0).process_memory or ())
 
 
 def test_gpus_are_those_that_nvidias_tool_lists() -> None:
@@ -81,7 +81,7 @@ def test_a_rank_sees_its_devices_alone(rig: LocalRig) -> None:
     for gpu in nvidia.devices().gpus:
         launched = rig.submit(alone(rig, SEEN, gpu.index))
         assert rig.over(launched).phase is Phase.COMPLETED, rig.log(launched)
-        with nvidia.driver() as nvml:
+        with nvidia.open_driver() as nvml:
             uuid = nvml.nvmlDeviceGetUUID(nvml.nvmlDeviceGetHandleByIndex(gpu.index))
         assert [f"GPU-{it}" for it in json.loads(rig.log(launched))] == [uuid]
 
@@ -98,8 +98,8 @@ def test_the_use_of_a_gpu_is_measured_and_a_stop_frees_it(rig: LocalRig) -> None
     sample = busy(rig, launched, 2048)
     assert 0 < (sample.gpu or 0) <= 100
     assert 2048 * MIB < (sample.gpu_memory or 0) < nvidia.devices().gpus[0].memory
-    own = {it.pid for it in processes.marked(rig.folder(launched).path)}
-    assert own & on_the_gpu() or not gauge.tells_processes()
+    own = {it.pid for it in processes.find_processes(rig.folder(launched).path)}
+    assert own & on_the_gpu() or not gauge.sees_driver_pids()
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
     wait_for(lambda: not own & on_the_gpu(), 15, "the memory to be free")
@@ -108,13 +108,13 @@ def test_the_use_of_a_gpu_is_measured_and_a_stop_frees_it(rig: LocalRig) -> None
 def test_parts_of_a_gpu_are_measured_apart(rig: LocalRig) -> None:
     small = rig.submit(alone(rig, BUSY % 1024, 0, portion=0.5))
     large = rig.submit(alone(rig, BUSY % 4096, 0, portion=0.5))
-    if not gauge.tells_processes():
+    if not gauge.sees_driver_pids():
         wait_for(lambda: len(samples(rig, large)) > 1, 60, "samples")
         assert {(it.gpu, it.gpu_memory) for it in samples(rig, large)} == {(None, None)}
         pytest.skip("processes have other numbers here than the driver gives them")
     held = busy(rig, small, 1024).gpu_memory, busy(rig, large, 4096).gpu_memory
     assert 1024 * MIB < (held[0] or 0) < 4096 * MIB < (held[1] or 0)
-    with nvidia.driver() as nvml:
+    with nvidia.open_driver() as nvml:
         assert pynvml.nvmlDeviceGetCount() >= 1
-        whole = nvidia.read(nvml, 0).memory or 0
+        whole = nvidia.read_gpu(nvml, 0).memory or 0
     assert sum(it or 0 for it in held) <= whole

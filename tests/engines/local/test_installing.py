@@ -11,7 +11,7 @@ import pytest
 
 from engines.base import EngineUnavailable, Handle, Launch, Observation
 from engines.local.apps.catalog import JUPYTERLAB
-from engines.local.apps.installing import progress
+from engines.local.apps.installing import describe_progress
 from engines.local.engine import LocalEngine
 from spec.kind import WorkloadKind
 from spec.parts.environment import ConnectionType, ToolConnection
@@ -114,11 +114,11 @@ def test_a_workload_that_waits_for_the_installation_of_another_can_be_stopped(
 
 def test_progress_is_what_pip_says_last() -> None:
     said = "Installing JupyterLab: the first time\n"
-    assert progress(JUPYTERLAB, said).endswith(": creating its environment.")
+    assert describe_progress(JUPYTERLAB, said).endswith(": creating its environment.")
     said += "Collecting a\n  Downloading a.whl\nCollecting b\n"
-    assert progress(JUPYTERLAB, said).endswith(": 2 packages found.")
+    assert describe_progress(JUPYTERLAB, said).endswith(": 2 packages found.")
     said += "Installing collected packages: a, b, c\n"
-    assert progress(JUPYTERLAB, said).endswith(": unpacking 3 packages.")
+    assert describe_progress(JUPYTERLAB, said).endswith(": unpacking 3 packages.")
 
 
 def test_a_program_of_ones_own_is_told_a_port_for_its_tool(rig: LocalRig) -> None:

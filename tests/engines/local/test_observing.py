@@ -6,7 +6,7 @@ import tracemalloc
 from functools import partial
 from pathlib import Path
 
-from engines.local.records.layout import states
+from engines.local.records.layout import states_folder
 from engines.local.system import sampling
 from engines.logs import Log
 from spec.phases import Phase
@@ -33,7 +33,7 @@ def test_the_watch_survives_the_loss_of_its_folder(rig: LocalRig) -> None:
     rig.over(launched)
     watch = rig.engine.watch()
     assert next(watch)
-    shutil.rmtree(states(rig.home))
+    shutil.rmtree(states_folder(rig.home))
     gone = wait_for(lambda: next(watch))
     assert gone
     assert gone.phase is None
@@ -44,9 +44,9 @@ def test_the_watch_survives_the_loss_of_its_folder(rig: LocalRig) -> None:
 
 
 def test_a_state_file_that_cannot_be_read_is_passed_over(rig: LocalRig) -> None:
-    states(rig.home).mkdir(parents=True)
-    (states(rig.home) / "notes.json").write_text('{"a": 1}')
-    (states(rig.home) / "broken.json").write_text("{")
+    states_folder(rig.home).mkdir(parents=True)
+    (states_folder(rig.home) / "notes.json").write_text('{"a": 1}')
+    (states_folder(rig.home) / "broken.json").write_text("{")
     assert next(rig.engine.watch()) is None
 
 
@@ -97,9 +97,9 @@ def test_samples_are_bounded_and_read_from_the_end(tmp_path: Path) -> None:
     path = tmp_path / "usage.jsonl"
     lines = [{"at": f"{number:06}", "pad": "x" * 1000} for number in range(10_000)]
     for start in range(0, len(lines), 100):
-        sampling.append(path, lines[start : start + 100])
+        sampling.append_samples(path, lines[start : start + 100])
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 2.1 * sampling.LARGEST
-    assert sampling.read(path, after="009997") == lines[9998:]
-    kept = sampling.read(path, after="")
+    assert sampling.read_samples(path, after="009997") == lines[9998:]
+    kept = sampling.read_samples(path, after="")
     assert kept == lines[-len(kept) :]
-    assert sampling.read(tmp_path / "none.jsonl", after="") == []
+    assert sampling.read_samples(tmp_path / "none.jsonl", after="") == []

@@ -86,7 +86,7 @@ def test_a_password_follows_a_redirect_to_https_on_the_same_server(
     with forges.redirecting(code.parent, f"ada:{PASSWORD}", tmp_path) as address:
         origin = f"{address}/code/.git"
         volume = Volume(GIT, AT, "code", origin=origin, credential=str(uuid4()))
-        (clone,) = git.steps(volume, tmp_path / "clone")
+        (clone,) = git.commands(volume, tmp_path / "clone")
         env = {**os.environ, **git.variables(volume, keys, tmp_path), "GIT_SSL_NO_VERIFY": "1"}
         subprocess.run(clone, env=env, check=True, capture_output=True)
     assert (tmp_path / "clone/version").read_text() == "2\n"

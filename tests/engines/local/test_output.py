@@ -36,6 +36,6 @@ def test_output_that_was_taken_takes_no_room_and_the_rest_follows(rig: LocalRig)
     assert len(read(rig, launched, 0)) == SIZE, "nobody said yet that it is kept"
     assert read(rig, launched, SIZE) == b""
     there = path.stat()
-    assert (there.st_size, there.st_blocks * 512 <= layout.TWICE) == (SIZE, True)
-    (folder.work("master-0") / "go-on").touch()
+    assert (there.st_size, there.st_blocks * 512 <= layout.DUPLICATE_BYTES) == (SIZE, True)
+    (folder.rank_folder("master-0") / "go-on").touch()
     wait_for(lambda: read(rig, launched, SIZE) == b"more\n")

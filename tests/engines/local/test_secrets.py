@@ -8,7 +8,7 @@ from uuid import uuid4
 import psutil
 
 from engines.base import Launch
-from engines.local.records.layout import locked
+from engines.local.records.layout import hold_lock
 from engines.local.records.plan import GangPlan
 from spec.phases import Phase, RankPhase, Reason
 from spec.values.variable import CredentialKey, EnvironmentVariable
@@ -67,7 +67,7 @@ def test_a_run_whose_values_are_lost_says_so_and_starts_no_rank(rig: LocalRig) -
     launched = with_secret(rig, "exit 3", backoff_limit=1)
     folder = rig.folder(launched)
     folder.path.mkdir(mode=0o700, parents=True)
-    with locked(folder.lock):  # its supervisor waits, and reads nothing yet
+    with hold_lock(folder.supervisor_lock):  # its supervisor waits, and reads nothing yet
         rig.submit(launched)
         folder.secrets(1).unlink()
     observed = rig.over(launched)

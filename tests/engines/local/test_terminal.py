@@ -25,7 +25,7 @@ def running(rig: LocalRig) -> Launch:
 def test_a_local_terminal_starts_in_the_folder_of_its_rank(rig: LocalRig, running: Launch) -> None:
     with opened(rig, running, "pwd; echo $CHECKPOINT_DIR") as session:
         shown = until_end(session).decode()
-    assert str(rig.folder(running).work("master-0")) in shown
+    assert str(rig.folder(running).rank_folder("master-0")) in shown
     assert str(rig.folder(running).checkpoints) in shown
 
 

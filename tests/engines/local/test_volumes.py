@@ -86,7 +86,7 @@ def test_empty_directories_on_disk_and_in_memory(rig: LocalRig) -> None:
     said = rig.log(launched).split()
     assert "tmpfs" in said
     assert said[-2:] == ["b", "x"]
-    assert not (rig.folder(launched).run(1) / "volumes").exists()
+    assert not (rig.folder(launched).run_folder(1) / "volumes").exists()
 
 
 def test_the_program_and_its_working_directory_may_be_in_a_volume(rig: LocalRig) -> None:
@@ -129,7 +129,7 @@ def test_a_terminal_sees_the_volumes_of_its_rank(rig: LocalRig) -> None:
 def test_without_mounts_volumes_are_links_and_variables(
     rig: LocalRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(private, "trial", lambda bindings, scratch: "Operation not permitted")
+    monkeypatch.setattr(private, "try_mounts", lambda bindings, scratch: "Operation not permitted")
     script = "touch trainyard-claim/a $VOLUME_TRAINYARD_CLAIM/b; sleep 60"
     with tended(rig, mounting(rig, script, pvc=[{**CLAIM, "readOnly": True}])) as (gang, _):
         kept = rig.home / "claims/team-a/digits"

@@ -42,5 +42,5 @@ def needs_mounts(tmp_path: Path) -> None:
     """Skip the test if the system allows no private mounts."""
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    if said := private.trial([Binding("/trainyard-x", str(tmp_path))], scratch):
+    if said := private.try_mounts([Binding("/trainyard-x", str(tmp_path))], scratch):
         pytest.skip(f"this system allows no private mounts: {said}")

@@ -76,7 +76,7 @@ def test_the_program_takes_the_place_of_the_shell(rig: LocalRig) -> None:
     wait_for(lambda: [words[:1] for words in _words(rig, launched)] == [["/bin/sh"]] * 2)
     rig.engine.stop(launched.handle, run=1)
     assert rig.over(launched).phase is Phase.STOPPED
-    assert rig.folder(launched).setup(1).stat().st_mode & 0o077 == 0
+    assert rig.folder(launched).setup_script(1).stat().st_mode & 0o077 == 0
 
 
 def _words(rig: LocalRig, launched: Launch) -> list[list[str]]:
@@ -103,4 +103,4 @@ def test_the_preview_shows_the_lines(rig: LocalRig) -> None:
     document = rig.engine.render(launch("true", setup=("module load cuda",)))[0]
     assert (document["setup"], document["command"]) == (["module load cuda"], "true")
     assert "setup" not in rig.engine.render(launch("true"))[0]
-    assert setup.before(["true"], None) == ["true"]
+    assert setup.wrap_command(["true"], None) == ["true"]

@@ -11,7 +11,7 @@ import pytest
 from engines.base import EngineUnavailable, Handle, Launch
 from engines.local import supervisors
 from engines.local.records import journal
-from engines.local.records.layout import locked, write_json
+from engines.local.records.layout import hold_lock, write_json
 from engines.local.records.state import Record
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Architecture
@@ -111,11 +111,11 @@ def test_no_attempt_starts_or_is_used_up_without_room(small: LocalRig, gate: Pat
 def test_no_rank_starts_before_it_can_be_written_down(small: LocalRig) -> None:
     launched = small.prints()
     folder = small.folder(launched)
-    folder.prepare(1)
+    folder.create_run(1)
     write_json(folder.launch, small.engine.plan(launched).to_json(), scratch=folder.path)
     filler = fill(small.home.parent)
     supervisors.start(folder)
-    wait_for(lambda: is_held(folder.lock), 15, "the supervisor to be there")
+    wait_for(lambda: is_held(folder.supervisor_lock), 15, "the supervisor to be there")
     assert Record.read(folder) is None
     freed = datetime.now(UTC)
     filler.unlink()
@@ -126,7 +126,7 @@ def test_no_rank_starts_before_it_can_be_written_down(small: LocalRig) -> None:
 
 def is_held(lock: Path) -> bool:
     try:
-        with locked(lock, wait=False):
+        with hold_lock(lock, wait=False):
             return False
     except BlockingIOError:
         return True

@@ -91,7 +91,10 @@ def test_each_rank_has_a_folder_and_shares_the_checkpoints(rig: LocalRig) -> Non
     rig.over(launched)
     folder = rig.folder(launched)
     for rank, name in enumerate(["master-0", "worker-0"]):
-        assert rig.log(launched, rank).split() == [str(folder.work(name)), str(folder.checkpoints)]
+        assert rig.log(launched, rank).split() == [
+            str(folder.rank_folder(name)),
+            str(folder.checkpoints),
+        ]
     assert folder.path.stat().st_mode & 0o077 == 0
 
 

@@ -97,7 +97,7 @@ def test_strays_of_a_terminal_end_with_the_workload(rig: LocalRig) -> None:
     with opened(rig, launched, f"{FLIGHTS['both']} echo gone; read line") as session:
         until(session, b"gone")
         (fled,) = wait_for(lambda: sleepers(rig, launched))
-    assert marks.rank_of(fled.pid, rig.folder(launched).path) == marks.BESIDE  # outside the limits
+    assert marks.rank_of(fled.pid, rig.folder(launched).path) == marks.HELPER  # outside the limits
     (rig.folder(launched).checkpoints / "go").touch()
     rig.over(launched)
     assert not lives(fled)
@@ -109,8 +109,8 @@ def test_a_workload_whose_processes_do_not_end_is_not_forgotten(
     launched = rig.submit(rig.prints())
     rig.over(launched)
     with monkeypatch.context() as patched:
-        patched.setattr(processes, "sweep", lambda *_, **__: False)
+        patched.setattr(processes, "kill_leftovers", lambda *_, **__: False)
         with pytest.raises(EngineUnavailable, match="do not end"):
             rig.engine.delete(launched.handle)
     assert rig.folder(launched).path.exists()
-    assert processes.sweep(rig.folder(launched).path)
+    assert processes.kill_leftovers(rig.folder(launched).path)

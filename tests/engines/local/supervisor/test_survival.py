@@ -12,7 +12,7 @@ import pytest
 
 from engines.base import EngineUnavailable
 from engines.local import supervisors
-from engines.local.records.layout import locked, write_json
+from engines.local.records.layout import hold_lock, write_json
 from engines.local.records.state import Record
 from engines.local.system import processes
 from engines.shared.starts import start_of
@@ -107,7 +107,7 @@ def test_a_supervisor_that_always_dies_is_given_up(rig: LocalRig) -> None:
     rig.seen(launched, Phase.RUNNING)
     kill_supervisor(rig, launched)
     folder = rig.folder(launched)
-    with locked(folder.door):
+    with hold_lock(folder.change_lock):
         lives = folder.revivals(1)
         lives.write_text("." * (supervisors.SPARE_LIVES + 1))
         os.utime(lives, (0, 0))
@@ -122,14 +122,14 @@ def test_a_supervisor_that_is_slow_to_start_is_not_taken_for_dead(rig: LocalRig)
     """On a machine that is very busy, each one that is started beside it makes it slower still."""
     launched = rig.prints()
     folder = rig.folder(launched)
-    folder.prepare(1)
+    folder.create_run(1)
     write_json(folder.launch, rig.engine.plan(launched).to_json(), scratch=folder.path)
     lives = folder.revivals(1)
     lives.write_text("." * (supervisors.SPARE_LIVES + 1))
     os.utime(lives, (0, 0))
     folder.supervisor_log.touch()
     with subprocess.Popen(["sleep", "60"]) as slow:  # noqa: S607 -- whichever sleep there is
-        folder.starting.write_text(f"{slow.pid} {start_of(slow.pid)}")
+        folder.last_start.write_text(f"{slow.pid} {start_of(slow.pid)}")
         supervisors.revive(folder)
         assert Record.read(folder) is None
         slow.kill()
@@ -142,12 +142,12 @@ def test_a_supervisor_that_hangs_before_it_starts_is_not_waited_for_without_end(
 ) -> None:
     launched = rig.prints()
     folder = rig.folder(launched)
-    folder.prepare(1)
+    folder.create_run(1)
     write_json(folder.launch, rig.engine.plan(launched).to_json(), scratch=folder.path)
     with subprocess.Popen(["sleep", "60"]) as hung:  # noqa: S607 -- whichever sleep there is
-        folder.starting.write_text(f"{hung.pid} {start_of(hung.pid)}")
-        os.utime(folder.starting, (0, 0))
-        with locked(folder.door):
+        folder.last_start.write_text(f"{hung.pid} {start_of(hung.pid)}")
+        os.utime(folder.last_start, (0, 0))
+        with hold_lock(folder.change_lock):
             supervisors.revive(folder)
         assert hung.wait(10) == -signal.SIGKILL
     assert rig.over(launched).phase is Phase.COMPLETED
@@ -163,7 +163,7 @@ def test_a_clock_that_is_set_takes_no_supervisor_for_another(
     rig.seen(launched, Phase.RUNNING)
     boot = psutil.boot_time()
     monkeypatch.setattr("psutil._pslinux.boot_time", lambda: boot + 3600)
-    assert rig.engine._rank(launched.handle, 0)
+    assert rig.engine._live_rank(launched.handle, 0)
     rig.engine.delete(launched.handle)
     assert rig.processes(launched) == 0
 
@@ -180,7 +180,7 @@ def test_a_submit_that_was_cut_short_is_taken_up(rig: LocalRig) -> None:
     launched = rig.prints()
     plan = rig.engine.plan(launched)
     folder = rig.folder(launched)
-    folder.prepare(1)
+    folder.create_run(1)
     write_json(folder.launch, plan.to_json(), scratch=folder.path)  # and then it was killed
     assert Record.read(folder) is None
     rig.submit(launched)

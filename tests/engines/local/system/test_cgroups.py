@@ -17,7 +17,7 @@ def listed(cgroup: Cgroup, folder: Path) -> tuple[str, Cgroup]:
     """What a child of a rank's first process says of its groups, and which the rank is in."""
     log = folder / "log"
     with log.open("wb") as output:
-        mark = marks.number(folder, 0)
+        mark = marks.mark_for(folder, 0)
         process, held = spawn(
             LISTING, variables={}, view=View(folder), output=output, cgroup=cgroup, mark=mark
         )
@@ -49,7 +49,7 @@ def test_a_rank_is_in_its_group_before_its_program_starts(version: str, tmp_path
 
 
 def test_version_1_groups_are_made_below_our_own(tmp_path: Path) -> None:
-    cgroup = cgroups.make("test-0-0", cpu=0.5, memory=100_000_000)
+    cgroup = cgroups.create("test-0-0", cpu=0.5, memory=100_000_000)
     if not (cgroup.cpu and cgroup.memory):
         pytest.skip("no control group may be made here")
     said, held = listed(cgroup, tmp_path)
@@ -83,8 +83,8 @@ def test_version_2_groups_are_made_below_who_hands_down(
     own = tmp_path / "own"
     own.write_text("0::/slice/unit\n")
     monkeypatch.setattr(cgroups, "ROOT", tmp_path)
-    monkeypatch.setattr(cgroups, "OWN", own)
-    made = cgroups.make("w-1-0", cpu=0.5, memory=1000)
+    monkeypatch.setattr(cgroups, "OWN_GROUPS", own)
+    made = cgroups.create("w-1-0", cpu=0.5, memory=1000)
     assert made.folders == [tmp_path / "slice/trainyard-w-1-0"]
     assert (made.folders[0] / "cpu.max").read_text() == "50000 100000"
     assert (made.folders[0] / "memory.max").read_text() == "1000"
@@ -97,5 +97,5 @@ def test_version_2_groups_are_made_below_who_hands_down(
 def test_there_is_no_cgroup_where_none_can_be_created(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cgroups, "OWN", tmp_path / "absent")
-    assert cgroups.make("w-1-0", cpu=1, memory=1000).folders == []
+    monkeypatch.setattr(cgroups, "OWN_GROUPS", tmp_path / "absent")
+    assert cgroups.create("w-1-0", cpu=1, memory=1000).folders == []

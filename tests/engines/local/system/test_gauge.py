@@ -25,7 +25,7 @@ MEASURED = "the first reading"
 
 @pytest.fixture(autouse=True)
 def _one_namespace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gauge, "tells_processes", lambda: True)
+    monkeypatch.setattr(gauge, "sees_driver_pids", lambda: True)
 
 
 @contextmanager
@@ -75,7 +75,7 @@ def test_a_device_of_one_rank_is_not_asked_for_the_shares_of_processes(
 def test_processes_that_cannot_be_told_apart_are_not_measured(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(gauge, "tells_processes", lambda: False)
+    monkeypatch.setattr(gauge, "sees_driver_pids", lambda: False)
     device = FakeDevice(held={OTHERS: GIB}, shares={OTHERS: 70})
     FakeDriver(device).install(monkeypatch)
     with measuring(0) as measure:
@@ -105,8 +105,8 @@ def test_a_lost_device_is_told_once_and_the_others_are_measured(
     FakeDriver(FakeDevice(busy=40), lost).install(monkeypatch)
     monkeypatch.setattr(gauge, "EVERY", 0.001)
     with caplog.at_level(logging.WARNING), measuring(0, 1) as measure:
-        first = measure._at
-        wait_for(lambda: measure._at > first, message="another reading")
+        first = measure._read_at
+        wait_for(lambda: measure._read_at > first, message="another reading")
         assert used(measure, 0, 1) == GpuUsage()  # no mean or sum of both
         assert used(measure, 0) == GpuUsage(40.0, GIB)
         said = [it for it in caplog.messages if "GPU 1 is not measured" in it]
@@ -140,7 +140,7 @@ def test_a_driver_that_fails_at_first_is_tried_again(
 ) -> None:
     driver = FakeDriver(FakeDevice(busy=40)).install(monkeypatch)
     driver.error = pynvml.NVML_ERROR_UNKNOWN
-    monkeypatch.setattr(gauge, "AGAIN", 0.001)
+    monkeypatch.setattr(gauge, "RETRY", 0.001)
     measure = Gauge([0])
     with caplog.at_level(logging.WARNING):
         measure.open()
@@ -225,5 +225,7 @@ def test_a_rank_gets_its_device_by_a_name_that_cuda_cannot_mistake(
     other = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST if lost else None)
     FakeDriver(FakeDevice(), other).install(monkeypatch)
     with tended(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
-        variables = [processes.environ(psutil.Process(it.process.pid)) for it in gang.members]
+        variables = [
+            processes.read_environment(psutil.Process(it.process.pid)) for it in gang.members
+        ]
     assert [it["CUDA_VISIBLE_DEVICES"] for it in variables] == ["", seen]

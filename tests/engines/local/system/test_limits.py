@@ -48,7 +48,7 @@ def hungry(rig: LocalRig, folder: Path, family: str) -> Launch:
 
 @pytest.fixture
 def groups() -> None:
-    probe = cgroups.make("probe-0-0", cpu=0.2, memory=100_000_000)
+    probe = cgroups.create("probe-0-0", cpu=0.2, memory=100_000_000)
     probe.remove()
     if not (probe.cpu and probe.memory):
         pytest.skip("no control group may be made here")
@@ -70,10 +70,10 @@ def test_a_rank_over_its_memory_limit_is_ended_by_the_kernel_and_named(
 def test_the_supervisor_holds_the_limit_where_there_is_no_control_group(
     rig: LocalRig, tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cgroups, "make", lambda *_, **__: cgroups.Cgroup(None, None))
+    monkeypatch.setattr(cgroups, "create", lambda *_, **__: cgroups.Cgroup(None, None))
     with tended(rig, hungry(rig, tmp_path, family)) as (gang, tending):
         wait_for(lambda: tending.tick() and gang.reap(), 20)
-        over = [member for member in gang.members if member.killed_for]
+        over = [member for member in gang.members if member.kill_reason]
         assert over
         gang.kill()  # waits: ranks killed together need not be gone at one glance
         for member in over:
@@ -86,7 +86,7 @@ def test_the_supervisor_holds_the_limit_where_the_kernel_lets_nobody_in(
 ) -> None:
     closed = tmp_path / "group"
     (closed / "cgroup.procs").mkdir(parents=True)  # cannot be written
-    monkeypatch.setattr(cgroups, "make", lambda *_, **__: cgroups.Cgroup(closed, None))
+    monkeypatch.setattr(cgroups, "create", lambda *_, **__: cgroups.Cgroup(closed, None))
     with tended(rig, hungry(rig, tmp_path, "parent")) as (gang, tending):
         assert all(member.watches_memory for member in gang.members)
         wait_for(lambda: tending.tick() and gang.reap(), 20)
@@ -118,4 +118,4 @@ def test_memory_that_ranks_share_counts_once(tmp_path: Path) -> None:
     ],
 )
 def test_ends_are_told_in_words(code: int, said: str) -> None:
-    assert exit.ended(code) == said
+    assert exit.describe_exit(code) == said

@@ -18,11 +18,11 @@ from tests.engines.local.system.driver import FakeDevice, FakeDriver
 
 def test_virtual_gpus_of_this_machine_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nvidia, "devices", Devices)
-    node, findings = machine.look(4)
+    node, findings = machine.inspect_machine(4)
     assert len(node.gpus) == 4
     assert all(gpu.virtual for gpu in node.gpus)
     assert findings == ()
-    assert machine.look(0)[0].gpus == ()
+    assert machine.inspect_machine(0)[0].gpus == ()
 
 
 def test_a_driver_that_fails_makes_no_gpu_virtual(
@@ -65,7 +65,7 @@ class Looks:
         self.begun = threading.Semaphore(0)
         self.answers = threading.Event()
         self.answers.set()
-        monkeypatch.setattr(machine, "look", self.look)
+        monkeypatch.setattr(machine, "inspect_machine", self.look)
         monkeypatch.setattr(machine, "time", SimpleNamespace(monotonic=lambda: self.now))
 
     def look(self, virtual_gpus: int) -> State:

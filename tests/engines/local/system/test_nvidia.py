@@ -49,12 +49,12 @@ def test_devices_are_known_by_number_unless_another_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     driver = FakeDriver(FakeDevice(), FakeDevice(), FakeDevice()).install(monkeypatch)
-    assert nvidia.names([0, 2]) == {0: "0", 2: "2"}
+    assert nvidia.cuda_names([0, 2]) == {0: "0", 2: "2"}
     driver.devices[1].error = pynvml.NVML_ERROR_GPU_IS_LOST
-    assert nvidia.names([0, 2]) == {0: "GPU-0", 2: "GPU-2"}
+    assert nvidia.cuda_names([0, 2]) == {0: "GPU-0", 2: "GPU-2"}
     driver.error = pynvml.NVML_ERROR_DRIVER_NOT_LOADED  # it fails for good
     monkeypatch.setattr(nvidia, "has_card", lambda: True)
-    assert nvidia.names([0, 2]) == {0: "0", 2: "2"}
+    assert nvidia.cuda_names([0, 2]) == {0: "0", 2: "2"}
 
 
 def test_a_driver_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +144,8 @@ def test_a_driver_that_does_not_answer_keeps_nobody_waiting_and_one_thread(
 def test_the_newest_sample_tells_the_share_of_a_process(monkeypatch: pytest.MonkeyPatch) -> None:
     device = FakeDevice(used=3 * GIB, busy=70, held={11: GIB, 12: None}, shares={11: 40})
     FakeDriver(device).install(monkeypatch)
-    with nvidia.driver() as nvml:
-        reading = nvidia.read(nvml, 0)
+    with nvidia.open_driver() as nvml:
+        reading = nvidia.read_gpu(nvml, 0)
     assert reading == nvidia.GpuReading(70.0, 3 * GIB, {11: 40.0}, {11: GIB, 12: None})
 
 
@@ -155,15 +155,15 @@ def test_an_old_driver_leaves_out_what_it_does_not_know(monkeypatch: pytest.Monk
 
     FakeDriver(FakeDevice(busy=7)).install(monkeypatch)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetComputeRunningProcesses", unknown)
-    with nvidia.driver() as nvml:
-        reading = nvidia.read(nvml, 0)
-    assert (reading.utilization, reading.held) == (7.0, None)
+    with nvidia.open_driver() as nvml:
+        reading = nvidia.read_gpu(nvml, 0)
+    assert (reading.utilization, reading.process_memory) == (7.0, None)
 
 
 def test_a_device_leaves_out_what_it_does_not_measure(monkeypatch: pytest.MonkeyPatch) -> None:
     FakeDriver(FakeDevice(total=None, busy=None, shares=None)).install(monkeypatch)
-    with nvidia.driver() as nvml:
-        reading = nvidia.read(nvml, 0)
+    with nvidia.open_driver() as nvml:
+        reading = nvidia.read_gpu(nvml, 0)
     assert reading == nvidia.GpuReading(None, None, None, {})
 
 
@@ -195,8 +195,8 @@ def test_a_question_that_fails_leaves_the_others_answered(
 
     FakeDriver(FakeDevice(held={11: GIB}, shares={11: 5})).install(monkeypatch)
     monkeypatch.setattr(pynvml, function, refuse)
-    with nvidia.driver() as nvml:
-        assert nvidia.read(nvml, 0) == left
+    with nvidia.open_driver() as nvml:
+        assert nvidia.read_gpu(nvml, 0) == left
 
 
 @pytest.mark.parametrize("error", [pynvml.NVML_ERROR_GPU_IS_LOST, pynvml.NVML_ERROR_UNINITIALIZED])
@@ -208,8 +208,8 @@ def test_a_device_that_is_gone_is_not_read_in_part(
 
     FakeDriver(FakeDevice()).install(monkeypatch)
     monkeypatch.setattr(pynvml, "nvmlDeviceGetUtilizationRates", gone)
-    with nvidia.driver() as nvml, pytest.raises(nvidia.DriverError):
-        nvidia.read(nvml, 0)
+    with nvidia.open_driver() as nvml, pytest.raises(nvidia.DriverError):
+        nvidia.read_gpu(nvml, 0)
 
 
 def test_a_driver_without_the_second_version_of_memory_tells_the_first(
@@ -223,5 +223,5 @@ def test_a_driver_without_the_second_version_of_memory_tells_the_first(
         return driver.nvmlDeviceGetMemoryInfo(device)
 
     monkeypatch.setattr(pynvml, "nvmlDeviceGetMemoryInfo", first)
-    with nvidia.driver() as nvml:
-        assert nvidia.read(nvml, 0).memory == 3 * GIB
+    with nvidia.open_driver() as nvml:
+        assert nvidia.read_gpu(nvml, 0).memory == 3 * GIB

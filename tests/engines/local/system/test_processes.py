@@ -22,9 +22,9 @@ ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
 @pytest.fixture
 def headless(tmp_path: Path) -> Iterator[psutil.Process]:
     """A process of the workload in this folder that goes on without its first thread."""
-    mark = marks.number(tmp_path, 0)
+    mark = marks.mark_for(tmp_path, 0)
     with subprocess.Popen(
-        [sys.executable, "-c", HEADLESS], preexec_fn=lambda: marks.put_on(mark)
+        [sys.executable, "-c", HEADLESS], preexec_fn=lambda: marks.apply(mark)
     ) as started:
         process = psutil.Process(started.pid)
         try:
@@ -44,8 +44,8 @@ class TestWithoutItsFirstThread:
     def test_a_sweep_waits_for_the_last_thread(
         self, headless: psutil.Process, tmp_path: Path
     ) -> None:
-        assert [it.pid for it in processes.marked(tmp_path)] == [headless.pid]
-        assert processes.sweep(tmp_path)
+        assert [it.pid for it in processes.find_processes(tmp_path)] == [headless.pid]
+        assert processes.kill_leftovers(tmp_path)
         assert headless.num_threads() == 1
         assert processes.has_ended(headless)
         assert not processes.is_alive(headless.pid, start_of(headless.pid))
@@ -65,6 +65,6 @@ class TestEnviron:
     def of_started(variables: dict[str, str]) -> dict[str, str]:
         with subprocess.Popen(["/bin/sleep", "60"], env=variables) as started:
             try:
-                return processes.environ(psutil.Process(started.pid))
+                return processes.read_environment(psutil.Process(started.pid))
             finally:
                 started.kill()
