@@ -28,10 +28,10 @@ from pathlib import Path
 from uuid import UUID
 from engines.base import Handle, Launch
 from engines.local.engine import LocalEngine
-from spec.formats.documents import load
+from spec.formats.documents import load_spec
 home, uid, spec = sys.argv[1:]
 engine = LocalEngine(Path(home), images={}, virtual_gpus=1, restart_delay=0.05)
-engine.submit(Launch(Handle(UUID(uid), "demo", "team-a"), 1, load(json.loads(spec))))
+engine.submit(Launch(Handle(UUID(uid), "demo", "team-a"), 1, load_spec(json.loads(spec))))
 print("submitted", flush=True)
 time.sleep(60)
 """
