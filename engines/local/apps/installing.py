@@ -16,7 +16,7 @@ PIP_ERROR = re.compile(r"^ERROR: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
-class Installation:
+class AppInstallation:
     """Installs the apps of one run."""
 
     errands: Errands

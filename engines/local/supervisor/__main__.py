@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from engines.local.apps.installing import Installation
+from engines.local.apps.installing import AppInstallation
 from engines.local.records.journal import RETRY, Journal, is_full
 from engines.local.records.layout import Folder, read_json
 from engines.local.records.plan import GangPlan, RankPlan
@@ -166,7 +166,7 @@ class Supervisor:
 
         A failure is final, because pip has already tried several times.
         """
-        error = Installation(self.errands, self.plan).run(self.record.attempt)
+        error = AppInstallation(self.errands, self.plan).run(self.record.attempt)
         if self._must_stop():
             return self._stopped_outcome([])
         if error:
