@@ -1,4 +1,4 @@
-"""The audit log: who did what, and when. Rows are written once and never changed."""
+"""The audit log: who did what, and when. Rows are created, but never changed or deleted."""
 
 from django.conf import settings
 from django.core.serializers.json import DjangoJSONEncoder
@@ -6,12 +6,12 @@ from django.db import models
 
 
 class AuditEntry(models.Model):
-    """One thing that somebody did. Names are stored, because the objects may since have been
-    deleted.
+    """One action of a user. Names are stored as they were, because the objects may since have been
+    renamed or deleted.
 
-    ``before`` and ``after`` hold what changed, without secrets; either is empty if there is nothing
-    to compare. ``by_name`` is empty for commands on the machine itself.
-    """
+    ``before`` and ``after`` contain the changed values, without secrets. ``before`` is empty if the
+    object was created, ``after`` if it was deleted. ``by_name`` is empty for commands on the
+    machine itself."""
 
     at = models.DateTimeField(auto_now_add=True)
     by = models.ForeignKey(
@@ -28,7 +28,8 @@ class AuditEntry(models.Model):
     class Meta:
         ordering = ["-pk"]
         verbose_name_plural = "audit entries"
-        # finds the entries between two times, and on the page the ids of the first and last day
+        # REST finds the entries between two times by it, and the page the ids of the first and last
+        # day.
         indexes = [
             models.Index(
                 fields=["at", "by_name", "verb", "target_kind", "target_name"], name="audit_search"

@@ -1,5 +1,5 @@
-"""Find entries of the audit log. It grows without end, so one answer looks through a part of it,
-and the next one continues from there."""
+"""Find entries of the audit log. It grows without limit, so one answer searches a part of it, and
+the next answer continues from there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,23 +15,24 @@ from audit.words import COMMAND_LINE, KINDS, VERBS
 from core.web.query import parse_number, search_text
 
 PAGE_SIZE = 50
-PART_SIZE = 100_000  # entries in one answer
-MOST_OUT_OF_ORDER = 1_000  # ids between entries of the same moment, at most
+PART_SIZE = 100_000  # entries that one answer searches
+MOST_OUT_OF_ORDER = 1_000  # ids by which entries may differ from the order of their times
 
 
 def matching_entries(text: str) -> Q:
-    """Entries with ``text`` in who did it, what was done, or to what."""
-    by_whom = Q(by_name__icontains=text)
-    what = Q(verb__icontains=text)
+    """Return a filter for entries with ``text`` in the user, the verb, or the kind or name of the
+    object."""
+    user = Q(by_name__icontains=text)
+    verb = Q(verb__icontains=text)
     if text.casefold() in COMMAND_LINE.casefold():
-        by_whom |= Q(by_name="")
-    return by_whom | what | Q(target_kind__icontains=text) | Q(target_name__icontains=text)
+        user |= Q(by_name="")
+    return user | verb | Q(target_kind__icontains=text) | Q(target_name__icontains=text)
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """What the page is asked for. ``since`` and ``until`` are days in UTC, both included;
-    ``before`` is the id of the entry above."""
+    """The filter of the page. ``since`` and ``until`` are days in UTC, both included. ``before`` is
+    the id of the last entry of the previous page."""
 
     text: str = ""
     verb: str = ""
@@ -42,7 +43,8 @@ class AuditFilter:
 
     @classmethod
     def of(cls, query: QueryDict) -> "AuditFilter":
-        """The filter in an address. Words and days that do not exist are left out."""
+        """Return the filter in an address. Unknown words and days that do not exist are left
+        out."""
         verb = query.get("verb", "")
         kind = query.get("kind", "")
         return cls(
@@ -66,7 +68,7 @@ class AuditFilter:
 
     @property
     def newest(self) -> "AuditFilter":
-        """The same from the newest entry on."""
+        """The same filter, beginning with the newest entry."""
         return replace(self, before=None)
 
     @property
@@ -93,8 +95,9 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class AuditPart:
-    """Entries, newest first. ``older`` asks for those below, if there may be any. If this part
-    ended before a page was full, ``is_searching`` is true, and ``back_to`` is how far it looked."""
+    """Entries, newest first. ``older`` is the filter for the next page; ``None`` if there is none.
+    If the search stopped before a page was full, ``is_searching`` is true, and ``back_to`` is the
+    time up to which it searched."""
 
     entries: list[AuditEntry]
     older: AuditFilter | None = None
@@ -102,33 +105,38 @@ class AuditPart:
     back_to: datetime | None = None
 
 
-def find_part(chosen: AuditFilter) -> AuditPart:
-    """A page of entries, or as many as there are among the next ``LOOKED_THROUGH``."""
+def find_part(audit_filter: AuditFilter) -> AuditPart:
+    """Return a page of entries, or all that match among the next ``PART_SIZE``."""
     entries = AuditEntry.objects.all()
-    (lowest, end) = _id_range(chosen)
+    lowest, end = _id_range(audit_filter)
     floor = max(lowest, end - PART_SIZE)
-    rows = list(entries.filter(*chosen.conditions(), pk__gte=floor, pk__lt=end)[: PAGE_SIZE + 1])
+    matches = entries.filter(*audit_filter.conditions(), pk__gte=floor, pk__lt=end)
+    rows = list(matches[: PAGE_SIZE + 1])
     if len(rows) > PAGE_SIZE:
-        return AuditPart(rows[:PAGE_SIZE], replace(chosen, before=rows[PAGE_SIZE - 1].pk))
+        return AuditPart(rows[:PAGE_SIZE], replace(audit_filter, before=rows[PAGE_SIZE - 1].pk))
     if floor <= lowest:
         return AuditPart(rows)
     back_to = entries.filter(pk__gte=floor).order_by("pk").values_list("at", flat=True).first()
-    return AuditPart(rows, replace(chosen, before=floor), is_searching=True, back_to=back_to)
+    older = replace(audit_filter, before=floor)
+    return AuditPart(rows, older, is_searching=True, back_to=back_to)
 
 
-def _id_range(chosen: AuditFilter) -> tuple[int, int]:
-    """The ids between which all entries are that match: the lowest, and one above the highest."""
+def _id_range(audit_filter: AuditFilter) -> tuple[int, int]:
+    """Return the range of ids that contains all matching entries: the lowest id, and the highest
+    plus one."""
     entries = AuditEntry.objects.order_by()
     ids = entries.values_list("pk", flat=True)
     lowest = ids.order_by("pk").first() or 1
     end = (ids.order_by("-pk").first() or 0) + 1
-    if chosen.start:
-        pk = ids.filter(at__gte=chosen.start).order_by("at", "pk").first()
-        lowest = max(lowest, (end if pk is None else pk) - MOST_OUT_OF_ORDER)
-    if chosen.end:
-        pk = ids.filter(at__lt=chosen.end).order_by("-at", "-pk").first()
-        end = min(end, (pk or 0) + 1 + MOST_OUT_OF_ORDER)
-    return lowest, min(end, chosen.before or end)
+    # Concurrent transactions may store entries in another order than that of their times, so the
+    # range is wider at both ends. The conditions on the time then select the entries.
+    if audit_filter.start:
+        first = ids.filter(at__gte=audit_filter.start).order_by("at", "pk").first()
+        lowest = max(lowest, (end if first is None else first) - MOST_OUT_OF_ORDER)
+    if audit_filter.end:
+        last = ids.filter(at__lt=audit_filter.end).order_by("-at", "-pk").first()
+        end = min(end, (last or 0) + 1 + MOST_OUT_OF_ORDER)
+    return lowest, min(end, audit_filter.before or end)
 
 
 def _day(text: str) -> datetime | None:

@@ -1,9 +1,9 @@
-"""Record who did what. Everything that a person may do has one line for it::
+"""Record who did what. Every action of a user has one line for it::
 
     audit.record(by, "update", project, before=before, after=audit.facts(project))
 
 Call it in the transaction of the change, so that neither is saved without the other.
-``tests/audit/test_verbs.py`` does each of these things and looks for its entry.
+``tests/audit/test_verbs.py`` performs each action and looks for its entry.
 """
 
 import re
@@ -39,8 +39,8 @@ def record(
     before: Facts | None = None,
     after: Facts | None = None,
 ) -> None:
-    """Record that somebody did this to ``target``. ``by`` is ``None`` for commands on the machine
-    itself."""
+    """Record that the user ``by`` did this to ``target``. ``by`` is ``None`` for commands on the
+    machine itself."""
     record_each(by, verb, [target], before=before, after=after)
 
 
@@ -52,8 +52,8 @@ def record_each(
     before: Facts | None = None,
     after: Facts | None = None,
 ) -> None:
-    """The same for several objects, in one query."""
-    was, now = _changes(
+    """Record the same action on several objects, in one query."""
+    old_values, new_values = _changes(
         _flatten(without_secrets(before or {})), _flatten(without_secrets(after or {}))
     )
     AuditEntry.objects.bulk_create(
@@ -64,17 +64,17 @@ def record_each(
             target_kind=str(target._meta.verbose_name),
             target_id=str(target.pk),
             target_name=str(target)[:200],
-            before=was,
-            after=now,
+            before=old_values,
+            after=new_values,
         )
         for target in targets
     )
 
 
 def facts(row: Model, *json: str) -> dict[str, Any]:
-    """The columns of a row for ``before`` and ``after``: none that are encrypted, no times, and
-    only those JSON columns that are named."""
-    shown: dict[str, Any] = {}
+    """Return the columns of a row for ``before`` and ``after``, without empty values, encrypted
+    columns and times. JSON columns are only included if ``json`` names them."""
+    values: dict[str, Any] = {}
     for field in row._meta.concrete_fields:
         if isinstance(field, EncryptedTextField | DateTimeField):
             continue
@@ -82,35 +82,39 @@ def facts(row: Model, *json: str) -> dict[str, Any]:
             continue
         value = getattr(row, field.attname)
         if value not in EMPTY_VALUES:
-            name = str(getattr(row, field.name)) if field.is_relation else value
-            shown[field.name.removesuffix("_json")] = name
-    return shown
+            if field.is_relation:
+                value = str(getattr(row, field.name))
+            values[field.name.removesuffix("_json")] = value
+    return values
 
 
 def _flatten(value: Any, path: str = "") -> dict[str, Any]:
     """Flatten a document into values by path, such as ``spec.image``, so that a change shows only
     the values that differ. Empty values are left out."""
     if isinstance(value, Mapping):
-        below = [(f"{path}.{key}" if path else str(key), item) for key, item in value.items()]
+        prefix = f"{path}." if path else ""
+        children = [(f"{prefix}{key}", item) for key, item in value.items()]
     elif isinstance(value, list | tuple) and any(isinstance(item, Mapping) for item in value):
-        below = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
+        children = [(f"{path}[{number}]", item) for number, item in enumerate(value)]
     else:
         text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else value
         return {} if text in EMPTY_VALUES else {path: text}
-    return {name: leaf for key, item in below for name, leaf in _flatten(item, key).items()}
+    flat: dict[str, Any] = {}
+    for key, item in children:
+        flat |= _flatten(item, key)
+    return flat
 
 
 def without_secrets(value: Any) -> Any:
-    """The same value without secrets: whatever has the name of a secret, the values of variables,
-    and passwords in URLs and on command lines."""
+    """Return the value without secrets: values with the name of a secret, the values of environment
+    variables, and passwords in URLs and on command lines."""
     if isinstance(value, Mapping):
         is_variable = {"name", "value"} <= set(value)
-        return {
-            key: HIDDEN
-            if SECRET_NAME.search(str(key)) or (is_variable and key == "value")
-            else without_secrets(item)
-            for key, item in value.items()
-        }
+        visible: dict[Any, Any] = {}
+        for key, item in value.items():
+            is_secret = SECRET_NAME.search(str(key)) or (is_variable and key == "value")
+            visible[key] = HIDDEN if is_secret else without_secrets(item)
+        return visible
     if isinstance(value, list | tuple):
         return [without_secrets(item) for item in value]
     if isinstance(value, str):
@@ -119,7 +123,8 @@ def without_secrets(value: Any) -> Any:
 
 
 def _changes(before: dict[str, Any], after: dict[str, Any]) -> tuple[Facts, Facts]:
-    """What differs between both; if one is empty, all of the other."""
+    """Return the values that differ, in both versions. If one side is empty, return all values of
+    the other."""
     if not (before and after):
         return before, after
     keys = [key for key in before | after if before.get(key) != after.get(key)]

@@ -1,5 +1,5 @@
-"""The page of the audit log. Its URL is in ``accounts/urls.py``, which also checks the permission,
-because accounts use this package and not the other way round."""
+"""The page of the audit log. ``accounts/urls.py`` has its URL and checks the permission, because
+this package cannot import ``accounts``."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,20 +15,30 @@ from audit.words import KINDS, VERBS
 from core.web.http import HtmxRequest, render_partial
 from core.web.query import parse_number
 
-OLDER_PART = "older"  # the part of the page that a search continues in
+OLDER_PART = "older"  # the element of the page in which a search continues
 #: The words in names of columns that are written in capitals.
 CAPITALS = {"api", "cpu", "gid", "gpu", "gpus", "id", "ip", "nfs", "ssh", "uid", "uids", "url"}
 
 
 @require_safe
 def listing(request: HtmxRequest) -> HttpResponse:
-    chosen = AuditFilter.of(request.GET)
-    part = find_part(chosen)
+    audit_filter = AuditFilter.of(request.GET)
+    part = find_part(audit_filter)
     rows = [(entry, list(changes(entry))) for entry in part.entries]
-    shown = len(rows) + (parse_number(request.GET.get("shown", "")) or 0)  # with those above
-    total = "1 entry" if shown == 1 else f"{shown} entries"
-    context = {"chosen": chosen, "part": part, "rows": rows, "verbs": VERBS, "kinds": KINDS}
-    context |= {"shown": shown, "announcement": "Searching…" if part.is_searching else total}
+    earlier_count = (
+        parse_number(request.GET.get("shown", "")) or 0
+    )  # rows that the page has already
+    count = earlier_count + len(rows)
+    total = "1 entry" if count == 1 else f"{count} entries"
+    context = {
+        "filter": audit_filter,
+        "part": part,
+        "rows": rows,
+        "verbs": VERBS,
+        "kinds": KINDS,
+        "shown": count,
+        "announcement": "Searching…" if part.is_searching else total,
+    }
     if request.htmx.target == OLDER_PART:
         return render(request, "audit/_entries.html", context)
     return render_partial(request, "audit/entries.html", "rows", context)
@@ -51,16 +61,16 @@ class FieldChange:
 
 
 def changes(entry: AuditEntry) -> Iterator[FieldChange]:
-    """Every field of an entry, in the order in which they were recorded."""
+    """Yield the change of every field of an entry, in the order in which they were recorded."""
     is_compared = bool(entry.before and entry.after)
     for name in entry.before | entry.after:
-        was = entry.before.get(name)
-        now = entry.after.get(name)
-        yield FieldChange(_field_label(name), was, now, is_compared)
+        before = entry.before.get(name)
+        after = entry.after.get(name)
+        yield FieldChange(_field_label(name), before, after, is_compared)
 
 
 def _field_label(name: str) -> str:
-    """The name of a column in words. A path into a document is shown as it is."""
+    """Return the name of a column in words. A path in a document stays unchanged."""
     if not name.replace("_", "").isalpha() or not name.islower():
         return name
     words = (word.upper() if word in CAPITALS else word for word in name.split("_"))

@@ -1,5 +1,5 @@
-"""What can be done, and to what. The words of the audit log, by which it is filtered. Entries keep
-their words for good, so none is removed here that was ever used."""
+"""The words of the audit log: the actions and the kinds of objects, by which entries are filtered.
+Stored entries keep their words, so a word that was used once stays here."""
 
 from typing import Literal, get_args
 
@@ -29,7 +29,7 @@ Verb = Literal[
     "update",
 ]
 VERBS: tuple[str, ...] = get_args(Verb)
-#: The names of the models whose objects people do something to.
+#: The names of the models whose objects users act on.
 KINDS = (
     "access key",
     "cluster",
@@ -50,8 +50,13 @@ KINDS = (
     "webhook",
     "workload",
 )
-COMMAND_LINE = "Command line"  # who does what nobody is signed in for
+COMMAND_LINE = "Command line"  # stands for the user of a command on the machine itself
 #: Run:ai's action for each of our verbs. All other verbs are an update.
-ACTIONS = {it.replace("-", " "): it for it in ("create", "delete", "sign-in", "sign-out")}
-ACTIONS |= {"reset password": "reset-password"}
+ACTIONS = {
+    "create": "create",
+    "delete": "delete",
+    "sign in": "sign-in",
+    "sign out": "sign-out",
+    "reset password": "reset-password",
+}
 UPDATE = "update"

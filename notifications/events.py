@@ -38,7 +38,7 @@ TYPES = tuple(event_type(phase) for phase in Phase)
 
 
 def choices() -> Choices:
-    """The events as choices of a form."""
+    """Return the events as choices of a form."""
     return [
         (EVERY_EVENT, "Every event"),
         *((event_type(phase), label) for phase, label in LABELS.items()),
@@ -50,8 +50,8 @@ def event_label(name: str) -> str:
 
 
 def is_subscribed(webhook: Webhook, event: Event) -> bool:
-    """Whether a webhook gets a message about an event. Not about anything before it was
-    turned on."""
+    """Whether a webhook gets a message about an event. It gets none about earlier events than the
+    moment when it was turned on."""
     return (
         not {EVERY_EVENT, event_type(event.phase)}.isdisjoint(webhook.events)
         and webhook.listens_since <= event.at
@@ -72,8 +72,8 @@ def _is_in_scope(webhook: Webhook, workload: Workload) -> bool:
 
 
 def event_body(event: Event) -> str:
-    """The body of a message, as it is sent and signed. ``version`` increases with each event of a
-    workload."""
+    """Return the body of a message, as it is sent and signed. Its ``version`` increases with each
+    event of a workload."""
     workload = event.workload
     return _body(
         event_type(event.phase),
@@ -99,11 +99,11 @@ def test_body(webhook: Webhook, at: datetime) -> str:
 
 
 def _body(name: str, at: datetime, data: dict[str, Any]) -> str:
-    said = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps({"type": name, "timestamp": said, "data": data}, ensure_ascii=False)
+    timestamp = at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"type": name, "timestamp": timestamp, "data": data}, ensure_ascii=False)
 
 
 def sort_events(names: Iterable[str]) -> list[str]:
-    """The names of known events, in the order of the table, without repetitions."""
+    """Return the names of known events, in the order of the table, without repetitions."""
     wanted = set(names)
     return [name for name, _ in choices() if name in wanted]

@@ -1,4 +1,4 @@
-"""Webhooks, the deliveries to them, and the event up to which deliveries were created."""
+"""Webhooks, their deliveries, and the position up to which events were turned into deliveries."""
 
 import json
 import secrets
@@ -43,7 +43,7 @@ def new_secret() -> str:
 
 class WebhookQuerySet(models.QuerySet["Webhook"]):
     def open_to(self, user: User, action: str) -> Self:
-        """The webhooks whose scope is one in which someone may do it."""
+        """Webhooks in whose scope the user may perform this action."""
         columns = {"project": "project", "department": "department", "cluster": "cluster"}
         return self.filter(access.permitted_rows(user, action, **columns))
 
@@ -57,10 +57,10 @@ class WebhookQuerySet(models.QuerySet["Webhook"]):
 class Webhook(Scoped):
     """A URL that gets messages about the workloads of its scope.
 
-    ``events`` are types, or ``*`` for all. Until ``old_secret_until`` messages are also signed with
-    the previous secret. ``failures`` counts those since the last success, of which the first was at
-    ``failing_since``; nothing is sent until ``quiet_until``. ``ended_because`` says why Trainyard
-    itself turned the webhook off.
+    ``events`` are types of events, or ``*`` for all. Until ``old_secret_until`` messages are also
+    signed with the previous secret. ``failures`` is the number of failures since the last success;
+    the first of them was at ``failing_since``. Nothing is sent before ``quiet_until``.
+    ``ended_because`` says why Trainyard turned the webhook off.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -98,8 +98,8 @@ class Webhook(Scoped):
 
     @property
     def masked_url(self) -> str:
-        """The address for everyone to see: without its path, which chats and others treat as a
-        password. Empty if it is lost."""
+        """The address without its path, for everyone to see. Chats and other receivers use the path
+        as a password. Empty if the address cannot be decrypted."""
         parts = urlsplit(self.url)
         has_path = parts.path.strip("/") or parts.query
         return f"{parts.scheme}://{parts.netloc}/{MASK}" if has_path else self.url
@@ -107,23 +107,24 @@ class Webhook(Scoped):
     @property
     def secrets(self) -> list[str]:
         """The valid secrets, the newest first; none if they cannot be decrypted."""
-        is_kept = self.old_secret_until is not None and self.old_secret_until > timezone.now()
-        return list(filter(None, [self.secret, self.old_secret if is_kept else ""]))
+        until = self.old_secret_until
+        is_old_valid = until is not None and until > timezone.now()
+        return list(filter(None, [self.secret, self.old_secret if is_old_valid else ""]))
 
     @property
     def lost_reason(self) -> str:
-        """Why nothing can be sent since the key of the installation was lost; empty if it was
-        not."""
+        """Why nothing can be sent: the key that encrypted the secret or the address is lost. Empty
+        if both can be decrypted."""
         if not self.secrets:
             return UNSIGNED
         return "" if self.url else UNADDRESSED
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
-        """The keys of its scope for ``accounts.access``; empty for the account."""
-        holder = self.project or self.department
-        if holder is not None:
-            return holder.scope_keys
+        """The keys of the webhook's scope for ``accounts.access``; none for the account."""
+        owner = self.project or self.department
+        if owner is not None:
+            return owner.scope_keys
         return (access.scope_key("cluster", self.cluster_id),) if self.cluster_id else ()
 
 
@@ -139,22 +140,23 @@ def delivery_states() -> Choices:
 
 class DeliveryQuerySet(models.QuerySet["Delivery"]):
     def due(self) -> Self:
-        """Deliveries that are due. Those of a webhook that is off or quiet are only due if a user
-        asked for them."""
+        """Deliveries that are due. If the webhook is off or quiet, they are only due if a user
+        requested them."""
         now = timezone.now()
-        rested = Q(webhook__quiet_until=None) | Q(webhook__quiet_until__lte=now)
-        is_open = Q(webhook__enabled=True) & rested | Q(asked_by__isnull=False)
-        rows = self.filter(is_open, state=DeliveryState.PENDING, next_try_at__lte=now)
+        is_not_quiet = Q(webhook__quiet_until=None) | Q(webhook__quiet_until__lte=now)
+        may_send = Q(webhook__enabled=True) & is_not_quiet | Q(asked_by__isnull=False)
+        rows = self.filter(may_send, state=DeliveryState.PENDING, next_try_at__lte=now)
         return rows.select_related("webhook").order_by("next_try_at", "event")
 
 
 class Delivery(models.Model):
-    """A message to a webhook, and how each attempt to send it ended.
+    """A message to a webhook, and the results of all attempts to send it.
 
     The message never changes: ``id`` and ``body`` stay the same when it is sent again. ``event`` is
-    the number of its event, ``None`` for a test. ``next_try_at`` also serves as a claim: until then
-    nobody else sends it. ``asked_by`` is the user who pressed Send. ``log`` has the attempts, the
-    oldest first, including those before it was sent again; the other columns describe the last one.
+    the number of its event, ``None`` for a test. ``next_try_at`` also serves as a claim: no other
+    worker sends the message before that time. ``asked_by`` is the user who requested it. ``log``
+    contains the attempts, the oldest first, including those before it was sent again. The other
+    columns describe the last attempt.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -201,22 +203,21 @@ class Delivery(models.Model):
 
     @property
     def is_blocked(self) -> bool:
-        """Whether it waits for a secret, as no receiver would trust it unsigned, or an address. A
-        user who sends it is told so at once."""
-        is_asked = self.asked_by_id is not None
-        return (
-            self.state == DeliveryState.PENDING and not is_asked and bool(self.webhook.lost_reason)
-        )
+        """Whether the delivery waits because the secret or the address is lost. A delivery that a
+        user requested fails at once instead."""
+        is_requested = self.asked_by_id is not None
+        is_waiting = self.state == DeliveryState.PENDING and not is_requested
+        return is_waiting and bool(self.webhook.lost_reason)
 
     @property
     def pretty_body(self) -> str:
-        """The body with line breaks, for people to read; it is sent without them."""
+        """The body with line breaks for reading. It is sent without them."""
         return json.dumps(json.loads(self.body), indent=2, ensure_ascii=False)
 
 
 class EventCursor(models.Model):
-    """The number of the event up to which deliveries were created. There is one row. ``late`` holds
-    smaller numbers that were still missing, each with the time when that was noticed, because their
+    """The number of the event up to which deliveries were created. There is one row. ``late`` lists
+    smaller numbers that were missing, each with the time when that was noticed, because their
     transactions may still be open."""
 
     position = models.BigIntegerField(default=0)

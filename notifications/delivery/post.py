@@ -1,11 +1,11 @@
-"""Send one POST request to a checked address, without following redirects. Limits the total time,
-and reads only the beginning of the answer."""
+"""Send one POST request to a checked address. The total time is limited, redirects are not
+followed, and only the beginning of the answer is read."""
 
 import socket
 import ssl
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import h11
 from django.conf import settings
@@ -22,7 +22,7 @@ CHUNK_BYTES = 4096
 
 @dataclass(frozen=True)
 class HookAnswer:
-    """How a message was received: a status and the beginning of the answer, or a ``fault``."""
+    """The result of sending a message: a status and the beginning of the answer, or a ``fault``."""
 
     status: int | None = None
     answer: str = ""
@@ -35,7 +35,7 @@ class HookAnswer:
 
     @property
     def is_gone(self) -> bool:
-        """Whether the receiver says that it wants no more messages."""
+        """Whether the receiver asks for no more messages."""
         return self.status == 410
 
 
@@ -47,26 +47,25 @@ def post(
     resolve: Resolve = receivers.resolve,
     seconds: float = TIMEOUT_SECONDS,
 ) -> HookAnswer:
-    """Send a message. Whatever the receiver does is described in the result; nothing is raised."""
+    """Send a message. The result describes every fault of the receiver; no exception is raised for
+    it. ``seconds`` limits connecting, sending and reading together."""
     begun = time.monotonic()
     try:
         receiver = receivers.resolve_receiver(url, resolve)
         status, answer = _exchange(receiver, body.encode(), headers, begun + seconds)
-        posted = HookAnswer(status, answer, _status_fault(status))
+        result = HookAnswer(status, answer, _status_fault(status))
     except AddressRefused as error:
-        posted = HookAnswer(fault=f"The address {error}.")
+        result = HookAnswer(fault=f"The address {error}.")
     except TimeoutError:
-        posted = HookAnswer(fault=f"No complete answer within {seconds:g} s.")
+        result = HookAnswer(fault=f"No complete answer within {seconds:g} s.")
     except ssl.SSLError as error:
-        posted = HookAnswer(
-            fault=f"TLS failed: {getattr(error, 'verify_message', '') or error.reason}"
-        )
+        reason = getattr(error, "verify_message", "") or error.reason
+        result = HookAnswer(fault=f"TLS failed: {reason}")
     except socket.gaierror:
-        posted = HookAnswer(fault="The host name cannot be resolved. Check the address.")
+        result = HookAnswer(fault="The host name cannot be resolved. Check the address.")
     except (OSError, h11.ProtocolError) as error:
-        posted = HookAnswer(fault=f"The connection failed: {error}")
-    took = round(1000 * (time.monotonic() - begun))
-    return HookAnswer(posted.status, posted.answer, posted.fault, took)
+        result = HookAnswer(fault=f"The connection failed: {error}")
+    return replace(result, milliseconds=round(1000 * (time.monotonic() - begun)))
 
 
 def _status_fault(status: int) -> str:
@@ -80,7 +79,8 @@ def _status_fault(status: int) -> str:
 def _exchange(
     receiver: Receiver, body: bytes, headers: dict[str, str], deadline: float
 ) -> tuple[int, str]:
-    its = {
+    """Send the message and return the status and the beginning of the answer."""
+    all_headers = {
         "Host": receiver.authority,
         "User-Agent": f"Trainyard/{settings.VERSION}",
         "Content-Type": "application/json",
@@ -89,7 +89,7 @@ def _exchange(
         **headers,
     }
     peer = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
-    request = h11.Request(method="POST", target=receiver.target, headers=list(its.items()))
+    request = h11.Request(method="POST", target=receiver.target, headers=list(all_headers.items()))
     parts = (request, h11.Data(data=body), h11.EndOfMessage())
     with closing(_connect(receiver, deadline)) as connection:
         connection.settimeout(_remaining_seconds(deadline))
@@ -98,7 +98,7 @@ def _exchange(
 
 
 def _connect(receiver: Receiver, deadline: float) -> socket.socket:
-    """Connect to the checked address; TLS checks the certificate for the name."""
+    """Connect to the checked address. TLS checks the certificate for the host name."""
     plain = socket.create_connection(
         (receiver.ip, receiver.port), timeout=_remaining_seconds(deadline)
     )
@@ -132,7 +132,8 @@ def _read_answer(
 
 
 def _remaining_seconds(deadline: float) -> float:
-    """Seconds until the deadline. ``TimeoutError`` after it."""
-    if (left := deadline - time.monotonic()) <= 0:
+    """Return the seconds until the deadline. ``TimeoutError`` after it."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError
-    return left
+    return seconds

@@ -1,8 +1,8 @@
 """Decide where messages may be sent: to public addresses, and to networks that are allowed in the
 configuration.
 
-A name is resolved once, and the message goes to the address that was checked, even if the name
-means another one a moment later.
+A host name is resolved once, and the message is sent to the address that was checked, even if the
+name has another address a moment later.
 """
 
 import socket
@@ -21,7 +21,7 @@ Resolve = Callable[[str, int], Iterable[str]]
 
 PORTS = {"http": 80, "https": 443}
 LONGEST_URL = 500
-#: Internal addresses that look public, such as those from which clouds hand out credentials.
+#: Internal addresses that look public, such as those at which clouds provide credentials.
 INTERNAL_NETWORKS = tuple(
     ip_network(name) for name in ("168.63.129.16", "192.0.0.0/24", "fec0::/10")
 )
@@ -34,7 +34,7 @@ class AddressRefused(Exception):
 
 @dataclass(frozen=True)
 class Receiver:
-    """A checked receiver: ``host`` is the name in the URL, ``ip`` is its address."""
+    """A checked receiver. ``host`` is the name in the URL, and ``ip`` its address."""
 
     scheme: str
     host: str
@@ -50,13 +50,13 @@ class Receiver:
 
 
 def resolve(host: str, port: int) -> Iterator[str]:
-    """Resolve a name as this machine does."""
+    """Yield the addresses of a host name, as this machine resolves it."""
     for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
         yield str(address[0])
 
 
 def url_fault(url: str) -> str:
-    """What is wrong with a URL, without resolving its name; empty if nothing is."""
+    """Return what is wrong with a URL, without resolving its name; empty if nothing is."""
     try:
         parts, _ = _split_url(url)
     except ValueError as error:
@@ -69,8 +69,8 @@ def url_fault(url: str) -> str:
 
 
 def resolve_receiver(url: str, resolve: Resolve = resolve) -> Receiver:
-    """Resolve a URL. ``AddressRefused`` if nothing may be sent there, ``OSError`` if the name has
-    no address."""
+    """Return the receiver of a URL, with its address. ``AddressRefused`` if nothing may be sent to
+    one of its addresses, ``OSError`` if the name has none."""
     try:
         parts, port = _split_url(url)
     except ValueError as error:
@@ -78,7 +78,8 @@ def resolve_receiver(url: str, resolve: Resolve = resolve) -> Receiver:
     host = str(parts.hostname)
     addresses = [ip_address(text.partition("%")[0]) for text in resolve(host, port)]
     for address in addresses:
-        if fault := _address_fault(address):
+        fault = _address_fault(address)
+        if fault:
             raise AddressRefused(fault)
     if not addresses:
         raise OSError(f"{host} has no address.")
@@ -88,7 +89,7 @@ def resolve_receiver(url: str, resolve: Resolve = resolve) -> Receiver:
 
 
 def _split_url(url: str) -> tuple[SplitResult, int]:
-    """The parts and the port of a URL. ``ValueError`` says what is wrong with it."""
+    """Return the parts and the port of a URL. ``ValueError`` says what is wrong with it."""
     if len(url) > LONGEST_URL:
         raise ValueError(f"must have at most {LONGEST_URL} characters")
     if not (url.isascii() and url.isprintable()) or " " in url:
@@ -110,12 +111,13 @@ def _split_url(url: str) -> tuple[SplitResult, int]:
 
 
 def _address_fault(address: IPAddress) -> str:
+    """Return why nothing may be sent to an address; empty if messages may."""
     inner = _embedded_ipv4(address)
-    if any(
-        inner in ip_network(name) or address in ip_network(name) for name in _allowed_networks()
-    ):
-        return ""
-    if inner.is_global and not (inner.is_multicast or any(inner in it for it in INTERNAL_NETWORKS)):
+    for network in map(ip_network, _allowed_networks()):
+        if inner in network or address in network:
+            return ""
+    is_internal = any(inner in network for network in INTERNAL_NETWORKS)
+    if inner.is_global and not inner.is_multicast and not is_internal:
         return ""
     return (
         f"points to {address}, which is not a public address; whoever runs Trainyard can allow it "
@@ -124,7 +126,7 @@ def _address_fault(address: IPAddress) -> str:
 
 
 def _embedded_ipv4(address: IPAddress) -> IPAddress:
-    """The IPv4 address inside an IPv6 address, or else the address itself."""
+    """Return the IPv4 address inside an IPv6 address, or the address itself if it contains none."""
     if isinstance(address, IPv4Address):
         return address
     if address.ipv4_mapped or address.sixtofour:

@@ -1,4 +1,4 @@
-"""Record how a message was received: it is done, tried again later, or given up."""
+"""Record the result of sending a message, and decide whether it is sent again."""
 
 from datetime import timedelta
 
@@ -9,29 +9,30 @@ from audit import services as audit
 from notifications.delivery.post import HookAnswer
 from notifications.models import Delivery, DeliveryState, Webhook
 
-#: The waits between failed attempts, about a day altogether.
-DELAYS = tuple(
-    timedelta(**{unit: number})
-    for unit, number in (
-        *(("seconds", 5), ("seconds", 30), ("minutes", 5), ("minutes", 30)),
-        *(("hours", 2), ("hours", 5), ("hours", 10)),
-    )
+#: The delays between failed attempts, about a day altogether.
+DELAYS = (
+    timedelta(seconds=5),
+    timedelta(seconds=30),
+    timedelta(minutes=5),
+    timedelta(minutes=30),
+    timedelta(hours=2),
+    timedelta(hours=5),
+    timedelta(hours=10),
 )
 FIRST_QUIET = timedelta(
     seconds=5
-)  # after a failure nothing else is sent; twice as long after the next
+)  # without messages after a failure; doubles with each further one
 LONGEST_QUIET = timedelta(minutes=5)
-ENDS_AFTER = timedelta(days=3)  # with nothing but failures
+ENDS_AFTER = timedelta(days=3)  # of failures without a success
 KEPT_FOR = timedelta(days=30)
 MOST_KEPT = 1000  # deliveries kept for each webhook
-MOST_ATTEMPTS = 20  # attempts kept for each message: two full rounds, and some
+MOST_ATTEMPTS = 20  # attempts kept for each message: more than two full series
 OFF = "The webhook was turned off."
 NOTHING_DELIVERED = f"No message was delivered for {ENDS_AFTER.days} days."
 
 
-def record(delivery: Delivery, posted: HookAnswer) -> None:
-    """Record the result of a delivery, given as it was when it was sent. If someone asked for it
-    again meanwhile, it stays due."""
+def record(delivery: Delivery, result: HookAnswer) -> None:
+    """Record the result of sending a delivery. ``delivery`` is the row as it was claimed."""
     with transaction.atomic():
         webhook = Webhook.objects.select_for_update().filter(pk=delivery.webhook_id).first()
         if webhook is None:  # it was deleted meanwhile
@@ -39,30 +40,35 @@ def record(delivery: Delivery, posted: HookAnswer) -> None:
         rows = Delivery.objects.filter(pk=delivery.pk)
         now = timezone.now()
         columns = {
-            "milliseconds": posted.milliseconds,
-            "status_code": posted.status,
-            "answer": posted.answer,
-            "fault": posted.fault,
+            "milliseconds": result.milliseconds,
+            "status_code": result.status,
+            "answer": result.answer,
+            "fault": result.fault,
         }
         log = rows.values_list("log", flat=True).first() or []
         entry = {"at": now.isoformat(), **columns}
         rows.update(log=[*log, entry][-MOST_ATTEMPTS:])
+        # Only if the claim is still ours: a delivery that a user requested again meanwhile stays
+        # due.
         rows.filter(next_try_at=delivery.next_try_at).update(
             sent_at=now,
             **columns,
-            **_next_columns(delivery, webhook, posted),
+            **_next_columns(delivery, webhook, result),
         )
-        if posted.is_success:
+        if result.is_success:
             _clear_failures(webhook)
-        elif webhook.enabled and not webhook.lost_reason:  # otherwise the receiver is not to blame
-            _count_failure(webhook, posted)
+        elif (
+            webhook.enabled and not webhook.lost_reason
+        ):  # otherwise it is not the receiver's fault
+            _count_failure(webhook, result)
 
 
-def _next_columns(delivery: Delivery, webhook: Webhook, posted: HookAnswer) -> dict[str, object]:
-    if posted.is_success:
+def _next_columns(delivery: Delivery, webhook: Webhook, result: HookAnswer) -> dict[str, object]:
+    """Return the columns that say what happens next: nothing, or another attempt."""
+    if result.is_success:
         return {"state": DeliveryState.DELIVERED, "next_try_at": None}
     is_last = delivery.attempts > len(DELAYS) or delivery.event is None
-    if is_last or posted.is_gone or not webhook.enabled:
+    if is_last or result.is_gone or not webhook.enabled:
         return {"state": DeliveryState.FAILED, "next_try_at": None}
     return {"next_try_at": timezone.now() + DELAYS[delivery.attempts - 1], "asked_by": None}
 
@@ -73,22 +79,23 @@ def _clear_failures(webhook: Webhook) -> None:
         rows.update(failures=0, failing_since=None, quiet_until=None)
 
 
-def _count_failure(webhook: Webhook, posted: HookAnswer) -> None:
+def _count_failure(webhook: Webhook, result: HookAnswer) -> None:
+    """Pause the webhook for longer with each failure, and turn it off after days of them."""
     now = timezone.now()
     webhook.failures = min(webhook.failures + 1, 1000)
     webhook.failing_since = webhook.failing_since or now
     webhook.quiet_until = now + min(FIRST_QUIET * 2 ** min(webhook.failures - 1, 10), LONGEST_QUIET)
     webhook.save(update_fields=["failures", "failing_since", "quiet_until"])
-    if posted.is_gone:
+    if result.is_gone:
         _turn_off(webhook, "The receiver answered 410: it wants no more messages.")
     elif now - webhook.failing_since > ENDS_AFTER:
-        _turn_off(webhook, f"{NOTHING_DELIVERED} {posted.fault}")
+        _turn_off(webhook, f"{NOTHING_DELIVERED} {result.fault}")
 
 
-def _turn_off(webhook: Webhook, why: str) -> None:
+def _turn_off(webhook: Webhook, reason: str) -> None:
     before = audit.facts(webhook)
     webhook.enabled = False
-    webhook.ended_because = why
+    webhook.ended_because = reason
     webhook.save(update_fields=["enabled", "ended_because"])
     give_up(webhook)
     audit.record(None, "update", webhook, before=before, after=audit.facts(webhook))
@@ -102,14 +109,14 @@ def _turn_off_if_blocked_for_long(webhook: Webhook) -> None:
 
 
 def give_up(webhook: Webhook) -> None:
-    """Give up what a webhook that was turned off has not sent yet. Each delivery can be
-    sent again."""
+    """Give up all pending deliveries of a webhook that was turned off. A user can send each of them
+    again."""
     rows = webhook.deliveries.filter(state=DeliveryState.PENDING)
     rows.update(state=DeliveryState.FAILED, next_try_at=None, asked_by=None, fault=OFF)
 
 
 def make_due(delivery: Delivery, *, by_id: int) -> None:
-    """Make a delivery due now, whatever its state, with as many attempts as a new one."""
+    """Make a delivery due now, in any state, with as many attempts as a new one."""
     rows = Delivery.objects.filter(pk=delivery.pk)
     rows.update(
         state=DeliveryState.PENDING, next_try_at=timezone.now(), attempts=0, asked_by_id=by_id
@@ -117,8 +124,8 @@ def make_due(delivery: Delivery, *, by_id: int) -> None:
 
 
 def prune() -> None:
-    """Delete old deliveries, and those of a webhook beyond the number kept. Turn off webhooks that
-    have lacked a readable secret or address for long."""
+    """Delete old deliveries, and all but the newest of each webhook. Turn off webhooks that have
+    had no readable secret or address for days."""
     finished = Delivery.objects.exclude(state=DeliveryState.PENDING)
     finished.filter(created_at__lt=timezone.now() - KEPT_FOR).delete()
     for webhook in Webhook.objects.all():

@@ -1,9 +1,9 @@
-"""Send the deliveries that are due, and record how it went.
+"""Send the deliveries that are due, and record the results.
 
-One worker at a time does this, in one of its threads. It sends to several webhooks at once, but
-only one message to each. A delivery is claimed before it is sent. If the worker is killed before it
-has recorded the result, the claim expires and the message is sent again, with the same id.
-"""
+One worker at a time does this, in one of its threads. It sends to several webhooks at the same
+time, but only one message to each. A delivery is claimed before it is sent. If the worker is killed
+before it has recorded the result, the claim expires and the message is sent again, with the same
+id."""
 
 import time
 from collections.abc import Callable
@@ -34,8 +34,8 @@ Start = Callable[[Delivery], "Future[HookAnswer]"]
 
 
 def run(post: Post = post) -> None:
-    """Send until nothing is due, or for a limited time, as the clock calls again. Only one worker
-    runs this at a time."""
+    """Send until nothing is due, but not longer than ``LONGEST_SECONDS``: the clock calls again.
+    Does nothing if another worker is sending."""
     if not _has_listeners():
         enqueue.suppress(NOTIFY, None, HUSHED_SECONDS)
         return
@@ -47,35 +47,36 @@ def run(post: Post = post) -> None:
 
 
 def _has_listeners() -> bool:
-    is_heard = Webhook.objects.filter(enabled=True).exists()
-    return is_heard or Delivery.objects.due().exists()
+    has_webhooks = Webhook.objects.filter(enabled=True).exists()
+    return has_webhooks or Delivery.objects.due().exists()
 
 
 def _send_all(
     start: "Callable[[Delivery], Future[HookAnswer]]", extend: Callable[[], bool]
 ) -> None:
-    under_way: dict[Future[HookAnswer], Delivery] = {}
+    running: dict[Future[HookAnswer], Delivery] = {}
     end = time.monotonic() + LONGEST_SECONDS
-    while time.monotonic() < end and extend():
+    while time.monotonic() < end and extend():  # without the lease another worker may be sending
         enqueue.allow_next(NOTIFY, None)
         outbox.create_deliveries()
-        busy = {delivery.webhook_id for delivery in under_way.values()}
+        busy = {delivery.webhook_id for delivery in running.values()}
         for delivery in _due_deliveries(busy, PARALLEL_WEBHOOKS - len(busy)):
             if claim(delivery):
-                under_way[start(delivery)] = delivery
-        if not under_way:
+                running[start(delivery)] = delivery
+        if not running:
             return
-        over, _ = wait(under_way, CHECK_SECONDS, FIRST_COMPLETED)
-        for future in over:
-            results.record(under_way.pop(future), future.result())
-    wait(under_way)  # record what was sent
-    for future, delivery in under_way.items():
+        finished, _ = wait(running, CHECK_SECONDS, FIRST_COMPLETED)
+        for future in finished:
+            results.record(running.pop(future), future.result())
+    wait(running)  # messages that were sent need their results recorded
+    for future, delivery in running.items():
         results.record(delivery, future.result())
 
 
 def _due_deliveries(busy: set[UUID], most: int) -> list[Delivery]:
-    """The first due delivery of each webhook that is not ``busy``. Without an address, or a secret
-    to sign with, only deliveries that a user asked for, which then fail at once."""
+    """Return the first due delivery of each webhook that is not ``busy``, at most ``most``. If the
+    address or the secret of a webhook is lost, only deliveries that a user requested are returned;
+    they fail at once."""
     first: dict[UUID, Delivery] = {}
     lost = [webhook.pk for webhook in Webhook.objects.all() if webhook.lost_reason]
     due = Delivery.objects.due().exclude(webhook__in=busy)
@@ -85,17 +86,18 @@ def _due_deliveries(busy: set[UUID], most: int) -> list[Delivery]:
 
 
 def claim(delivery: Delivery) -> bool:
-    """Claim a delivery, so that nobody else sends it until the claim expires. Returns whether that
-    succeeded."""
+    """Claim a delivery, so that no other worker sends it before the claim expires. Returns whether
+    that succeeded."""
     until: datetime = timezone.now() + CLAIM_DURATION
+    # The UPDATE only matches the row as it was read, so only one of two workers gets the claim.
     rows = Delivery.objects.filter(
         pk=delivery.pk, state=delivery.state, next_try_at=delivery.next_try_at
     )
-    is_ours = bool(rows.update(next_try_at=until, attempts=F("attempts") + 1))
-    if is_ours:
+    is_claimed = bool(rows.update(next_try_at=until, attempts=F("attempts") + 1))
+    if is_claimed:
         delivery.next_try_at = until
         delivery.attempts = delivery.attempts + 1
-    return is_ours
+    return is_claimed
 
 
 def _start_sending(

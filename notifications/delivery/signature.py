@@ -1,4 +1,5 @@
-"""Sign messages, so that a receiver knows that they are ours. Follows Standard Webhooks:
+"""Sign messages, so that a receiver can verify that they come from Trainyard. This follows Standard
+Webhooks:
 
 https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
 """
@@ -12,17 +13,17 @@ from notifications.models import SECRET_PREFIX
 
 
 def headers(message_id: str, at: int, body: str, secrets: Iterable[str]) -> dict[str, str]:
-    """The headers of a message sent ``at`` a time in seconds since 1970, with one signature for
-    each valid secret."""
-    signed = f"{message_id}.{at}.{body}".encode()
+    """Return the headers of a message, with one signature for each secret. ``at`` is the time in
+    seconds since 1970."""
+    content = f"{message_id}.{at}.{body}".encode()
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": " ".join(_signature(secret, signed) for secret in secrets),
+        "webhook-signature": " ".join(_signature(secret, content) for secret in secrets),
     }
 
 
-def _signature(secret: str, signed: bytes) -> str:
+def _signature(secret: str, content: bytes) -> str:
     key = base64.b64decode(secret.removeprefix(SECRET_PREFIX))
-    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    digest = hmac.new(key, content, hashlib.sha256).digest()
     return f"v1,{base64.b64encode(digest).decode()}"

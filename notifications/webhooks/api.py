@@ -1,4 +1,4 @@
-"""REST: webhooks, what was sent to them, and sending it again."""
+"""REST: webhooks and their deliveries."""
 
 from typing import Any
 from uuid import UUID
@@ -98,9 +98,9 @@ def create_webhook(request: ApiRequest, body: WebhookIn) -> Status[WebhookSecret
     place, wrong = shared_scope_from(body, request.user)
     if place is None:
         raise refusal_error(REFUSED, wrong)
-    given: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
+    values: dict[str, Any] = body.model_dump(include={"name", "url", "events", "enabled"})
     with translate_errors(REFUSED):
-        webhook = services.create(by=request.user, place=place, **given)
+        webhook = services.create(by=request.user, place=place, **values)
     return Status(201, WebhookSecret.of_new(webhook))
 
 
@@ -115,11 +115,11 @@ def update_webhook(request: ApiRequest, webhook_id: UUID, body: WebhookChange) -
     """Change the given fields. The scope cannot be changed."""
     webhook = _find_webhook(request, webhook_id)
     names = ("name", "url", "events", "enabled")
-    given = {
+    values = {
         name: getattr(body if name in body.model_fields_set else webhook, name) for name in names
     }
     with translate_errors(REFUSED):
-        services.update(webhook, by=request.user, **given)
+        services.update(webhook, by=request.user, **values)
     return WebhookOut.of(webhook, request.user)
 
 
@@ -190,14 +190,16 @@ def resend_delivery(
 
 
 def _find_webhook(request: ApiRequest, pk: UUID) -> Webhook:
-    if webhook := Webhook.objects.visible_to(request.user).for_list().filter(pk=pk).first():
-        return webhook
-    raise not_found("The webhook")
+    webhook = Webhook.objects.visible_to(request.user).for_list().filter(pk=pk).first()
+    if webhook is None:
+        raise not_found("The webhook")
+    return webhook
 
 
 def _find_delivery(request: ApiRequest, webhook_id: UUID, pk: UUID) -> Delivery:
     visible = Webhook.objects.visible_to(request.user).for_list().filter(pk=webhook_id)
     rows = Delivery.objects.filter(pk=pk, webhook__in=visible).select_related("webhook")
-    if delivery := rows.first():
-        return delivery
-    raise not_found("The delivery")
+    delivery = rows.first()
+    if delivery is None:
+        raise not_found("The delivery")
+    return delivery

@@ -36,7 +36,7 @@ ENABLED = Field(
 
 
 class WebhookForm(Form):
-    """The form of a new webhook, or of one that exists, whose scope cannot be changed."""
+    """The form of a new webhook, or of an existing one, whose scope cannot be changed."""
 
     def __init__(
         self, posted: QueryDict | None, *, user: User, webhook: Webhook | None = None
@@ -65,7 +65,7 @@ class WebhookForm(Form):
         return self.places[self.values["scope"]]
 
     def submitted_values(self) -> dict[str, Any]:
-        """The values for the services."""
+        """Return the values for the services."""
         return {
             "name": str(self.values.get("name", "")),
             "url": str(self.values.get("url", "")),

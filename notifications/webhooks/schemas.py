@@ -1,4 +1,4 @@
-"""Requests and answers about webhooks and their deliveries."""
+"""REST: the requests and answers about webhooks and their deliveries."""
 
 from datetime import datetime
 from typing import Annotated, Any, Self
@@ -86,10 +86,11 @@ class WebhookOut(Wire):
 
     @classmethod
     def of(cls, webhook: Webhook, user: User | None = None) -> "WebhookOut":
-        """``user`` sees the whole address if they may change it, everyone else none of its path."""
+        """Describe a webhook, with the path of its address only if ``user`` may change it."""
         keys = webhook.scope_keys
-        whole = user is not None and access.may(user, "webhooks.update", *keys)
-        return cls(**_facts(webhook) | {"url": webhook.url if whole else webhook.masked_url})
+        may_change = user is not None and access.may(user, "webhooks.update", *keys)
+        url = webhook.url if may_change else webhook.masked_url
+        return cls(**_facts(webhook) | {"url": url})
 
 
 class WebhookSecret(WebhookOut):
@@ -100,7 +101,7 @@ class WebhookSecret(WebhookOut):
 
     @classmethod
     def of_new(cls, webhook: Webhook) -> "WebhookSecret":
-        """For whoever created the secret, who may change the webhook."""
+        """Describe a webhook with its new secret, for the user who created it."""
         return cls(secret=webhook.secret, **_facts(webhook))
 
 
@@ -161,12 +162,11 @@ class DeliveryOut(Wire):
 
     @classmethod
     def of(cls, delivery: Delivery) -> Self:
-        held = (
-            {"next_try_at": None, "fault": delivery.webhook.lost_reason}
-            if delivery.is_blocked
-            else {}
-        )
-        return cls.model_validate(delivery).model_copy(update=held)
+        answer = cls.model_validate(delivery)
+        if not delivery.is_blocked:
+            return answer
+        changes = {"next_try_at": None, "fault": delivery.webhook.lost_reason}
+        return answer.model_copy(update=changes)
 
 
 class DeliveryAttempt(Wire):

@@ -1,4 +1,5 @@
-"""What users do with webhooks. Each checks permissions and writes to the audit log."""
+"""Create, change and test webhooks. Each function checks permissions and writes to the audit
+log."""
 
 from datetime import timedelta
 from typing import Any
@@ -18,8 +19,8 @@ from projects.scopes import OwningScope
 from workloads.history.events import NOTIFY
 
 OLD_SECRET_LIFETIME = timedelta(hours=24)
-#: The columns that an edit changes, and the address, if it changed. What is encrypted and stays is
-#: not written: it becomes readable again when its encryption key is back.
+#: The columns that an edit writes. The address is only written if it changed, and the secret never,
+#: so that they become readable again if their lost encryption key comes back.
 EDITED_COLUMNS = (
     *("name", "events", "enabled", "listens_since", "ended_because"),
     *("failures", "failing_since", "quiet_until", "updated_at"),
@@ -30,7 +31,7 @@ AUDITED_JSON = ("events",)  # the JSON column that the audit log shows
 def create(
     *, by: User, place: OwningScope, name: str, url: str, events: list[str], enabled: bool = True
 ) -> Webhook:
-    """Create a webhook, with its secret. ``ValidationError`` names the fields that are wrong."""
+    """Create a webhook with a secret. ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.create", place.scope_keys)
     webhook = Webhook(name=name, url=url, events=events, enabled=False, created_by=by)
     webhook.set_scope(place)
@@ -46,15 +47,16 @@ def create(
 def update(
     webhook: Webhook, *, by: User, name: str, url: str, events: list[str], enabled: bool
 ) -> None:
-    """Change a webhook. One that is turned on again gets messages about what happens from
-    then on. An address as it is shown, without its path, is the one that it has."""
+    """Change a webhook. If it is turned on again, it gets messages about later events only. ``url``
+    may be the address without its path, as pages show it: then the address stays.
+    ``ValidationError`` names the fields that are wrong."""
     _require(by, "webhooks.update", webhook.scope_keys)
     before = _facts(webhook)
-    old = webhook.url
+    old_url = webhook.url
     webhook.name = name
     webhook.events = events
-    webhook.url = old if url.strip() == webhook.masked_url else url
-    is_new = webhook.url != old
+    webhook.url = old_url if url.strip() == webhook.masked_url else url
+    is_new = webhook.url != old_url
     _validate(webhook, is_new=is_new)
     with transaction.atomic():
         if enabled and not webhook.enabled:
@@ -78,8 +80,8 @@ def delete(webhook: Webhook, *, by: User) -> None:
 
 
 def renew_secret(webhook: Webhook, *, by: User) -> str:
-    """Return a new secret. For a day messages are also signed with the old one, so that the
-    receiver can be changed in that time."""
+    """Create a new secret and return it. For a day messages are also signed with the old one, so
+    that there is time to change the receiver."""
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
         webhook.old_secret = webhook.secret
@@ -92,7 +94,7 @@ def renew_secret(webhook: Webhook, *, by: User) -> str:
 
 
 def send_test(webhook: Webhook, *, by: User) -> Delivery:
-    """Send a test message, once, even if the webhook is off."""
+    """Send a test message once, even if the webhook is off."""
     _require(by, "webhooks.update", webhook.scope_keys)
     now = timezone.now()
     with transaction.atomic():
@@ -109,7 +111,8 @@ def send_test(webhook: Webhook, *, by: User) -> Delivery:
 
 
 def resend(delivery: Delivery, *, by: User) -> None:
-    """Send the same message again, now: with all attempts if the webhook is on, otherwise once."""
+    """Send the same message again now, with all attempts if the webhook is on, and once if it is
+    off."""
     webhook = delivery.webhook
     _require(by, "webhooks.update", webhook.scope_keys)
     with transaction.atomic():
@@ -120,42 +123,47 @@ def resend(delivery: Delivery, *, by: User) -> None:
 
 
 def _facts(webhook: Webhook) -> dict[str, Any]:
-    """What the audit log says of it: not the path of its address."""
+    """Return the columns for the audit log, without the path of the address."""
     return audit.facts(webhook, *AUDITED_JSON) | {"url": webhook.masked_url}
 
 
 def _require(by: User, action: str, scope_keys: tuple[str, ...]) -> None:
-    """Require the action, and to read workloads, because messages contain them."""
+    """Require the permission for the action, and that to read workloads, because messages contain
+    their names and states."""
     access.require(by, action, *scope_keys)
     access.require(by, "workloads.read", *scope_keys)
 
 
 def _validate(webhook: Webhook, *, is_new: bool = True) -> None:
-    """``ValidationError`` names what is wrong. Only a new address must be there: the other may be
-    lost with its key."""
-    wrong: dict[str, Any] = {}
+    """Check the values and tidy them. ``ValidationError`` names the fields that are wrong. An
+    address is required only if it ``is_new``: the stored one may be lost with its key."""
+    errors: dict[str, Any] = {}
     webhook.name = webhook.name.strip()
     webhook.url = webhook.url.strip()
-    if webhook.url and (fault := receivers.url_fault(webhook.url)):
-        wrong["url"] = ValidationError(f"The address {fault}.", code="invalid")
-    if unknown := [it for it in webhook.events if it not in dict(events.choices())]:
-        text = f"{unknown[0]} is not an event. Choose from {', '.join(dict(events.choices()))}."
-        wrong["events"] = ValidationError(text, code="invalid_choice")
+    fault = receivers.url_fault(webhook.url) if webhook.url else ""
+    if fault:
+        errors["url"] = ValidationError(f"The address {fault}.", code="invalid")
+    known = dict(events.choices())
+    unknown = [name for name in webhook.events if name not in known]
+    if unknown:
+        text = f"{unknown[0]} is not an event. Choose from {', '.join(known)}."
+        errors["events"] = ValidationError(text, code="invalid_choice")
     elif not webhook.events:
-        wrong["events"] = ValidationError("Choose at least one event.", code="required")
+        errors["events"] = ValidationError("Choose at least one event.", code="required")
     webhook.events = events.sort_events(webhook.events)
-    unjudged = ["events", "secret", "old_secret"]
-    unjudged += ["url"] if "url" in wrong or not is_new else []
+    unchecked = ["events", "secret", "old_secret"]
+    if "url" in errors or not is_new:
+        unchecked.append("url")
     try:
-        webhook.full_clean(exclude=unjudged)
+        webhook.full_clean(exclude=unchecked)
     except ValidationError as error:
-        wrong |= error.error_dict
-    if wrong:
-        raise ValidationError(wrong)
+        errors |= error.error_dict
+    if errors:
+        raise ValidationError(errors)
 
 
 def _turn_on(webhook: Webhook) -> None:
-    """Start with what happens from now on, and forget earlier failures."""
+    """Turn a webhook on for later events, and forget earlier failures."""
     outbox.skip_earlier_events()
     webhook.enabled = True
     webhook.listens_since = timezone.now()
@@ -167,6 +175,6 @@ def _turn_on(webhook: Webhook) -> None:
 
 
 def _wake_worker() -> None:
-    """Wake the worker, even if it has found that no webhook is on."""
+    """Wake the worker after the commit, even if it has found before that no webhook is on."""
     transaction.on_commit(lambda: enqueue.allow_next(NOTIFY, None))
     enqueue.send_once(NOTIFY, None, enqueue.PERIODIC)

@@ -61,7 +61,7 @@ def create(request: Request) -> HttpResponse:
 def detail(request: Request, pk: UUID) -> HttpResponse:
     webhook = _find_webhook(request, pk)
     page = Paginator(webhook.deliveries.all(), DELIVERIES_A_PAGE).get_page(request.GET.get("page"))
-    is_busy = any(it.state == DeliveryState.PENDING for it in page)
+    is_busy = any(row.state == DeliveryState.PENDING for row in page)
     names = [events.event_label(name) for name in webhook.events]
     facts = (
         ("Address", webhook.masked_url),
@@ -133,13 +133,15 @@ def test(request: Request, pk: UUID) -> HttpResponse:
 @require_safe
 @permission_required("webhooks.read")
 def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
-    one = _find_delivery(request, pk, delivery)
-    # The latest first, like other lists of what happened.
-    tries = [it | {"at": datetime.fromisoformat(it["at"])} for it in reversed(one.log)]
+    row = _find_delivery(request, pk, delivery)
+    # The latest attempt comes first, as in other lists of events.
+    tries = [
+        attempt | {"at": datetime.fromisoformat(attempt["at"])} for attempt in reversed(row.log)
+    ]
     context = {
-        "delivery": one,
+        "delivery": row,
         "tries": tries,
-        "webhook": one.webhook,
+        "webhook": row.webhook,
         "in_drawer": is_in_drawer(request),
     }
     return render_partial(request, "webhooks/delivery.html", "delivery", context)
@@ -148,9 +150,9 @@ def delivery(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
 @require_POST
 @permission_required("webhooks.update")
 def resend(request: Request, pk: UUID, delivery: UUID) -> HttpResponse:
-    one = _find_delivery(request, pk, delivery)
-    services.resend(one, by=request.user)
-    return respond_after_change(request, one.webhook.get_absolute_url())
+    row = _find_delivery(request, pk, delivery)
+    services.resend(row, by=request.user)
+    return respond_after_change(request, row.webhook.get_absolute_url())
 
 
 def _find_webhook(request: Request, pk: UUID) -> Webhook:
@@ -163,7 +165,8 @@ def _find_delivery(request: Request, pk: UUID, delivery: UUID) -> Delivery:
 
 
 def _secret_page(request: Request, webhook: Webhook) -> HttpResponse:
-    """The page that shows a secret once. Therefore not a redirect to another page."""
+    """Return the page that shows a secret. The secret is shown only once, so this is not a redirect
+    to another page."""
     response = render(request, "webhooks/secret.html", {"webhook": webhook})
     response["Cache-Control"] = "no-store"
     return response
