@@ -1,5 +1,5 @@
-"""The engine that acts on a workload: the cluster's own, or where jobs run under people's own names
-one that acts as the person who submitted it."""
+"""The engine that acts on a workload: the cluster's own, or, where jobs run under the names of
+people, one that acts as the person who submitted it."""
 
 from assets.credential import own_keys
 from assets.credential.own_keys import Person
@@ -10,16 +10,17 @@ from engines.base import Engine, EngineRefused
 
 
 def engine_for_person(cluster: Cluster, person: Person) -> Engine:
-    """Return the engine with which someone submits and enters workloads. Raises ``EngineRefused``,
-    which says which key is missing."""
-    if lack := own_keys.missing_key_text(cluster, person):
+    """Return the engine with which a person submits and enters workloads. ``EngineRefused`` says
+    which key is missing."""
+    lack = own_keys.missing_key_text(cluster, person)
+    if lack:
         raise EngineRefused(f"{lack[0].upper()}{lack[1:]}.")
     return _engine_as_person(cluster, person)
 
 
 def engine_to_end(cluster: Cluster, person: Person) -> Engine:
-    """Return the engine that ends someone's workload. Without a key it can only observe, and says
-    what keeps running."""
+    """Return the engine that ends a person's workload. Without the person's key it can only
+    observe, and says what keeps running."""
     if own_keys.missing_key_text(cluster, person):
         return engine_for(cluster)
     return _engine_as_person(cluster, person)

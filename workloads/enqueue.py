@@ -1,7 +1,7 @@
 """Send tasks to the worker after the commit. They are named here and defined in ``tasks.py``.
 
-If the broker is down nothing is lost: the sweep looks at the rows every few seconds and sends
-again.
+If the broker is down nothing is lost: the sweep looks at the rows every few seconds and sends the
+tasks again.
 """
 
 from uuid import UUID
@@ -14,7 +14,7 @@ QUEUE_UP = "workloads.queue_up"
 
 
 def submit(*workloads: Workload) -> None:
-    """Have these workloads taken up. All must be on one cluster."""
+    """Tell the worker that these workloads are new or run again. All must be on one cluster."""
     cluster = workloads[0].cluster
     if cluster.capabilities.queues:
         hand_over(cluster.pk)

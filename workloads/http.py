@@ -9,13 +9,12 @@ from workloads.models import Workload
 
 
 def find_workload(request: Request, pk: UUID) -> Workload:
-    """The workload, or 404 if the user may not see it."""
+    """Return the workload; 404 if the user may not see it."""
     rows = Workload.objects.visible_to(request.user).for_list()
     return get_object_or_404(rows, pk=pk)
 
 
 def find_with_deleted(request: Request, pk: UUID) -> Workload:
-    """Like :func:`find`, for pages that only show: it includes deleted workloads that are still
-    kept."""
+    """Return the workload, even a deleted one that is still kept: for pages that only show it."""
     rows = Workload.objects.within_reach(request.user).for_list()
     return get_object_or_404(rows, pk=pk)

@@ -23,30 +23,30 @@ COPY_AND_EDIT = "Copy & edit starts it again."
 
 
 def launch_with_secrets(workload: Workload) -> Launch:
-    """The launch with the values of its credentials, for the engine only. ``EngineRefused`` if a
-    value is not available, or current rules no longer accept the spec."""
-    launch, pulls = _launch_and_registries(workload)
+    """Return the launch with the values of its credentials, for the engine only. ``EngineRefused``
+    if a value is not available, or current rules no longer accept the spec."""
+    launch, credentials = _launch_and_registries(workload)
     try:
         secrets = credential_values(launch.spec, workload.created_by)
         return replace(
-            launch, secrets=secrets, registries=registries.registries_with_passwords(pulls)
+            launch, secrets=secrets, registries=registries.registries_with_passwords(credentials)
         )
     except (MissingValue, Unreadable) as error:
         raise EngineRefused(f"{error} {COPY_AND_EDIT}") from error
 
 
 def launch_without_secrets(workload: Workload) -> Launch:
-    """The launch without secret values, to show to people."""
+    """Return the launch without secret values, to show to people."""
     return _launch_and_registries(workload)[0]
 
 
 def _launch_and_registries(workload: Workload) -> tuple[Launch, list[Credential]]:
-    """The launch without secret values, and the registry credentials it needs."""
+    """Return the launch without secret values, and the registry credentials that it needs."""
     try:
         spec = workload.spec
     except SpecError as error:
         raise EngineRefused(f"The spec is no longer valid: {error}. {COPY_AND_EDIT}") from error
-    pulls = registry_credentials(
+    credentials = registry_credentials(
         spec, workload.project, on=workload.cluster, by=workload.created_by
     )
     launch = Launch(
@@ -57,29 +57,30 @@ def _launch_and_registries(workload: Workload) -> tuple[Launch, list[Credential]
         gpus=_assigned_gpus(workload),
         site=site_of(workload.cluster, spec),
         ran=workload.running_seconds,
-        registries=registries.registries_without_passwords(pulls),
+        registries=registries.registries_without_passwords(credentials),
     )
-    return launch, pulls
+    return launch, credentials
 
 
 def registry_credentials(
     spec: WorkloadSpec, project: Project, *, on: Cluster, by: User | None
 ) -> list[Credential]:
-    """The registry credentials for its images; none if the cluster pulls no images."""
+    """Return the registry credentials for the images of a spec; none if the cluster pulls no
+    images."""
     return registries.registry_credentials(spec, project, by) if on.definition.pulls_images else []
 
 
 def render_manifests(cluster: Cluster, launch: Launch) -> list[dict[str, Any]]:
-    """The manifests that the engine would submit, rendered without asking the cluster.
-    ``EngineError``."""
-    documents: list[dict[str, Any]] = json.loads(
-        json.dumps(engine_for(cluster).render(launch), default=str)
-    )
+    """Return the manifests that the engine would submit, without asking the cluster.
+    ``EngineError`` if it cannot render the spec."""
+    rendered = engine_for(cluster).render(launch)
+    # Only types of JSON, so that every caller can write them: an engine may use others.
+    documents: list[dict[str, Any]] = json.loads(json.dumps(rendered, default=str))
     return documents
 
 
 def render_manifests_as_yaml(cluster: Cluster, launch: Launch) -> str:
-    """The manifests as YAML, or a comment that says why there are none."""
+    """Return the manifests as YAML, or a comment that says why there are none."""
     try:
         documents = render_manifests(cluster, launch)
     except EngineError as error:
@@ -99,8 +100,8 @@ ScriptDumper.add_representer(str, ScriptDumper.represent_lines)
 
 
 def _assigned_gpus(workload: Workload) -> dict[int, tuple[int, ...]]:
-    """The GPU indexes that admission assigned to each rank; empty if the cluster schedules
-    itself."""
+    """Return the GPU indexes that admission assigned to each rank; empty if the cluster has a
+    scheduler of its own."""
     if workload.cluster.capabilities.queues:
         return {}
     return {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}

@@ -40,7 +40,7 @@ async def stream_changes(request: HttpRequest) -> HttpResponse | StreamingHttpRe
     channels = await sync_to_async(channels_of)(user)
     only = request.GET.get("only", "")
     output = request.GET.get("output") == "all"
-    watch = PageWatch(request.session.session_key or "", channels, only, output=output)
+    watch = PageWatch(request.session.session_key or "", channels, only, all_output=output)
     response = StreamingHttpResponse(watch.messages(), content_type="text/event-stream")
     response["Cache-Control"] = "no-cache, no-transform"
     response["X-Accel-Buffering"] = "no"
@@ -48,7 +48,7 @@ async def stream_changes(request: HttpRequest) -> HttpResponse | StreamingHttpRe
 
 
 def channels_of(user: User) -> list[str]:
-    """The channels with updates that the user may see."""
+    """Return the channels of the updates that the user may see."""
     try:
         if access.may(user, "workloads.read"):
             return [events.EVERY_CHANNEL]
@@ -60,12 +60,13 @@ def channels_of(user: User) -> list[str]:
 
 @dataclass(frozen=True)
 class PageWatch:
-    """``session`` is the reader's: what it no longer opens is no longer told."""
+    """The stream of one page. It ends when the ``session`` of its reader ends, or when the reader
+    may see other projects than before."""
 
     session: str
     channels: list[str]
     only: str
-    output: bool
+    all_output: bool
 
     async def messages(self) -> AsyncIterator[str]:
         yield f"retry: {RETRY_MS}\n\n"
@@ -86,10 +87,11 @@ class PageWatch:
     def _wants(self, name: str) -> bool:
         if self.only:
             return name.partition("-")[2] == self.only
-        return self.output or not name.startswith("o-")
+        return self.all_output or not name.startswith("o-")
 
     def _channels_now(self) -> list[str] | None:
-        """``None`` where there are none any more, or nobody can tell: then the page asks anew."""
+        """Return the channels that the reader may see now. ``None`` if the session has ended, or
+        the database does not answer: the stream then ends, and the page connects again."""
         try:
             user = user_of_session(self.session)
             return channels_of(user) if user else None

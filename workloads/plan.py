@@ -1,10 +1,10 @@
 """Turn a draft into a plan: the spec it would become, everything wrong with it, and what it needs.
 
 The wizard's summary, the API's answer and the submission use the same plan, so they agree. Whether
-the name is free and the quota has room is only settled at submission, by whoever is first.
+the name is free and the quota has room is only settled at submission: the first one wins.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -73,14 +73,14 @@ class Plan:
     document: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
-    #: What in the spec has no effect on the cluster, or waits for something that is not there yet.
+    #: Parts of the spec without effect on the cluster, or that need what is not there yet.
     warnings: list[Problem] = field(default_factory=list)
     #: Rulings of the template by the dotted path of a field.
-    fields: dict[str, FieldRuling] = field(default_factory=dict)
+    rulings: dict[str, FieldRuling] = field(default_factory=dict)
     #: Chosen assets by role (``worker``, ``master``) and kind of asset.
     assets: dict[tuple[str, str], Asset] = field(default_factory=dict)
     #: Chosen assets of kinds of which a pod may have several.
-    linked: list[Reference] = field(default_factory=list)
+    linked_assets: list[Reference] = field(default_factory=list)
     demand: Demand | None = None
     verdict: Verdict | None = None
     #: Whether it would start now, and the nodes and quotas on which that is judged.
@@ -88,20 +88,25 @@ class Plan:
     ground: Ground | None = None
 
     @property
-    def submittable(self) -> bool:
+    def is_submittable(self) -> bool:
         return self.spec is not None and not self.problems
 
-    def ready(self) -> ReadyPlan:
-        """The parts that a submission needs. ``SpecError`` has every problem, at its path in the
-        draft."""
+    def add_problems(self, problems: Iterable[Problem]) -> None:
+        """Add the problems that a step found, without those that an earlier one reported."""
+        for problem in problems:
+            if problem not in self.problems:
+                self.problems.append(problem)
+
+    def require_ready(self) -> ReadyPlan:
+        """Return the parts that a submission needs. ``SpecError`` has every problem, at its path in
+        the draft."""
         if self.draft.is_template:
             raise SpecError([IS_TEMPLATE])
         if self.problems or not (self.spec and self.project and self.demand):
-            given = self.draft.values | {
-                role: replica.values for role, replica in _replicas(self.draft)
-            }
+            replicas = {role: replica.values for role, replica in _replicas(self.draft)}
+            entered = self.draft.values | replicas
             raise SpecError(
-                replace(problem, path=given_path(problem.path, self.document, given))
+                replace(problem, path=given_path(problem.path, self.document, entered))
                 for problem in self.problems
             )
         return ReadyPlan(self.spec, self.project, self.demand)
@@ -112,27 +117,40 @@ def plan(
     *,
     by: User,
     submits: bool = False,
-    find: Callable[[int], Project | None] | None = None,
+    find_project: Callable[[int], Project | None] | None = None,
 ) -> Plan:
     """Plan a draft without asking a cluster.
 
     With ``submits`` it predicts no start, and does not check whether the name is free and the quota
-    has room: the submission settles both. ``find`` looks up a project; pass a caching one for many.
+    has room: the submission settles both. ``find_project`` looks up a project; pass a caching one
+    for many drafts.
     """
     result = Plan(draft, by)
-    project = _find_project(result, find or partial(find_submittable_project, by=by))
-    cluster = result.cluster or _find_cluster(result, project, by)
-    _resolve(result, project, by)
+    find_project = find_project or partial(find_submittable_project, by=by)
+    project = find_project(draft.project) if draft.project is not None else None
+    if not _is_on_another_cluster(draft, project):
+        result.project = project
+        result.cluster = project.cluster if project and draft.cluster else None
+    # The rest is checked with a project or cluster that the plan cannot use, so that one wrong id
+    # does not hide other problems.
+    cluster = result.cluster or _find_cluster(draft, project, by)
+    result.add_problems(_project_problems(draft, project))
+    result.add_problems(_cluster_problems(draft, project, cluster))
+
+    result.template = _find_template(draft, project, by)
+    result.add_problems(_resolve_assets(result, project))
+    result.add_problems(_load_spec(result, project))
+    result.add_problems(_apply_rulings(result))
     if not draft.is_template:
-        result.problems += _name_format_problems(
-            draft.name, result.spec.num_workers if result.spec else 1
-        )
+        workers = result.spec.num_workers if result.spec else 1
+        result.add_problems(_name_format_problems(draft.name, workers))
+
     if cluster and draft.is_gang:
-        result.problems += _framework_problems(cluster, draft.framework)
+        result.add_problems(_framework_problems(cluster, draft.framework))
     if cluster and result.spec:
-        _weigh(result, result.spec, cluster)
+        result.add_problems(_check_on_cluster(result, result.spec, cluster))
     if not submits:
-        _foresee(result)
+        _predict_start(result)
         add_contested_problems(result)
     return result
 
@@ -140,85 +158,109 @@ def plan(
 def add_contested_problems(plan: Plan) -> None:
     """Add the problems that depend on who is first: a taken name, a full quota."""
     if plan.project and plan.cluster:
-        named = (
-            [] if plan.draft.is_template else _taken_name_problems(plan.draft.name, plan.project)
-        )
-        late = named + _quota_problems(plan.demand, plan.project)
-        plan.problems += [problem for problem in late if problem not in plan.problems]
+        if not plan.draft.is_template:
+            plan.add_problems(_taken_name_problems(plan.draft.name, plan.project))
+        plan.add_problems(_quota_problems(plan.demand, plan.project))
 
 
-def _find_project(plan: Plan, find: Callable[[int], Project | None]) -> Project | None:
-    """The project that the draft names, even if the plan cannot use it: the rest is judged by it
-    all the same, so that one wrong id does not hide other problems."""
-    draft = plan.draft
-    project = find(draft.project) if draft.project is not None else None
+def _is_on_another_cluster(draft: WorkloadDraft, project: Project | None) -> bool:
+    if project is None or draft.cluster is None:
+        return False
+    return project.cluster_id != draft.cluster
+
+
+def _find_cluster(draft: WorkloadDraft, project: Project | None, by: User) -> Cluster | None:
+    """Return the cluster to check the draft with while the plan has none."""
+    if draft.cluster:
+        chosen = Cluster.objects.visible_to(by).filter(pk=draft.cluster).first()
+        if chosen:
+            return chosen
+    return project.cluster if project else None
+
+
+def _project_problems(draft: WorkloadDraft, project: Project | None) -> list[Problem]:
     if draft.project is None:
-        plan.problems.append(Problem(("project",), "select a project"))
-    elif project is None:
+        return [Problem(("project",), "select a project")]
+    if project is None:
         message = "this project does not exist, or you are not a member of it"
-        plan.problems.append(Problem(("project",), message))
+        return [Problem(("project",), message)]
+    return []
+
+
+def _cluster_problems(
+    draft: WorkloadDraft, project: Project | None, cluster: Cluster | None
+) -> list[Problem]:
     if draft.cluster is None:
-        plan.problems.append(Problem(("cluster",), "select a cluster"))
-    elif project and project.cluster_id != draft.cluster:
+        return [Problem(("cluster",), "select a cluster")]
+    if project and _is_on_another_cluster(draft, project):
         message = f"{project.name} belongs to the cluster {project.cluster.name}"
-        plan.problems.append(Problem(("cluster",), message))
-        return project
-    plan.project = project
-    plan.cluster = project.cluster if project and draft.cluster else None
-    return project
-
-
-def _find_cluster(plan: Plan, project: Project | None, by: User) -> Cluster | None:
-    """The cluster to judge by while the plan has none."""
-    chosen = plan.draft.cluster
-    cluster = Cluster.objects.visible_to(by).filter(pk=chosen).first() if chosen else None
-    if chosen and cluster is None and project is None:
+        return [Problem(("cluster",), message)]
+    if cluster is None:
         message = "this cluster does not exist, or you have no project on it"
-        plan.problems.append(Problem(("cluster",), message))
-    return cluster or (project.cluster if project else None)
+        return [Problem(("cluster",), message)]
+    return []
 
 
-def _resolve(plan: Plan, project: Project | None, by: User) -> None:
+def _find_template(draft: WorkloadDraft, project: Project | None, by: User) -> Template | None:
+    if not draft.template:
+        return None
+    templates = Template.objects.visible_to(by)
+    if project:
+        templates = templates.usable_in(project)
+    return templates.filter(pk=draft.template).first()
+
+
+def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
+    """Merge the values of the draft with those of its assets and its project into ``document``, and
+    note where each came from. Return the problems with the chosen assets."""
     draft = plan.draft
-    if draft.template:
-        visible = Template.objects.visible_to(by)
-        usable = visible.usable_in(project) if project else visible
-        plan.template = usable.filter(pk=draft.template).first()
-    whole = resolve.merge_workload_values(draft, project)
-    layers = {"": whole}
-    gang = {"distributedFramework": draft.framework, "architecture": draft.architecture}
-    own = gang if draft.is_gang else {}
-    plan.document = {"kind": draft.kind, **own, **whole.document}
+    problems: list[Problem] = []
+    workload_wide = resolve.merge_workload_values(draft, project)
+    layers = {"": workload_wide}
+    plan.document = {"kind": draft.kind}
+    if draft.is_gang:
+        plan.document["distributedFramework"] = draft.framework
+        plan.document["architecture"] = draft.architecture
+    plan.document |= workload_wide.document
     for role, replica in _replicas(draft):
         resolved = resolve.resolve_replica(
-            replica, project=project, user=by, framework=draft.met_by, at=(role,)
+            replica, project=project, user=plan.by, framework=draft.met_by, at=(role,)
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
-        plan.problems += resolved.problems
-        plan.linked += [(role, *each) for each in resolved.list_links]
+        plan.linked_assets += [(role, *asset) for asset in resolved.list_links]
         plan.assets |= {(role, kind): asset for kind, asset in resolved.assets.items()}
+        problems += resolved.problems
     plan.origins = _value_origins(layers, plan.template)
-    try:
-        plan.spec = documents.load_spec(_bound(plan, project, by))
-    except SpecError as error:
-        plan.problems += [it for it in error.problems if it not in plan.problems]
-    if plan.template and not draft.is_template:
-        plan.fields = rulings.rulings_of(plan.template)
-        plan.problems += rulings.find_violations(
-            plan.template, draft, plan.document, others=plan.problems
-        )
+    return problems
 
 
-def _bound(plan: Plan, project: Project | None, by: User) -> documents.Document:
-    """The document with the credentials that its variables refer to."""
+def _load_spec(plan: Plan, project: Project | None) -> list[Problem]:
+    """Bind the credentials that variables refer to, and make the spec. Return what is invalid.
+
+    The credentials are not part of ``document``, which has the values as they were entered.
+    """
     document = plan.document
+    problems: list[Problem] = []
     for role, _ in _replicas(plan.draft):
-        bound = bind_credentials(document[role], project=project, user=by, at=(role,))
+        bound = bind_credentials(document[role], project=project, user=plan.by, at=(role,))
         document = document | {role: bound.document}
-        plan.problems += bound.problems
-        plan.linked += [(role, *each) for each in bound.linked]
-    return document
+        plan.linked_assets += [(role, *asset) for asset in bound.linked]
+        problems += bound.problems
+    try:
+        plan.spec = documents.load_spec(document)
+    except SpecError as error:
+        problems += error.problems
+    return problems
+
+
+def _apply_rulings(plan: Plan) -> list[Problem]:
+    """Note the rulings of the template. Return where the draft breaks them."""
+    template = plan.template
+    if template is None or plan.draft.is_template:
+        return []
+    plan.rulings = rulings.rulings_of(template)
+    return list(rulings.find_violations(template, plan.draft, plan.document, others=plan.problems))
 
 
 def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
@@ -229,15 +271,20 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
 
 
 def _value_origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
-    """Where each value came from; values left as in the template count as the template's."""
+    """Return where each value came from. Values left as in the template count as the template's."""
     if template:
         base = template.draft
-        theirs = {"": base.given, "worker.": base.worker.of_the_pod}
-        theirs["master."] = base.master.of_the_pod if base.master else {}
-        for within, merged in layers.items():
-            merged.credit(theirs[within], f"template {template.name}", instead_of=USER)
-    each = ((at + path, it) for at, of in layers.items() for path, it in of.origins.items())
-    return dict(each)
+        template_values = {
+            "": base.given,
+            "worker.": base.worker.of_the_pod,
+            "master.": base.master.of_the_pod if base.master else {},
+        }
+        for prefix, merged in layers.items():
+            merged.credit(template_values[prefix], f"template {template.name}", instead_of=USER)
+    origins: dict[str, str] = {}
+    for prefix, merged in layers.items():
+        origins |= {prefix + path: origin for path, origin in merged.origins.items()}
+    return origins
 
 
 def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
@@ -248,7 +295,7 @@ def _framework_problems(cluster: Cluster, name: str) -> list[Problem]:
 
 
 def _engine_problems(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> Iterator[Problem]:
-    """What the cluster's engine would refuse."""
+    """Yield what the cluster's engine would refuse."""
     for problem in complaints(cluster, _handle(plan), spec):
         if problem.path != FRAMEWORK:  # reported by ``_framework_problems``
             yield problem
@@ -259,7 +306,7 @@ def _handle(plan: Plan) -> Handle:
 
 
 def name_problems(name: str, project: Project) -> list[Problem]:
-    """Problems with a workload's name in a project."""
+    """Return the problems with a workload's name in a project."""
     return _name_format_problems(name, workers=1) or _taken_name_problems(name, project)
 
 
@@ -279,27 +326,31 @@ def _taken_name_problems(name: str, project: Project) -> list[Problem]:
 
 
 def _quota_problems(demand: Demand | None, project: Project) -> list[Problem]:
-    over = beyond_quota(project, demand) if demand else ""
-    return [Problem(("worker", "compute"), over)] if over else []
+    refusal = beyond_quota(project, demand) if demand else ""
+    return [Problem(("worker", "compute"), refusal)] if refusal else []
 
 
-def _weigh(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> None:
-    """Judge the demand: what can never start is a problem; having to wait is not."""
-    plan.problems += _engine_problems(plan, spec, cluster)
+def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[Problem]:
+    """Note the demand and the warnings. Return what the cluster would refuse and what could never
+    start there; having to wait is not a problem."""
     plan.warnings += warnings(cluster, _handle(plan), spec)
-    plan.warnings += own_values.tool_warnings(spec, plan.linked)
-    plan.problems += own_keys.missing_key_problems(cluster, plan.by)
-    plan.problems += ports.complaints(cluster, spec)
+    plan.warnings += own_values.tool_warnings(spec, plan.linked_assets)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
     plan.demand = Demand.from_spec(spec, gpu_memory=device_memory)
+    problems = [
+        *_engine_problems(plan, spec, cluster),
+        *own_keys.missing_key_problems(cluster, plan.by),
+        *ports.complaints(cluster, spec),
+    ]
     if not cluster.capabilities.queues:
         never = blockers(spec, capacity.at_rest(cluster), device_memory=device_memory)
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
-            plan.problems.append(Problem(("worker", "compute"), message))
+            problems.append(Problem(("worker", "compute"), message))
+    return problems
 
 
-def _foresee(plan: Plan) -> None:
+def _predict_start(plan: Plan) -> None:
     """Predict whether it would start now."""
     if plan.spec and plan.demand and plan.cluster and plan.project:
         if not plan.cluster.capabilities.queues:

@@ -54,13 +54,14 @@ def launch(workload: Workload) -> None:
 
 def fail_refused(workload: Workload, refusal: EngineRefused) -> None:
     """Fail a workload that its cluster refused, with the message and the field it is about."""
-    said = str(refusal)
-    field = refusal.field
+    message = str(refusal)
+    if not message.startswith(refusal.field):
+        message = f"{refusal.field}: {message}"
     with transaction.atomic():
         if workload.move(
             Phase.FAILED,
             reason=refusal.reason,
-            message=said if said.startswith(field) else f"{field}: {said}",
+            message=message,
             logs_complete=not workload.observed_run,
             failure_class=diagnosis.refusal_class(refusal.reason),
             failure_line={},
@@ -72,7 +73,7 @@ def fail_refused(workload: Workload, refusal: EngineRefused) -> None:
 
 
 def stop(
-    workload: Workload, *, collected: Callable[[Workload, Observation], bool] | None = None
+    workload: Workload, *, may_store_end: Callable[[Workload, Observation], bool] | None = None
 ) -> None:
     """Pass a stop on to the engine. A workload that never reached it is stopped at once.
 
@@ -86,41 +87,42 @@ def stop(
     observation = engine.observe(workload.handle)
     if observation is None or observation.run < workload.run:
         end_lost(workload)
-    elif collected is None or collected(workload, observation):
+    elif may_store_end is None or may_store_end(workload, observation):
         apply(workload, observation)
 
 
-def delete(workload: Workload, *, collect: Callable[[Workload], str] | None = None) -> None:
-    """Remove the workload from its cluster, then hide its row. Output is kept: ``collect`` fetches
-    the rest of it, and returns why some of it is lost, or an empty string."""
+def delete(workload: Workload, *, collect_rest: Callable[[Workload], str] | None = None) -> None:
+    """Remove the workload from its cluster, then hide its row. Its output stays: ``collect_rest``
+    fetches what is not stored yet, and returns why some of it is lost, or an empty string."""
     if workload.phase != Phase.DELETING or workload.deleted_at:
         return
-    missing: list[str] = []
+    losses: list[str] = []
 
-    def at_rest() -> None:
-        if collect and (why := collect(workload)):
-            missing.append(why)
+    def collect_at_rest() -> None:
+        loss = collect_rest(workload) if collect_rest else ""
+        if loss:
+            losses.append(loss)
 
+    # First the cluster, then the row: if the task is interrupted in between it runs again, and an
+    # engine accepts to delete what is gone already.
     try:
         engine = engine_to_end(workload.cluster, workload.created_by_id)
-        engine.delete(workload.handle, at_rest=at_rest)
-    except EngineUnavailable as why:
-        if why.cause:  # the task is retried; until then show what it waits for
+        engine.delete(workload.handle, at_rest=collect_at_rest)
+    except EngineUnavailable as error:
+        if error.cause:  # the task is retried; until then show what it waits for
             rows = Workload.objects.filter(pk=workload.pk, phase=Phase.DELETING)
-            rows.update(reason=why.cause.reason, message=why.cause.message)
+            rows.update(reason=error.cause.reason, message=error.cause.message)
         raise
-    also: dict[str, Any] = events.columns_before_deletion(workload) | _columns_if_never_observed(
-        workload
-    )
+    columns: dict[str, Any] = events.columns_before_deletion(workload)
+    columns |= _columns_if_never_observed(workload)
     with transaction.atomic():
         rows = Workload.objects.filter(pk=workload.pk, deleted_at=None)
-        rows.update(deleted_at=timezone.now(), running_pods=0, **also)
+        rows.update(deleted_at=timezone.now(), running_pods=0, **columns)
         _end_ranks(workload, RankPhase.STOPPED)
         causes.end_cause(workload)
-        for text in missing:
-            events.record_note(
-                workload, f"The last of its output is lost: {text}", source="trainyard"
-            )
+        for loss in losses:
+            message = f"The last of its output is lost: {loss}"
+            events.record_note(workload, message, source="trainyard")
         events.announce(workload)
         enqueue.admit(workload.cluster_id)
 
@@ -135,7 +137,7 @@ def apply(workload: Workload, observation: Observation) -> bool:
     with transaction.atomic():
         if not _claim_observation(workload, observation):
             return False
-        events.announce(workload)  # registered first, so that pages hear of it first
+        events.announce(workload)  # before other messages of this commit, so that pages hear first
         workload.refresh_from_db()  # our UPDATE has locked the row, so this is its present state
         observation = keep_phase_forward(workload, observation)
         _apply_ranks(workload, observation)
@@ -146,12 +148,14 @@ def apply(workload: Workload, observation: Observation) -> bool:
 
 
 def record_attempt(workload: Workload, number: int) -> None:
-    """Note that the gang was started again. Attempts only grow, so a smaller number is ignored."""
+    """Record that the gang was started again. Attempts only grow, so a smaller number is
+    ignored."""
     if number <= workload.attempt:
         return
-    now = Workload.objects.filter(pk=workload.pk, run=workload.run, attempt__lt=number)
+    # A guarded UPDATE: if two processes see the attempt, one of them writes the event.
+    earlier = Workload.objects.filter(pk=workload.pk, run=workload.run, attempt__lt=number)
     with transaction.atomic():
-        if now.update(attempt=number):
+        if earlier.update(attempt=number):
             text = f"Attempt {number + 1} of the gang starts."
             events.record_note(workload, text, source="engine", reason=Reason.RESTARTING)
             workload.attempt = number
@@ -164,17 +168,22 @@ def is_past(workload: Workload, observation: Observation) -> bool:
 
 
 def _claim_observation(workload: Workload, observation: Observation) -> bool:
-    later = Q(observed_run__lt=observation.run) | Q(
+    """Store the number of an observation; ``False`` if the same or a later one was stored.
+
+    A guarded UPDATE: of two processes with the same observation, one applies it. It also locks the
+    row until the transaction ends.
+    """
+    is_later = Q(observed_run__lt=observation.run) | Q(
         observed_run=observation.run, observed_sequence__lt=observation.sequence
     )
     running = sum(rank.phase == RankPhase.RUNNING for rank in observation.ranks)
-    return bool(
-        Workload.objects.filter(later, pk=workload.pk, run=observation.run).update(
-            observed_run=observation.run,
-            observed_sequence=observation.sequence,
-            running_pods=running,
-        )
+    rows = Workload.objects.filter(is_later, pk=workload.pk, run=observation.run)
+    changed = rows.update(
+        observed_run=observation.run,
+        observed_sequence=observation.sequence,
+        running_pods=running,
     )
+    return bool(changed)
 
 
 def _apply_phase(workload: Workload, observation: Observation) -> None:
@@ -188,20 +197,22 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
         if workload.move(
             observation.phase, reason=observation.reason, message=message, at=observation.at
         ):
-            events.record_phase(workload, tell=events.announce_nothing)
-            if before in HOLDING and not workload.holds:
+            events.record_phase(workload, announce_by=events.announce_nothing)
+            if before in HOLDING and not workload.holds_resources:
                 enqueue.admit(workload.cluster_id)
-    elif (observation.reason, observation.message) != (
-        workload.reason,
-        workload.message,
-    ) and observation.message:
+    elif observation.message and _says_something_else(workload, observation):
         rows = Workload.objects.filter(pk=workload.pk, phase=before, reason=workload.reason)
-        booked = times_of_new_reason(workload, observation.reason, observation.at)
-        rows.update(reason=observation.reason, message=observation.message, **booked)
+        times = times_of_new_reason(workload, observation.reason, observation.at)
+        rows.update(reason=observation.reason, message=observation.message, **times)
+
+
+def _says_something_else(workload: Workload, observation: Observation) -> bool:
+    stored = (workload.reason, workload.message)
+    return (observation.reason, observation.message) != stored
 
 
 def _phase_message(workload: Workload, observation: Observation) -> str:
-    """The message of the new phase; a stop that was not requested in Trainyard says so."""
+    """Return the message of the new phase. A stop that was not requested in Trainyard says so."""
     if observation.message or observation.phase not in TOLD_TO_STOP:
         return observation.message
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
@@ -223,7 +234,7 @@ def _apply_ranks(workload: Workload, observation: Observation) -> None:
 
 
 def _end_ranks(workload: Workload, phase: RankPhase) -> None:
-    """End the ranks along with their workload: the gang is gone, so nobody reports how they
+    """End the ranks with their workload: the gang is gone, so nothing will report how they
     ended."""
     workload.ranks.filter(phase__in=RANK_ACTIVE).update(
         phase=phase, reason=workload.reason, finished_at=workload.phase_updated_at
@@ -233,15 +244,16 @@ def _end_ranks(workload: Workload, phase: RankPhase) -> None:
 def enforce(workload: Workload, observation: Observation) -> None:
     """Stop or delete on the cluster what runs although its row says otherwise.
 
-    It was handed over while it was being stopped or deleted, or came back after it was given up. An
-    earlier run must end too, or the one that was requested since could never start.
+    The workload was handed over while it was being stopped or deleted, or it came back after it was
+    given up. An earlier run must end too, or the next one, which was requested since, could never
+    start.
     """
     if observation.phase is None:
         return
-    over = workload.phase in ENDED or observation.run < workload.run
+    has_ended = workload.phase in ENDED or observation.run < workload.run
     if workload.deleted_at:
         engine_to_end(workload.cluster, workload.created_by_id).delete(workload.handle)
-    elif over and observation.phase in ACTIVE:
+    elif has_ended and observation.phase in ACTIVE:
         engine = engine_to_end(workload.cluster, workload.created_by_id)
         engine.stop(workload.handle, run=observation.run)
 
@@ -254,13 +266,15 @@ STATE_FIELDS = (
 
 
 def rank_state_to_store(row: Rank, state: RankState, observation: Observation) -> RankState:
-    """The state to store for a rank. If the workload ended and the rank's pod is gone, keep what
-    was last observed: the cluster may have removed the pod before anyone could look."""
+    """Return the state to store for a rank. If the workload ended and the rank's pod is gone, it is
+    what was last observed: the cluster may have removed the pod before anyone could look."""
     if observation.phase not in TERMINAL or state.node or not row.node:
         return state
     last_state = {name: getattr(row, name) for name in STATE_FIELDS if name != "phase"}
-    failed = observation.phase is Phase.FAILED and (row.exit_code or row.reason in PROGRAM_REASONS)
-    return replace(state, **last_state, phase=RankPhase.FAILED if failed else state.phase)
+    phase = state.phase
+    if observation.phase is Phase.FAILED and (row.exit_code or row.reason in PROGRAM_REASONS):
+        phase = RankPhase.FAILED
+    return replace(state, **last_state, phase=phase)
 
 
 def rank_differs(row: Rank, state: RankState) -> bool:
@@ -275,7 +289,7 @@ def _copy_state(row: Rank, state: RankState) -> bool:
 
 
 def end_lost(workload: Workload, why: str = "") -> None:
-    """Handle a workload that its cluster no longer has: a requested stop is done; anything else
+    """End a workload that its cluster no longer has. A requested stop is done; any other workload
     failed."""
     if workload.phase not in HANDED_OVER or _move_as_stopped_by_us(workload):
         return
@@ -287,9 +301,9 @@ def end_lost(workload: Workload, why: str = "") -> None:
         to = Phase.STOPPED
         reason = Reason.STOPPED_BY_USER
         message = "" if workload.observed_run == workload.run else "It had not started yet."
-    also = _columns_if_never_observed(workload)
+    columns = _columns_if_never_observed(workload)
     with transaction.atomic():
-        if workload.move(to, reason=reason, message=message, running_pods=0, **also):
+        if workload.move(to, reason=reason, message=message, running_pods=0, **columns):
             _end_ranks(workload, RankPhase.STOPPED if to is Phase.STOPPED else RankPhase.FAILED)
             causes.end_cause(workload)
             events.record_phase(workload)
@@ -297,8 +311,8 @@ def end_lost(workload: Workload, why: str = "") -> None:
 
 
 def _columns_if_never_observed(workload: Workload) -> dict[str, Any]:
-    """Extra columns: a workload that was never observed has printed nothing, so its logs are
-    complete."""
+    """Return the columns to set as well: a workload that was never observed has printed nothing, so
+    its logs are complete."""
     return {} if workload.observed_run else {"logs_complete": True}
 
 

@@ -67,23 +67,28 @@ def submit(
     draft, if the caller has one; ``manifest`` is the Kubernetes manifest that the draft was read
     from.
     """
-    if draft_id and (earlier := Workload.objects.filter(draft_id=draft_id).first()):
+    earlier = Workload.objects.filter(draft_id=draft_id).first() if draft_id else None
+    if earlier:
         return earlier
     planned = planned or plan(draft, by=by, submits=True)
+    origin = {"draft_id": draft_id, "copied_from": copied_from, "manifest_json": manifest}
     try:
-        ready = planned.ready()
+        ready = planned.require_ready()
         with transaction.atomic():
-            if over := hold_quota(ready.project, ready.demand):
-                raise SpecError([Problem(("worker", "compute"), over)])
-            origin = {"draft_id": draft_id, "copied_from": copied_from, "manifest_json": manifest}
+            # The lock on the quota is held until the commit, so two submissions cannot both take
+            # the last GPU.
+            refusal = hold_quota(ready.project, ready.demand)
+            if refusal:
+                raise SpecError([Problem(("worker", "compute"), refusal)])
             (workload,) = submission.create([planned], by=by, source=source, **origin)
             if draft_id:
                 Draft.objects.filter(pk=draft_id, owner=by).delete()
     except (IntegrityError, SpecError) as error:
-        # The draft has problems, or someone else was quicker: with the same draft, its name or the
-        # quota.
-        if draft_id and (twin := Workload.objects.filter(draft_id=draft_id).first()):
-            return twin
+        # The draft has problems, or another submission was quicker: with the same draft, its name
+        # or the quota.
+        earlier = Workload.objects.filter(draft_id=draft_id).first() if draft_id else None
+        if earlier:
+            return earlier
         _raise_all_problems(planned, error, by)
         raise
     return workload
@@ -96,12 +101,12 @@ def _raise_all_problems(planned: Plan, error: Exception, by: User) -> None:
         access.forget_memberships(by)
         planned = plan(planned.draft, by=by)
     add_contested_problems(planned)
-    planned.ready()
+    planned.require_ready()
 
 
 def _lock_and_reload(workload: Workload) -> None:
-    """Lock the row until the transaction ends, and reload it: a verb is then judged by the present
-    phase, not by the one that the page showed."""
+    """Lock the row until the transaction ends, and reload it: whether a verb is possible then
+    depends on the present phase, not on the one that the page showed."""
     workload.refresh_from_db(from_queryset=Workload.objects.select_for_update())
 
 
@@ -117,26 +122,26 @@ def stop(workload: Workload, *, by: User) -> None:
 def stop_all(workloads: Sequence[Workload], *, by: User) -> Refusals:
     """Stop many; each is stopped or refused on its own. Returns why, by id, for those refused."""
     allowed, refused = _split_by_permission(workloads, "workloads.update", by)
-    for some in _batches(allowed):
+    for batch in _batches(allowed):
         with transaction.atomic():
-            why = Reason.STOPPED_BY_USER
-            moved = _move_all(some, Phase.STOPPING, reason=why, by=by, verb="stop")
-            enqueue.stop(*(it.pk for it in moved))
-        refused |= {
-            it.pk: NotPossible(f"{it.name} is {it.phase}; there is nothing to stop.")
-            for it in some
-            if it not in moved
-        }
+            moved = _move_all(
+                batch, Phase.STOPPING, reason=Reason.STOPPED_BY_USER, by=by, verb="stop"
+            )
+            enqueue.stop(*(workload.pk for workload in moved))
+        for workload in batch:
+            if workload not in moved:
+                message = f"{workload.name} is {workload.phase}; there is nothing to stop."
+                refused[workload.pk] = NotPossible(message)
     return refused
 
 
 def _move_all(
     workloads: Sequence[Workload], to: Phase, *, reason: Reason, by: User | None, verb: Verb
 ) -> list[Workload]:
-    """Move those whose present phase allows it, each with its event and, if ``by`` somebody, its
-    entry in the audit log. Returns them; the others know their present phase.
+    """Move and return the workloads whose present phase allows it, each with its event and, if
+    there is a user, its entry in the audit log. The others have been reloaded.
 
-    Call it in a transaction, which holds the rows until it ends.
+    Call it in a transaction, which locks the rows until it ends.
     """
     moved = [it for it in _lock_and_reload_all(workloads) if it.move(to, reason=reason)]
     if moved:
@@ -148,6 +153,7 @@ def _move_all(
 
 def _lock_and_reload_all(workloads: Sequence[Workload]) -> list[Workload]:
     """Lock and reload the rows. Those that no longer exist are left out."""
+    # In the order of their ids: two transactions that lock the same rows then cannot deadlock.
     rows = Workload.objects.filter(pk__in=[it.pk for it in workloads]).order_by("pk")
     present = {row.pop("pk"): row for row in rows.select_for_update().values("pk", *MOVED_COLUMNS)}
     for workload in workloads:
@@ -159,7 +165,8 @@ def _lock_and_reload_all(workloads: Sequence[Workload]) -> list[Workload]:
 def _split_by_permission(
     workloads: Iterable[Workload], action: str, by: User | None
 ) -> tuple[list[Workload], Refusals]:
-    """Each workload for which ``by`` may do it, once, and why not for the others."""
+    """Return each workload on which ``by`` may do the action, once, and the refusals of the
+    others."""
     allowed: dict[uuid.UUID, Workload] = {}
     refused: Refusals = {}
     for workload in workloads:
@@ -173,7 +180,8 @@ def _split_by_permission(
 
 
 def _batches(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
-    """Some at a time for one transaction, because it keeps other writers waiting."""
+    """Split the workloads, each part for one transaction: a long one keeps other writers
+    waiting."""
     return [
         workloads[at : at + WORKLOADS_PER_TRANSACTION]
         for at in range(0, len(workloads), WORKLOADS_PER_TRANSACTION)
@@ -182,17 +190,19 @@ def _batches(workloads: Sequence[Workload]) -> list[Sequence[Workload]]:
 
 def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
     """Start the next run of a stopped workload; its checkpoints are where it left them. ``by`` is
-    ``None`` when somebody resumed it on the cluster. ``NotPossible``."""
+    ``None`` when somebody resumed it on the cluster. ``NotPossible`` if it is not stopped, or the
+    quota has no room."""
     if by:
         access.require(by, "workloads.update", *workload.project.scope_keys)
     with transaction.atomic():
         _lock_and_reload(workload)
         if by and workload.phase == Phase.STOPPED:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
-            if over := hold_quota(workload.project, demand):
-                raise NotPossible(f"{workload.name} {over}.")
+            refusal = hold_quota(workload.project, demand)
+            if refusal:
+                raise NotPossible(f"{workload.name} {refusal}.")
         if not workload.logs_complete:
-            Attempt.note(workload)  # its output still has to be collected
+            Attempt.create_missing(workload)  # its output still has to be collected
         moved = workload.move(
             Phase.RESUMING,
             reason=Reason.RESUMED_BY_USER,
@@ -238,15 +248,17 @@ def delete_all(
 ) -> Refusals:
     """Delete many; each is deleted or refused on its own. Returns why, by id, for those refused."""
     allowed, refused = _split_by_permission(workloads, "workloads.delete", by)
-    for some in _batches(allowed):
+    for batch in _batches(allowed):
         with transaction.atomic():
-            moved = _move_all(some, Phase.DELETING, reason=reason, by=by, verb="delete")
-            enqueue.delete(*(it.pk for it in moved))  # others are already being deleted
+            moved = _move_all(batch, Phase.DELETING, reason=reason, by=by, verb="delete")
+            # The others are being deleted already.
+            enqueue.delete(*(workload.pk for workload in moved))
     return refused
 
 
 def purge(workload: Workload, *, by: User) -> None:
-    """Remove everything that is kept of a deleted workload now. ``NotPossible`` for any other."""
+    """Remove now everything that is kept of a deleted workload. ``NotPossible`` if it is not
+    deleted."""
     access.require(by, "workloads.delete", *workload.project.scope_keys)
     if workload.deleted_at is None:
         raise NotPossible(f"{workload.name} is {workload.phase}; delete it first.")
@@ -257,9 +269,9 @@ def purge(workload: Workload, *, by: User) -> None:
 
 
 def copy(workload: Workload, *, by: User) -> Draft:
-    """Create a draft with the workload's values and a free name. A deleted workload's copy keeps
-    its name, if it is still free. What came from an environment or a compute resource that no
-    longer exists becomes the copy's own."""
+    """Create a draft with the workload's values and a free name. The copy of a deleted workload
+    keeps its name, if it is still free. Values of an environment or a compute resource that no
+    longer exists become the copy's own."""
     content = WorkloadDraft.model_validate(workload.draft_json)
     for role, replica in content.replicas.items():
         for kind in (ENVIRONMENT, COMPUTE):
@@ -278,35 +290,44 @@ def copy(workload: Workload, *, by: User) -> Draft:
 def _copy_asset_values(
     replica: ReplicaDraft, role: str, kind: AssetKind[Any], workload: Workload
 ) -> None:
-    """Make what the workload has from its asset of this kind values of the replica itself."""
+    """Make the values that the workload has from its asset of this kind the replica's own."""
     replica.assets = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
-    of_the_asset = {
-        path.removeprefix(f"{role}.").partition(".")[0].partition("[")[0]
-        for path, origin in workload.origins_json.items()
-        if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
-    }
-    whole = as_mapping(as_mapping(workload.spec_json).get(role))
+    spec_values = as_mapping(as_mapping(workload.spec_json).get(role))
     values = dict(replica.values)
-    for name in sorted(of_the_asset & {*whole}):
-        value = whole[name]
-        given = values.get(name)
-        if isinstance(value, list) and isinstance(given, list):
-            names = {as_mapping(item).get("name") for item in given}
-            value = [item for item in value if as_mapping(item).get("name") not in names] + given
+    for name in sorted(_fields_from_asset(workload, role, kind) & {*spec_values}):
+        value = spec_values[name]
+        own_value = values.get(name)
+        if isinstance(value, list) and isinstance(own_value, list):
+            own_names = {as_mapping(item).get("name") for item in own_value}
+            inherited = [item for item in value if as_mapping(item).get("name") not in own_names]
+            value = inherited + own_value
         values[name] = value
     replica.values = values
 
 
+def _fields_from_asset(workload: Workload, role: str, kind: AssetKind[Any]) -> set[str]:
+    """Return the fields of a role of which any value came from an asset of this kind."""
+    return {
+        path.removeprefix(f"{role}.").partition(".")[0].partition("[")[0]
+        for path, origin in workload.origins_json.items()
+        if path.startswith(f"{role}.") and origin.startswith(f"{kind.noun} ")
+    }
+
+
 def free_copy_name(workload: Workload) -> str:
-    """``train`` → ``train-copy``, ``train-copy-2`` …: the first name that is free in the
-    project."""
+    """Return the first name for a copy that is free in the project: ``train-copy``, then
+    ``train-copy-2`` and so on."""
     base = workload.name[:40].rstrip("-") + "-copy"
     present = Workload.objects.filter(project=workload.project, deleted_at=None)
     if workload.deleted_at and not present.filter(name=workload.name).exists():
         return workload.name
-    taken = set(present.filter(name__startswith=base).values_list("name", flat=True))
-    candidates = (base if n == 1 else f"{base}-{n}" for n in range(1, len(taken) + 2))
-    return next(name for name in candidates if name not in taken)
+    taken_names = set(present.filter(name__startswith=base).values_list("name", flat=True))
+    name = base
+    number = 1
+    while name in taken_names:
+        number += 1
+        name = f"{base}-{number}"
+    return name
 
 
 def save_template(

@@ -49,9 +49,10 @@ def create(
     """
     require_space()
     origin |= {"created_by": by, "source": source}
-    ready = [planned.ready() for planned in plans]
+    ready_plans = [planned.require_ready() for planned in plans]
     workloads = [
-        _workload_row(planned, own, **origin) for planned, own in zip(plans, ready, strict=True)
+        _workload_row(planned, ready, **origin)
+        for planned, ready in zip(plans, ready_plans, strict=True)
     ]
     # Queue times were set above, so the order of inserting is free. By name: two transactions that
     # take the same names then cannot deadlock.
@@ -63,8 +64,8 @@ def create(
     )
     Rank.objects.bulk_create(
         Rank(workload=workload, rank=pod.rank, role=pod.role, index=pod.index)
-        for workload, own in zip(workloads, ready, strict=True)
-        for pod in own.spec.pods
+        for workload, ready in zip(workloads, ready_plans, strict=True)
+        for pod in ready.spec.pods
     )
     events.record_submissions(workloads, actor=by)
     audit.record_each(by, "create", workloads)
@@ -101,22 +102,24 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
 
 
 def _references(planned: Plan) -> Iterator[Reference]:
-    """Links to the assets, credentials and template that a plan uses."""
+    """Yield a link for each asset, credential and template that a plan uses."""
     for (role, kind), asset in planned.assets.items():
         yield role, kind, asset.pk
-    yield from planned.linked
+    yield from planned.linked_assets
     if planned.spec and planned.project:
         cluster = planned.project.cluster
-        for pull in registry_credentials(planned.spec, planned.project, on=cluster, by=planned.by):
-            yield "", CREDENTIAL.slug, pull.pk
+        for credential in registry_credentials(
+            planned.spec, planned.project, on=cluster, by=planned.by
+        ):
+            yield "", CREDENTIAL.slug, credential.pk
     if planned.template:
         yield "", "template", planned.template.pk
 
 
 def launch_of_plan(planned: Plan, by: User) -> Launch | None:
-    """The launch of an unsaved plan, without secret values; ``None`` while it cannot be
+    """Return the launch of an unsaved plan, without secret values; ``None`` while it cannot be
     submitted."""
-    if not (planned.submittable and planned.spec and planned.project and planned.cluster):
+    if not (planned.is_submittable and planned.spec and planned.project and planned.cluster):
         return None
     spec = planned.spec
     project = planned.project
@@ -138,7 +141,8 @@ class BatchError(ValueError):
 
     def __init__(self, problems: Iterable[tuple[int | None, Problem]]) -> None:
         self.problems = tuple(problems)
-        super().__init__("; ".join(f"{at}: {it.field}: {it.message}" for at, it in self.problems))
+        lines = [f"{index}: {it.field}: {it.message}" for index, it in self.problems]
+        super().__init__("; ".join(lines))
 
 
 def submit_all(
@@ -146,12 +150,11 @@ def submit_all(
 ) -> list[Workload]:
     """Create a workload of each draft, in order. If any has a problem nothing is created, and
     ``BatchError`` carries all problems."""
-
     plans = _plan_all(drafts, by)
     try:
         _raise_batch_problems(plans)
         with transaction.atomic():
-            _require_quota([planned.ready() for planned in plans])
+            _require_quota([planned.require_ready() for planned in plans])
             return create(plans, by=by, source=source)
     except (IntegrityError, BatchError) as error:
         # Perhaps a name was taken; planning again tells which, and what else is wrong by now.
@@ -165,53 +168,55 @@ def submit_all(
 
 
 def check_all(drafts: Sequence[WorkloadDraft], *, by: User) -> None:
-    """Check what :func:`submit_all` would do, without creating anything. ``BatchError``."""
+    """Check whether :func:`submit_all` would accept the drafts, without creating anything.
+    ``BatchError`` if not."""
     plans = _plan_all(drafts, by)
     _raise_batch_problems(plans)
     with transaction.atomic():
-        _require_quota([planned.ready() for planned in plans])
+        _require_quota([planned.require_ready() for planned in plans])
 
 
 def _plan_all(drafts: Sequence[WorkloadDraft], by: User) -> list[Plan]:
     find = cache(partial(find_submittable_project, by=by))  # one query for all drafts
-    return [plan(draft, by=by, submits=True, find=find) for draft in drafts]
+    return [plan(draft, by=by, submits=True, find_project=find) for draft in drafts]
 
 
 def _raise_batch_problems(plans: Sequence[Plan]) -> None:
-    """``BatchError`` unless every plan is ready and all of them can be created together."""
+    """Raise ``BatchError`` unless every plan is ready and all can be created together."""
     names = Counter(planned.draft.name for planned in plans)
     problems: list[tuple[int | None, Problem]] = []
-    for at, planned in enumerate(plans):
+    for index, planned in enumerate(plans):
         try:
-            planned.ready()
+            planned.require_ready()
         except SpecError as error:
-            problems += [(at, problem) for problem in error.problems]
-        if names[name := planned.draft.name] > 1 and name:
-            problems.append(
-                (at, Problem(("name",), f"{name!r} is used more than once in this batch"))
-            )
+            problems += [(index, problem) for problem in error.problems]
+        name = planned.draft.name
+        if name and names[name] > 1:
+            message = f"{name!r} is used more than once in this batch"
+            problems.append((index, Problem(("name",), message)))
         if planned.draft.project != plans[0].draft.project:
-            problems.append(
-                (at, Problem(("project",), "all workloads of a batch must be in the same project"))
-            )
+            message = "all workloads of a batch must be in the same project"
+            problems.append((index, Problem(("project",), message)))
     if problems:
         raise BatchError(problems)
 
 
-def _require_quota(ready: Sequence[ReadyPlan]) -> None:
-    """Check the quota. If workloads start at once, it must have room for all of them together; else
-    each waits its turn, and only one that could never start is refused."""
-    project = ready[0].project
+def _require_quota(ready_plans: Sequence[ReadyPlan]) -> None:
+    """Raise ``BatchError`` if the quota has no room. If workloads start at once, it needs room for
+    all of them together; else each waits its turn, and only one that could never start is
+    refused."""
+    project = ready_plans[0].project
     if starts_at_once(project.cluster):
-        together = sum((each.demand for each in ready), Demand())
-        if over := hold_quota(project, together):
-            raise BatchError([(None, Problem((), over))])
+        total_demand = sum((ready.demand for ready in ready_plans), Demand())
+        refusal = hold_quota(project, total_demand)
+        if refusal:
+            raise BatchError([(None, Problem((), refusal))])
         return
-    beyond = cache(partial(beyond_quota, project))
-    problems = [
-        (at, Problem(("worker", "compute"), over))
-        for at, each in enumerate(ready)
-        if (over := beyond(each.demand))
-    ]
+    find_refusal = cache(partial(beyond_quota, project))
+    problems: list[tuple[int | None, Problem]] = []
+    for index, ready in enumerate(ready_plans):
+        refusal = find_refusal(ready.demand)
+        if refusal:
+            problems.append((index, Problem(("worker", "compute"), refusal)))
     if problems:
         raise BatchError(problems)

@@ -44,12 +44,12 @@ def launch(workload_id: str) -> None:
 
 @shared_task(name="workloads.stop", **retried)
 def stop(workload_id: str) -> None:
-    reconcile.stop(_workload(workload_id), collected=ends.is_collected)
+    reconcile.stop(_workload(workload_id), may_store_end=ends.is_collected)
 
 
 @shared_task(name="workloads.delete", **retried)
 def delete(workload_id: str) -> None:
-    reconcile.delete(_workload(workload_id), collect=ends.collect_rest)
+    reconcile.delete(_workload(workload_id), collect_rest=ends.collect_rest)
 
 
 @shared_task(name="workloads.admit")

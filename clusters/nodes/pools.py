@@ -53,8 +53,8 @@ def obstacle_to_delete(pool: NodePool, by: User) -> str:
     workloads = pool.cluster.workloads
     projects = pool.cluster.projects
     asking = Dependents.from_names(
-        workloads.visible_to(by).names_asking_for(pool.name),
-        len(workloads.names_asking_for(pool.name)),
+        workloads.visible_to(by).names_requesting(pool.name),
+        len(workloads.names_requesting(pool.name)),
     )
     preferring = Dependents.from_names(
         projects.visible_to(by).names_with_default_pool(pool.name),

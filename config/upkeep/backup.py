@@ -66,10 +66,10 @@ def add_logs(writer: Writer, workload_id: UUID) -> None:
             with store.open_snapshot(stream) as part:
                 mode = stream.path.stat().st_mode
                 writer.file(f"{root}/{stream.path.name}", part.log, part.size, mode)
-                writer.text(f"{root}/{stream.index.name}", part.index)
+                writer.text(f"{root}/{stream.index_path.name}", part.index)
                 if part.first:
-                    writer.text(f"{root}/{stream.first.name}", str(part.first).encode())
+                    writer.text(f"{root}/{stream.first_path.name}", str(part.first).encode())
                 if part.cursor:
-                    writer.text(f"{root}/{stream.cursor.name}", part.cursor)
+                    writer.text(f"{root}/{stream.cursor_path.name}", part.cursor)
         except FileNotFoundError:
             continue

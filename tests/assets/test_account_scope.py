@@ -147,7 +147,7 @@ def test_demo_assets_are_of_the_account_and_serve_the_next_cluster(user: User) -
     draft.name = "train"
     draft.cluster = elsewhere.cluster_id
     draft.project = elsewhere.pk
-    assert plan(draft, by=user).submittable
+    assert plan(draft, by=user).is_submittable
 
 
 def test_the_question_to_delete_a_shared_asset_is_refused_to_members(

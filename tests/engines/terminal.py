@@ -54,7 +54,7 @@ class TerminalContract:
         encoder = piped.Encoder()
         with opened(rig, running, argv=argv) as session:
             _, _, shown = until(session, piped.READY).partition(piped.READY)
-            typed = encoder.take(BYTES) + encoder.end()
+            typed = encoder.encode(BYTES) + encoder.encode_end()
             typing = Thread(target=session.stream.sendall, args=[typed])
             typing.start()
             shown += until_end(session)

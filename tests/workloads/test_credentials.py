@@ -85,7 +85,7 @@ def test_by_its_id_as_well(user: User, project: Project, hub: Credential) -> Non
 
 def test_the_only_key_need_not_be_named(user: User, project: Project, hub: Credential) -> None:
     planned = draft(project, {"name": "hub"})
-    (variable,) = plan(planned, by=user).ready().spec.worker.environment_variables
+    (variable,) = plan(planned, by=user).require_ready().spec.worker.environment_variables
     assert variable.credential
     assert variable.credential.key == "token"
     hub.spec_json = {"kind": "genericSecret", "keys": ["token", "other"]}

@@ -64,4 +64,4 @@ def test_the_image_of_an_example_is_known_here(project: Project, member: User, n
     if name == "mpi" and not shutil.which("mpirun"):
         pytest.skip("there is no Open MPI here")
     planned = plan(draft(project, name, FRAMEWORKS[name]), by=member)
-    assert planned.submittable, planned.problems
+    assert planned.is_submittable, planned.problems

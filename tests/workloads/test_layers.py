@@ -110,7 +110,7 @@ def test_a_refusal_names_the_item_that_the_user_gave(
     made = planned(project, member, worker, connections=wrong[1:])
     assert made.problems[0].path[2] == 2, "behind those of the environment"
     with pytest.raises(SpecError) as refused:
-        made.ready()
+        made.require_ready()
     assert refused.value.problems[0].path == ("worker", "connections", 0, "containerPort")
 
 

@@ -184,5 +184,5 @@ def test_a_live_stream_ends_in_order_where_the_database_does_not_answer(
 
     monkeypatch.setattr(live, "user_of_session", closed)
     monkeypatch.setattr(live, "release_connection", lambda: None)
-    assert PageWatch("a-session", [], "", output=False)._channels_now() is None
+    assert PageWatch("a-session", [], "", all_output=False)._channels_now() is None
     assert "were cut: connection already closed" in caplog.text

@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import User
+from assets.models import Template
 from clusters.models import Cluster
 from projects.models import Project
 from spec.draft import ReplicaDraft, WorkloadDraft
@@ -37,13 +38,13 @@ def project(member: User) -> Project:
 def planned(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The names of the drafts that were planned, one for each time."""
     names: list[str] = []
-    usual = planning._find_project
+    find_template = planning._find_template
 
-    def counting(made: planning.Plan, find: Any) -> Project | None:
-        names.append(made.draft.name)
-        return usual(made, find)
+    def counting(made: WorkloadDraft, project: Project | None, by: User) -> Template | None:
+        names.append(made.name)
+        return find_template(made, project, by)
 
-    monkeypatch.setattr(planning, "_find_project", counting)
+    monkeypatch.setattr(planning, "_find_template", counting)
     return names
 
 
@@ -119,7 +120,7 @@ def test_rest_tells_all_of_it_at_once(project: Project, member: User) -> None:
 
 
 def test_form_and_rest_take_a_backoff_limit_of_none(project: Project, member: User) -> None:
-    assert plan(draft(project, values={"backoffLimit": 0}), by=member).submittable
+    assert plan(draft(project, values={"backoffLimit": 0}), by=member).is_submittable
     spec = {"image": "x:1", "distributedFramework": "PyTorch", "backoffLimit": 0}
     place = {"projectId": str(project.pk), "clusterId": str(project.cluster_id)}
     body = {"name": "train", **place, "spec": spec}

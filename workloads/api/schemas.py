@@ -58,11 +58,13 @@ class OnePodOut(Wire):
     def of(cls, workload: Workload) -> Self:
         document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         return cls(
-            **cls._more(document), **_common_fields(workload), spec=documents.to_wire(document)
+            **cls._kind_fields(document),
+            **_common_fields(workload),
+            spec=documents.to_wire(document),
         )
 
     @classmethod
-    def _more(cls, document: documents.Document) -> dict[str, Any]:
+    def _kind_fields(cls, document: documents.Document) -> dict[str, Any]:
         """Additional fields of this kind."""
         return {}
 
@@ -78,7 +80,7 @@ class DistributedOut(OnePodOut):
     no_master: bool = Field(description="true for workers only")
 
     @classmethod
-    def _more(cls, document: documents.Document) -> dict[str, Any]:
+    def _kind_fields(cls, document: documents.Document) -> dict[str, Any]:
         return {
             "master_spec_same_as_worker": not document.get("master"),
             "master_spec": documents.master_to_wire(document),
@@ -261,7 +263,7 @@ class WorkloadOut(Wire):
             requested_pods=Pods(number=workload.num_pods),
             running_pods=workload.running_pods,
             workload_requested_resources=requested,
-            allocated_resources=requested if workload.holds else nothing,
+            allocated_resources=requested if workload.holds_resources else nothing,
             actions_support=Actions(
                 delete=workload.can_delete, suspend=workload.can_stop, resume=workload.can_run
             ),

@@ -89,7 +89,7 @@ def menu(request: Request, pk: UUID) -> HttpResponse:
 def act(request: Request, pk: UUID, verb: Verb) -> HttpResponse:
     """Ask whether to apply an action to a workload, or apply it. ``verb`` comes from the route."""
     workload = find_workload(request, pk)
-    promise = f"{verb.promise} {workload.if_deleted}" if verb is DELETE else verb.promise
+    promise = f"{verb.promise} {workload.retention_sentence}" if verb is DELETE else verb.promise
     context = {"workload": workload, "label": verb.label, "promise": promise}
     if request.method != "POST":
         return render(request, "workloads/confirm.html", context)

@@ -58,34 +58,34 @@ class FailureClass:
     fault: Fault
     sentence: str
     repair: str
-    says: tuple[str, ...] = ()
-    mentions: tuple[str, ...] = ()
-    raises: tuple[str, ...] = ()
-    within: tuple[str, ...] = ()
-    gives_way: tuple[str, ...] = ()
+    line_patterns: tuple[str, ...] = ()
+    error_line_patterns: tuple[str, ...] = ()
+    exceptions: tuple[str, ...] = ()
+    frame_patterns: tuple[str, ...] = ()
+    weak_patterns: tuple[str, ...] = ()
     weight: Weight = Weight.CAUSE
     signals: frozenset[int] = frozenset()
     codes: frozenset[int] = frozenset()
     reasons: frozenset[Reason] = frozenset()
-    remark: str = ""
+    message_pattern: str = ""
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        raised = [rf"^\W{{0,4}}(?:\w+\.)*(?:{'|'.join(self.raises)})\b(?::|\(|\s*$)"]
-        of_errors = [rf"^(?=.*(?:{ERROR_WORDS})).*(?:{one})" for one in self.mentions]
-        patterns = [*self.says, *of_errors, *(raised if self.raises else [])]
+        raised = [rf"^\W{{0,4}}(?:\w+\.)*(?:{'|'.join(self.exceptions)})\b(?::|\(|\s*$)"]
+        of_errors = [rf"^(?=.*(?:{ERROR_WORDS})).*(?:{one})" for one in self.error_line_patterns]
+        patterns = [*self.line_patterns, *of_errors, *(raised if self.exceptions else [])]
         return re.compile("|".join(patterns) or r"(?!)", re.MULTILINE)
 
     def weight_of(self, text: str) -> Weight:
         """The weight of a line of this class."""
-        is_weak = any(re.search(one, text) for one in self.gives_way)
+        is_weak = any(re.search(one, text) for one in self.weak_patterns)
         return min(self.weight, Weight.PLAIN) if is_weak else self.weight
 
     def is_within(self, frames: str, text: str) -> bool:
         """Whether an exception with these frames is of this class, although its text alone
         is not."""
-        return any(re.search(one, f"{frames}\n{text}") for one in self.within)
+        return any(re.search(one, f"{frames}\n{text}") for one in self.frame_patterns)
 
-    def says_so(self, message: str) -> bool:
+    def fits_message(self, message: str) -> bool:
         """Whether the engine's message fits this class, so that its reason counts."""
-        return re.search(self.remark, message) is not None
+        return re.search(self.message_pattern, message) is not None

@@ -40,7 +40,7 @@ def class_of_end(rank: Rank, earliest: datetime | None = None) -> FailureClass |
     """The failure class of a rank's end, from the engine's reason or else its exit code. ``None``
     for a rank that was killed after the ``earliest`` end of all, because another had failed."""
     for one in CLASSES:
-        if rank.reason in one.reasons and one.says_so(rank.message):
+        if rank.reason in one.reasons and one.fits_message(rank.message):
             return one
     code = rank.exit_code
     if code in COLLATERAL and earliest and rank.finished_at and rank.finished_at > earliest:

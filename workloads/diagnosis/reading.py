@@ -87,10 +87,10 @@ class _SourceState:
     """How far the output of one process has been read."""
 
     block: int = -1
-    inside: bool = False
-    chained: bool = False
-    aside: bool = False
-    thread: bool = False
+    in_traceback: bool = False
+    is_chained: bool = False
+    is_aside: bool = False
+    after_thread_head: bool = False
     frames: tuple[str, ...] = ()
 
 
@@ -108,12 +108,12 @@ def candidate_lines(lines: Sequence[str]) -> Iterator[CandidateLine]:
         if _take_traceback_line(at, text, blocks):
             at.frames = (*at.frames, text)[-DEEPEST:]
         elif not _is_of_other_rank(at, text):
-            block, was_aside = (at.block, at.aside) if at.inside else (-1, False)
+            block, was_aside = (at.block, at.is_aside) if at.in_traceback else (-1, False)
             frames = "\n".join(at.frames)
             at.frames = ()
-            in_thread = at.thread and block >= 0
-            at.thread = bool(THREAD.match(text))
-            at.inside = at.aside = False
+            in_thread = at.after_thread_head and block >= 0
+            at.after_thread_head = bool(THREAD.match(text))
+            at.in_traceback = at.is_aside = False
             if not was_aside and _may_be_cause(line, text, is_raised=block >= 0):
                 yield CandidateLine(
                     number, name, text, block, frames if block >= 0 else "", in_thread
@@ -123,24 +123,24 @@ def candidate_lines(lines: Sequence[str]) -> Iterator[CandidateLine]:
 def _take_traceback_line(at: _SourceState, text: str, blocks: Iterator[int]) -> bool:
     """Whether the line is the head or a frame of a traceback. Its last line, with the exception, is
     not. Updates ``at``."""
-    if BEGINS.match(text) or (not at.inside and FRAME.match(text)):
-        if at.block < 0 or not (at.chained or CHAINED.match(text)):
+    if BEGINS.match(text) or (not at.in_traceback and FRAME.match(text)):
+        if at.block < 0 or not (at.is_chained or CHAINED.match(text)):
             at.block = next(blocks)
-        at.inside = True
-        at.chained = False
+        at.in_traceback = True
+        at.is_chained = False
     elif CHAINED.match(text):
-        at.chained = True
+        at.is_chained = True
     elif ASIDE.match(text):
-        at.aside = True
+        at.is_aside = True
     else:
-        return at.inside and (not text.strip() or text[0] in " \t|+")
+        return at.in_traceback and (not text.strip() or text[0] in " \t|+")
     return True
 
 
 def _is_of_other_rank(at: _SourceState, text: str) -> bool:
     """Whether the line is of another, running rank, and only happens to be inside a traceback."""
     is_measure = PROGRESS.match(text) or MEASURE.match(text)
-    return at.inside and is_measure is not None and not RAISED.match(text)
+    return at.in_traceback and is_measure is not None and not RAISED.match(text)
 
 
 def _may_be_cause(line: str, text: str, *, is_raised: bool) -> bool:

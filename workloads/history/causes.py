@@ -23,12 +23,13 @@ def record_observed(workload: Workload, observation: Observation) -> None:
 def record_cause(workload: Workload, cause: Cause | None) -> None:
     """Record a cause: update the open row if it is the same cause, else end that one and add a new
     row. Call it in a transaction."""
-    open_one = workload.causes.filter(until=None).first()
-    if cause and open_one and _is_same(open_one, cause, workload.run):
-        if _has_news(open_one, cause):
-            CausePeriod.objects.filter(pk=open_one.pk).update(**_cause_columns(cause))
+    open_row = workload.causes.filter(until=None).first()
+    if cause and open_row and _is_same(open_row, cause, workload.run):
+        if _has_news(open_row, cause):
+            CausePeriod.objects.filter(pk=open_row.pk).update(**_cause_columns(cause))
         return
-    if open_one:
+    # First end, then add: a constraint allows only one open row for each workload.
+    if open_row:
         end_cause(workload)
     if cause:
         workload.causes.create(run=workload.run, kind=cause.kind, **_cause_columns(cause))
@@ -36,7 +37,7 @@ def record_cause(workload: Workload, cause: Cause | None) -> None:
 
 
 def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
-    """Whether the open cause, ``rows``, says the same as the observation."""
+    """Whether the open cause, of which ``rows`` has at most one, is that of the observation."""
     if not rows or observation.cause is None:
         return not rows and observation.cause is None
     return _is_same(rows[0], observation.cause, observation.run) and not _has_news(
@@ -45,7 +46,7 @@ def is_known(rows: Sequence[CausePeriod], observation: Observation) -> bool:
 
 
 def end_cause(workload: Workload) -> None:
-    """End the open cause: the workload runs, was stopped or is over."""
+    """End the open cause, because the workload runs, was stopped or has ended."""
     workload.causes.filter(until=None).update(until=timezone.now())
 
 
@@ -69,10 +70,10 @@ def _cause_columns(cause: Cause) -> dict[str, Any]:
 
 
 def _delete_oldest(workload: Workload) -> None:
-    kept = workload.causes.filter(run=workload.run).order_by("-since", "-pk")
-    doomed = list(kept.values_list("pk", flat=True)[MOST_CAUSES:])
-    if doomed:
-        CausePeriod.objects.filter(pk__in=doomed).delete()
+    newest_first = workload.causes.filter(run=workload.run).order_by("-since", "-pk")
+    excess = list(newest_first.values_list("pk", flat=True)[MOST_CAUSES:])
+    if excess:
+        CausePeriod.objects.filter(pk__in=excess).delete()
 
 
 @dataclass(frozen=True)
@@ -86,17 +87,17 @@ class BarShare:
 
 
 def bar_shares(counted: Sequence[tuple[str, int]], total: int) -> list[BarShare]:
-    """The segments of a bar. If nodes are excluded for several reasons, the bar shows the reasons'
-    shares instead."""
-    shown = list(counted[:MOST_SHARES])
+    """Return the segments of a bar: the nodes that each reason excludes, of ``total`` nodes. If
+    nodes are excluded for several reasons at once, the bar shows the shares of the reasons."""
+    counts = list(counted[:MOST_SHARES])
     rest = counted[MOST_SHARES:]
     if rest:
-        shown.append(("other reasons", sum(nodes for _, nodes in rest)))
-    whole = max(sum(nodes for _, nodes in shown), total, 1)
-    pieces: list[BarShare] = []
+        counts.append(("other reasons", sum(nodes for _, nodes in rest)))
+    full_width = max(sum(nodes for _, nodes in counts), total, 1)
+    shares: list[BarShare] = []
     start = 0.0
-    for label, nodes in shown:
-        width = 100 * nodes / whole
-        pieces.append(BarShare(label, nodes, round(start, 2), round(width, 2)))
+    for label, nodes in counts:
+        width = 100 * nodes / full_width
+        shares.append(BarShare(label, nodes, round(start, 2), round(width, 2)))
         start += width
-    return pieces
+    return shares

@@ -17,7 +17,7 @@ from core.database.connections import release_connection
 from core.web.query import parse_number
 from workloads.models import Event, Workload
 
-MOST_REPLAYED = 1000  # whoever missed more has to list everything again
+MOST_REPLAYED = 1000  # a listener that missed more has to list everything again
 # Event ids are assigned before the commit, so lower ids may appear later.
 LATE_EVENTS = 1000
 LATE = timedelta(seconds=30)
@@ -34,7 +34,7 @@ class WorkloadChange:
     deleted_at: datetime | None
     version: int
 
-    def said(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """The change as JSON for programs."""
         return {
             "id": str(self.pk),
@@ -64,7 +64,7 @@ class Cursor:
             return None
         return cls(event, datetime.fromtimestamp(at, tz=UTC))
 
-    def after(self, changes: Iterable[WorkloadChange]) -> "Cursor":
+    def advanced_by(self, changes: Iterable[WorkloadChange]) -> "Cursor":
         return Cursor(max([self.event, *(it.version for it in changes)]), timezone.now())
 
 
@@ -77,40 +77,42 @@ def newest_cursor() -> Cursor:
 
 
 def changed_since(then: Cursor, user: User, now: Cursor) -> set[UUID] | None:
-    """Workloads visible to ``user`` that changed since ``then``, and perhaps some from shortly
-    before. ``None`` if there are too many, or ``then`` is from another database."""
-    late = Q(pk__gt=then.event - LATE_EVENTS, at__gte=then.at - LATE)
+    """Return the workloads visible to ``user`` that changed since ``then``, and perhaps some that
+    changed shortly before. ``None`` if there are too many, or ``then`` is from another database."""
+    if then.event > now.event:
+        return None
+    is_late = Q(pk__gt=then.event - LATE_EVENTS, at__gte=then.at - LATE)
     rows = Event.objects.filter(
-        Q(pk__gt=then.event) | late, workload__in=Workload.objects.within_reach(user)
+        Q(pk__gt=then.event) | is_late, workload__in=Workload.objects.within_reach(user)
     )
     ids = rows.order_by().values_list("workload_id", flat=True).distinct()
     missed = set(ids[: MOST_REPLAYED + 1])
-    return None if then.event > now.event or len(missed) > MOST_REPLAYED else missed
+    return missed if len(missed) <= MOST_REPLAYED else None
 
 
 async def read_changes(ids: Collection[UUID]) -> list[WorkloadChange]:
-    """The present state of these workloads, without those that no longer exist."""
+    """Return the present state of these workloads, without those that no longer exist."""
     if not ids:
         return []
     reading = _readings.setdefault(asyncio.get_running_loop(), SharedReading())
-    there = await reading.read(ids)
-    return [there[pk] for pk in ids if pk in there]
+    states = await reading.read(ids)
+    return [states[pk] for pk in ids if pk in states]
 
 
 @dataclass
 class SharedReading:
-    """Combines simultaneous reads: many listeners are told of a change at once, and all ask for it.
+    """Combines simultaneous reads: many listeners hear of a change at once, and all read it.
 
-    Whoever comes during a read waits for the next one, because the present one may have started
-    before their change.
+    A listener that comes during a read waits for the next one, because the present one may have
+    started before the change.
     """
 
-    wanted: set[UUID] = field(default_factory=set)
+    wanted_ids: set[UUID] = field(default_factory=set)
     answer: "asyncio.Future[dict[UUID, WorkloadChange]] | None" = None
     task: "asyncio.Task[None] | None" = None
 
     async def read(self, ids: Collection[UUID]) -> dict[UUID, WorkloadChange]:
-        self.wanted |= set(ids)
+        self.wanted_ids |= set(ids)
         if self.answer is None:
             self.answer = asyncio.get_running_loop().create_future()
         if self.task is None or self.task.done():
@@ -119,9 +121,9 @@ class SharedReading:
 
     async def _run(self) -> None:
         while self.answer is not None:
-            ids = self.wanted
+            ids = self.wanted_ids
             answer = self.answer
-            self.wanted = set()
+            self.wanted_ids = set()
             self.answer = None
             try:
                 answer.set_result(await sync_to_async(_read_rows, thread_sensitive=False)(ids))

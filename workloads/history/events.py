@@ -18,7 +18,7 @@ NOTIFY = "notifications.deliver"
 
 
 def channel(project_id: int) -> str:
-    """The channel of a project's live updates. They are grouped by project because
+    """Return the channel of a project's live updates. They are grouped by project because
     permissions are."""
     return f"project:{project_id}"
 
@@ -29,7 +29,7 @@ def announce(workload: Workload) -> None:
 
 
 def announce_nothing(workload: Workload) -> None:
-    """Announce nothing, for callers that announce several changes at once."""
+    """Do nothing: for callers of :func:`record_phase` that announce several changes at once."""
 
 
 def announce_output(workload: Workload) -> None:
@@ -63,7 +63,7 @@ def record_phase(
     message: str | None = None,
     actor: User | None = None,
     verb: str = "",
-    tell: Callable[[Workload], None] = announce,
+    announce_by: Callable[[Workload], None] = announce,
 ) -> None:
     """Write the workload's present phase as an event, and announce it by ``tell``."""
     Event.objects.create(
@@ -75,11 +75,11 @@ def record_phase(
         actor=actor,
     )
     send_once(NOTIFY, None, PERIODIC)
-    tell(workload)
+    announce_by(workload)
 
 
 def record_phases(workloads: Sequence[Workload], *, actor: User | None, verb: str) -> None:
-    """The same for many workloads, in one insert."""
+    """Write the present phase of each workload as an event, in one insert, and announce them."""
     Event.objects.bulk_create(
         Event(
             workload=it,
@@ -112,10 +112,10 @@ def record_note(
 
 
 def columns_before_deletion(workload: Workload) -> dict[str, str]:
-    """The columns that show how a deleted workload had ended. One that had not ended was stopped by
-    its deletion."""
-    phases = workload.events.exclude(phase__in=["", Phase.DELETING]).order_by("-pk")
-    last = phases.first()
+    """Return the columns that show how a deleted workload had ended. If it had not ended, its
+    deletion stopped it."""
+    phase_events = workload.events.exclude(phase__in=["", Phase.DELETING]).order_by("-pk")
+    last = phase_events.first()
     if last is None or last.phase not in ENDED:
         return {"phase": Phase.STOPPED}
     return {"phase": last.phase, "reason": last.reason, "message": last.message}

@@ -12,14 +12,15 @@ PROGRAM_ENDED = "Its program ended with exit code 0. Run starts it again."
 
 
 def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
-    """The observation as it is shown; no phase goes back within a run.
+    """Return the observation with a phase that does not go back within a run.
 
-    A workload that ran and gathers its ranks again is Degraded until all of them run. One that was
-    starting stays Initializing while a rank looks for another node. Only a preempted one is Pending
-    again. One that was never complete has lost no rank yet: it stays Pending, whatever its first
-    ranks do. If nobody watched, it counts as having been complete when every rank has a node or
-    lost one. One of a kind that never completes, such as a workspace, is Stopped when its program
-    ends.
+    - A workload that ran and gathers its ranks again is Degraded until all of them run.
+    - A workload that was starting stays Initializing while a rank looks for another node.
+    - Only a preempted workload is Pending again.
+    - A workload whose ranks were never all started stays Pending, whatever its first ranks do. If
+      this was not observed, they count as started when each has a node or lost one.
+    - A workload of a kind that never completes, such as a workspace, is Stopped when its program
+      ends.
     """
     if observation.phase is Phase.COMPLETED and not WorkloadKind(row.kind).traits.completes:
         return replace(
@@ -29,7 +30,7 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
     if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
         reason = observation.reason
         if reason is Reason.NONE and row.reason == Reason.RESTARTING:
-            reason = Reason.RESTARTING  # the next attempt is not whole yet
+            reason = Reason.RESTARTING  # not all ranks of the next attempt run yet
         message = observation.message or RANKS_START_AGAIN
         return replace(observation, phase=Phase.DEGRADED, reason=reason, message=message)
     began = row.phase == Phase.INITIALIZING or _had_all_nodes(observation)
@@ -41,19 +42,21 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
 
 
 def _had_all_nodes(observation: Observation) -> bool:
-    losers = [it for it in observation.ranks if it.lost_its_node]
-    return bool(losers) and all(it.node or it in losers for it in observation.ranks)
+    ranks = observation.ranks
+    if not any(rank.lost_its_node for rank in ranks):
+        return False
+    return all(rank.node or rank.lost_its_node for rank in ranks)
 
 
 def _as_waiting(observation: Observation) -> Observation:
-    """The observation as Pending, if some ranks have no place yet."""
-    few = sum(_is_unplaced(it) for it in observation.ranks)
-    if not few:
+    """Return the observation as Pending, if some ranks have no node yet."""
+    unplaced = sum(_is_unplaced(rank) for rank in observation.ranks)
+    if not unplaced:
         return observation
-    is_explained = observation.cause or observation.reason is not Reason.NONE
-    missing = f"Waiting for {few} of {len(observation.ranks)} ranks."
-    words = observation.message if is_explained else missing
-    return replace(observation, phase=Phase.PENDING, message=words)
+    message = observation.message
+    if not observation.cause and observation.reason is Reason.NONE:
+        message = f"Waiting for {unplaced} of {len(observation.ranks)} ranks."
+    return replace(observation, phase=Phase.PENDING, message=message)
 
 
 def _is_unplaced(rank: RankState) -> bool:

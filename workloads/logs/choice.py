@@ -45,7 +45,7 @@ class ShownLine:
     text: SafeString
 
     @property
-    def place(self) -> str:
+    def line_address(self) -> str:
         return line_address(self.line)
 
 
@@ -68,14 +68,14 @@ class Choice:
 
     workload: Workload
     names: dict[int, str]
-    tries: list[tuple[int, int]]
+    attempts: list[tuple[int, int]]
     run: int
     attempt: int
     ranks: tuple[int, ...]
-    refused: list[str]
+    unknown_ranks: list[str]
     text: str
-    only: bool
-    place: str
+    only_matches: bool
+    line_address: str
 
     @classmethod
     def of(cls, workload: Workload, query: QueryDict) -> Self:
@@ -93,14 +93,14 @@ class Choice:
         return cls(
             workload=workload,
             names=names,
-            tries=tries,
+            attempts=tries,
             run=run,
             attempt=attempt,
             ranks=tuple(sorted(ranks)),
-            refused=refused,
+            unknown_ranks=refused,
             text=exact_text(query, "text"),
-            only="only" in query,
-            place=place,
+            only_matches="only" in query,
+            line_address=place,
         )
 
     @property
@@ -118,7 +118,7 @@ class Choice:
         return older or self.workload.logs_complete
 
     @property
-    def late(self) -> str:
+    def missing_reason(self) -> str:
         """Why the end of the output is missing, if known."""
         return "" if self.is_over else missing_reason(self.workload.pk)
 
@@ -127,12 +127,12 @@ class Choice:
         return self.query_parameters_of(self.ranks)
 
     @property
-    def of_all(self) -> str:
+    def query_of_all(self) -> str:
         """The query that shows all ranks."""
         return self.query_parameters_of(self.names)
 
     @property
-    def of_none(self) -> str:
+    def query_of_none(self) -> str:
         return self.query_parameters_of(())
 
     def query_parameters_of(self, ranks: Collection[int]) -> str:
@@ -140,11 +140,11 @@ class Choice:
         pairs = [("try", f"{self.run}-{self.attempt}")]
         pairs += [("ranks", format_ranges(ranks) or NONE)] if len(ranks) < len(self.names) else []
         pairs += [("text", self.text)] if self.text else []
-        pairs += [("only", "on")] if self.only else []
+        pairs += [("only", "on")] if self.only_matches else []
         return urlencode(pairs)
 
     @property
-    def one_of_many(self) -> int | None:
+    def only_rank(self) -> int | None:
         """The only rank that is shown, if there are several."""
         return self.ranks[0] if len(self.ranks) == 1 < len(self.names) else None
 
@@ -159,11 +159,11 @@ class Choice:
         return format_ranges(self.ranks) if len(self.ranks) < len(self.names) else ""
 
     @property
-    def lacks_line(self) -> str:
+    def missing_line(self) -> str:
         """A message if the line in the address does not exist."""
-        if self.place == FIRST_ERROR:
+        if self.line_address == FIRST_ERROR:
             return "No error was found in the log of this run"
-        lacks = self.place and self.line(self.place) is None
+        lacks = self.line_address and self.line(self.line_address) is None
         return "The line of this link was not found" if lacks else ""
 
     @property
@@ -194,7 +194,7 @@ class Choice:
         """The window next to a cursor, around a line or a time, or of the last lines. While only
         matching lines are shown and the search is incomplete, an empty window that announces more.
         """
-        hits = self.hits if self.only else None
+        hits = self.hits if self.only_matches else None
         earlier = merge.decode_cursor(before)
         later = merge.decode_cursor(after)
         middle = self._middle(time)
@@ -214,13 +214,13 @@ class Choice:
         return merge.last_window(self.streams, unfinished=self.is_over, lines=last_lines)
 
     def _middle(self, time: str) -> merge.Cursor | None:
-        line = self.line(self.place)
+        line = self.line(self.line_address)
         moment = _parse_time(time)
         if line is not None:
             return cursor_at_line(self.streams, *line)
         return cursor_at_time(self.streams, moment) if moment else None
 
-    def named(self, lines: list[Line]) -> list[ShownLine]:
+    def shown_lines(self, lines: list[Line]) -> list[ShownLine]:
         mark = mark_pattern(self.text)
         return [
             ShownLine(

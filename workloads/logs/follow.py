@@ -23,7 +23,7 @@ class MergedOutput:
     attempt are ``fixed``, later ones are not followed."""
 
     names: Mapping[int, str]
-    fixed: bool
+    is_fixed: bool
     positions: dict[Stream, int] = field(default_factory=dict)
 
     @classmethod
@@ -57,9 +57,9 @@ class MergedOutput:
     def lines(self, workload: Workload) -> list[Line]:
         """New lines, oldest first, up to a limit. A rank's last line counts without a line break
         once its output is complete."""
-        self._look_for_more(workload)
-        over = workload.logs_complete or self.fixed
-        sources = [self._after(stream, unfinished=over) for stream in self.positions]
+        self._add_new_streams(workload)
+        over = workload.logs_complete or self.is_fixed
+        sources = [self._lines_after(stream, unfinished=over) for stream in self.positions]
         lines = list[Line]()
         room = BYTES_AT_ONCE
         for line, stream in islice(merged(*sources, key=lambda it: it[0].order), LINES_AT_ONCE):
@@ -75,13 +75,13 @@ class MergedOutput:
         name = f"{self.names.get(line.rank, line.rank)} " if named else ""
         return f"{moment}{name}{plain_text(line.data)}\n"
 
-    def _after(self, stream: Stream, *, unfinished: bool) -> Iterator[tuple[Line, Stream]]:
+    def _lines_after(self, stream: Stream, *, unfinished: bool) -> Iterator[tuple[Line, Stream]]:
         for line in read_forward(stream, self.positions[stream], unfinished=unfinished):
             yield line, stream
 
-    def _look_for_more(self, workload: Workload) -> None:
+    def _add_new_streams(self, workload: Workload) -> None:
         """Add ranks that have started, and streams of later attempts."""
-        if self.fixed:
+        if self.is_fixed:
             return
         newest = max(((it.run, it.attempt) for it in self.positions), default=(workload.run, 0))
         for stream in streams(workload.pk):

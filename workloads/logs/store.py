@@ -49,15 +49,15 @@ class Stream:
         return log_folder(self.workload_id) / f"{self.run}-{self.attempt}-{self.rank}.log"
 
     @property
-    def index(self) -> Path:
+    def index_path(self) -> Path:
         return self.path.with_suffix(".index")
 
     @property
-    def first(self) -> Path:
+    def first_path(self) -> Path:
         return self.path.with_suffix(".first")
 
     @property
-    def cursor(self) -> Path:
+    def cursor_path(self) -> Path:
         return self.path.with_suffix(".cursor")
 
 
@@ -83,8 +83,8 @@ class Index:
 
     def __init__(self, stream: Stream) -> None:
         self._file: BinaryIO | None = None
-        if stream.index.exists():
-            self._file = stream.index.open("rb")
+        if stream.index_path.exists():
+            self._file = stream.index_path.open("rb")
         self._last: Chunk | None = None
 
     def __enter__(self) -> Self:
@@ -108,7 +108,7 @@ class Index:
         record = os.pread(self._file.fileno(), RECORD.size, number * RECORD.size)
         return Chunk(*RECORD.unpack(record))
 
-    def at(self, offset: int) -> datetime:
+    def time_at(self, offset: int) -> datetime:
         """The time at which the byte at ``offset`` was collected."""
         if self._last and self._last.offset <= offset < self._last.end:
             return self._last.moment
@@ -151,7 +151,7 @@ def size(stream: Stream) -> int:
 def first_offset(stream: Stream) -> int:
     """Start of the first line that was not cut; 0 if nothing was."""
     try:
-        return int(stream.first.read_text())
+        return int(stream.first_path.read_text())
     except FileNotFoundError:
         return 0
 
@@ -171,9 +171,9 @@ def cut_head(stream: Stream, keep: int) -> bool:
     with stream.path.open("r+b") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         os.pwrite(file.fileno(), text, start - len(text))
-        draft = stream.first.with_suffix(".draft")
+        draft = stream.first_path.with_suffix(".draft")
         draft.write_text(str(begin))
-        draft.replace(stream.first)  # from now on nobody reads what was before
+        draft.replace(stream.first_path)  # from now on nobody reads what was before
         return free_head(stream.path, begin - 1)
 
 
@@ -203,7 +203,7 @@ def append(
         _write(stream.path, end, data)
         if cursor:
             _write_cursor(stream, records + 1, cursor)
-        _write(stream.index, records * RECORD.size, RECORD.pack(moment, end, len(data)))
+        _write(stream.index_path, records * RECORD.size, RECORD.pack(moment, end, len(data)))
     return True
 
 
@@ -213,7 +213,7 @@ def read_cursor(stream: Stream) -> str:
     After a power failure it may be that of a lost chunk: a gap is better than a repetition.
     """
     try:
-        text = stream.cursor.read_text()
+        text = stream.cursor_path.read_text()
     except FileNotFoundError:
         return ""
     _, records = _last_chunk(stream)
@@ -242,8 +242,8 @@ def open_snapshot(stream: Stream) -> Iterator[StreamCopy]:
         try:
             begin = first_offset(stream)
             (last, records) = _last_chunk(stream)
-            kept = stream.cursor.read_bytes() if stream.cursor.exists() else b""
-            index = stream.index.read_bytes()[: records * RECORD.size] if last else b""
+            kept = stream.cursor_path.read_bytes() if stream.cursor_path.exists() else b""
+            index = stream.index_path.read_bytes()[: records * RECORD.size] if last else b""
         finally:
             fcntl.flock(log, fcntl.LOCK_UN)
         yield StreamCopy(log, last.end if last else 0, index, kept, begin)
@@ -271,7 +271,7 @@ def _write_cursor(stream: Stream, records: int, cursor: str) -> None:
     line = f"{records} {cursor}".ljust(SLOT - 1) + "\n"
     if len(line) > SLOT or not line.isascii():
         raise ValueError(f"This cursor is too long to be kept: {cursor}")
-    with stream.cursor.open("r+b" if stream.cursor.exists() else "w+b") as file:
+    with stream.cursor_path.open("r+b" if stream.cursor_path.exists() else "w+b") as file:
         file.seek(records % 2 * SLOT)
         file.write(line.encode())
 

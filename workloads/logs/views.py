@@ -32,7 +32,7 @@ def log_lines(request: Request, pk: UUID) -> HttpResponse:
     where = {name: request.GET.get(name, "") for name in ("before", "after", "time")}
     window = choice.window(**where)
     context = {
-        "lines": choice.named(window.lines),
+        "lines": choice.shown_lines(window.lines),
         "start": merge.encode_cursor(window.start),
         "end": merge.encode_cursor(window.end),
         "window": window,
@@ -52,7 +52,7 @@ def log_search(request: Request, pk: UUID) -> JsonResponse:
     if hits is None:
         return JsonResponse({"count": 0, "searched": 0, "size": 0, "hit": None})
     hits.search(SEARCH_SECONDS)
-    line = choice.line(choice.place)
+    line = choice.line(choice.line_address)
     go = request.GET.get("go", "next")
     hit = hits.step(line, go) if hits.is_done else None
     place = (
@@ -69,9 +69,9 @@ async def log_download(request: Request, pk: UUID) -> HttpResponse | StreamingHt
     if not request.user.is_authenticated:
         return redirect(f"{reverse('account_login')}?next={request.path}")
     choice = await sync_to_async(_choice_with_ranks)(request, pk)
-    if choice.one_of_many is not None:
+    if choice.only_rank is not None:
         stream = choice.streams[0]
-        name = choice.names[choice.one_of_many]
+        name = choice.names[choice.only_rank]
         start = await sync_to_async(first_offset)(stream)
         end = await sync_to_async(size)(stream)
         response = StreamingHttpResponse(

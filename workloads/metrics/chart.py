@@ -49,7 +49,7 @@ class Chart:
 
 
 def training_charts(workload: Workload, run: int | None = None) -> list[Chart]:
-    """Charts of reported metrics by step. If a step was repeated the later value counts."""
+    """Return charts of reported metrics by step. If a step was repeated the later value counts."""
     samples = _thin_samples(workload, SampleKind.TRAINING, run, lines=1)
     series: dict[str, dict[float, float]] = defaultdict(dict)
     for sample in samples:
@@ -65,7 +65,7 @@ def training_charts(workload: Workload, run: int | None = None) -> list[Chart]:
 
 
 def usage_charts(workload: Workload, run: int | None = None) -> list[Chart]:
-    """Charts of ranks' usage by time, in seconds since 1970."""
+    """Return charts of the ranks' usage by time, in seconds since 1970."""
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
     samples = _thin_samples(workload, SampleKind.USAGE, run, lines=len(names))
     values: dict[str, dict[int, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
@@ -88,9 +88,9 @@ def _usage_chart(name: str, points: dict[int, dict[int, float]], names: dict[int
 def _thin_samples(
     workload: Workload, kind: SampleKind, run: int | None, *, lines: int
 ) -> Iterable[Any]:
-    """Samples, oldest first: every n-th of each rank, and always the newest.
+    """Return samples, oldest first: every n-th of each rank, and always the newest.
 
-    If several ranks report the same training, the lowest counts.
+    If several ranks report the same training, the lowest rank counts.
     """
     samples = workload.samples.filter(kind=kind).order_by()
     if run is not None:
@@ -105,9 +105,9 @@ def _thin_samples(
     stride = max(ceil(max(counts.values()) / budget), 1)
     newest_first = [F("at").desc(), F("id").desc()]
     number = Window(RowNumber(), partition_by=[F("rank")], order_by=newest_first)
-    chosen = samples.annotate(number=number).annotate(place=F("number") % stride)
-    wanted = chosen.filter(place=1 % stride).order_by("at", "id")
-    return wanted.values("rank", "step", "at", "values")
+    numbered = samples.annotate(number=number).annotate(remainder=F("number") % stride)
+    chosen = numbered.filter(remainder=1 % stride).order_by("at", "id")
+    return chosen.values("rank", "step", "at", "values")
 
 
 def _sort_key(name: str) -> tuple[int, str]:

@@ -11,22 +11,23 @@ Curves = dict[str, list[list[float]]]
 
 
 def extend_curves(curves: Curves, samples: Sequence[Sample]) -> Curves:
-    """Curves continued with later samples. If several ranks report the same training, the lowest
-    counts."""
+    """Return the curves, continued with later samples. If several ranks report the same training,
+    the lowest rank counts."""
     lowest = min((sample.rank for sample in samples), default=0)
-    own = [sample for sample in samples if sample.rank == lowest]
+    of_lowest = [sample for sample in samples if sample.rank == lowest]
     longer = {name: list(points) for name, points in curves.items()}
     for name in CURVE_NAMES:
-        new = [[one.step, one.values[name]] for one in own if name in one.values]
+        new = [[sample.step, sample.values[name]] for sample in of_lowest if name in sample.values]
         if new:
             stride = -(-len(new) // MOST_POINTS)
-            longer[name] = join_points(longer.get(name, []), new[::-1][::stride][::-1])
+            thinned = new[::-1][::stride][::-1]  # from the end, so that the newest point stays
+            longer[name] = join_points(longer.get(name, []), thinned)
     return longer
 
 
 def join_points(old: Points, new: Points) -> list[list[float]]:
-    """Join points, thinned to the limit. A repeated step, after a restart, replaces all points from
-    it on."""
+    """Return the old points followed by the new ones, thinned to the limit. If a restart repeats a
+    step, the points from that step on are replaced."""
     points: list[list[float]] = [list(point) for point in old]
     for point in new:
         while points and points[-1][0] >= point[0]:

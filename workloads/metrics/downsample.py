@@ -19,7 +19,7 @@ def thin_if_due(workload: Workload, added: Sequence[Sample]) -> None:
 
 
 def thin_samples(workload: Workload, kind: SampleKind) -> int:
-    """Delete every second sample of each rank in the older half; returns how many.
+    """Delete every second sample of each rank in the older half, and return how many.
 
     Repeated, this keeps recent samples complete and thins out old ones more and more.
     """
@@ -30,7 +30,7 @@ def thin_samples(workload: Workload, kind: SampleKind) -> int:
     middle = samples.order_by("at", "id").values_list("at", flat=True)[count // 2]
     number = Window(RowNumber(), partition_by=[F("rank")], order_by=[F("at"), F("id")])
     older = samples.filter(at__lt=middle).order_by().annotate(number=number)
-    doomed = [pk for pk, place in older.values_list("pk", "number") if place % 2 == 0]
-    for start in range(0, len(doomed), CHUNK):
-        Sample.objects.filter(pk__in=doomed[start : start + CHUNK]).delete()
-    return len(doomed)
+    excess = [pk for pk, number in older.values_list("pk", "number") if number % 2 == 0]
+    for start in range(0, len(excess), CHUNK):
+        Sample.objects.filter(pk__in=excess[start : start + CHUNK]).delete()
+    return len(excess)

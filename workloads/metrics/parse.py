@@ -29,12 +29,13 @@ RESUMED = "resumed"
 
 @dataclass
 class _Batch:
-    """The result of one pass over new output: samples, how far it read, and what is left."""
+    """The result of one pass over new output: the samples, how far each rank was read (``parsed``),
+    and whether there is more to read."""
 
     samples: list[Sample] = field(default_factory=list)
     parsed: dict[str, int] = field(default_factory=dict)
-    resumed: int | None = None
-    left: bool = False
+    resumed_step: int | None = None
+    has_more: bool = False
 
 
 def store_samples(
@@ -49,15 +50,15 @@ def store_samples(
     while True:
         batch = _read_batch(workload, attempt, ended=ended)
         if batch.parsed != attempt.parsed and not _store_batch(workload, attempt, batch):
-            return False  # another process did; the next round continues from there
-        if not batch.left:
+            return False  # another process read it; the next round continues from there
+        if not batch.has_more:
             return True
         if time.monotonic() > deadline:
             return False
 
 
 def parse_line(line: bytes) -> dict[str, Any] | None:
-    """The object in a line that is a sample or event, else ``None``."""
+    """Return the object in a line that is a sample or event, else ``None``."""
     text = line.strip()
     if not text.startswith(b"{") or len(text) > LONGEST_LINE:
         return None
@@ -74,7 +75,7 @@ def _read_batch(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
     batch = _Batch(parsed=dict(attempt.parsed))
     for rank in range(workload.num_pods):
         if len(batch.samples) > MOST_AT_ONCE:
-            batch.left = True
+            batch.has_more = True
             break
         stream = logs.Stream(workload.pk, attempt.run, attempt.attempt, rank)
         start = max(batch.parsed.get(str(rank), 0), logs.first_offset(stream))
@@ -86,7 +87,7 @@ def _read_batch(workload: Workload, attempt: Attempt, *, ended: bool) -> _Batch:
             end = len(data)
         if end:
             batch.parsed[str(rank)] = start + end
-            batch.left = batch.left or len(data) == CHUNK_BYTES
+            batch.has_more = batch.has_more or len(data) == CHUNK_BYTES
             if b'"step"' in data:
                 _add_records(batch, attempt, stream, data[:end], start)
     return batch
@@ -97,23 +98,21 @@ def _add_records(
 ) -> None:
     with Index(stream) as index:
         for line in data.split(b"\n"):
-            if record := parse_line(line):
-                if "event" in record:
-                    if record["event"] == RESUMED:
-                        batch.resumed = int(record["step"])
-                else:
-                    batch.samples.append(
-                        Sample(
-                            workload_id=attempt.workload_id,
-                            kind=SampleKind.TRAINING,
-                            run=attempt.run,
-                            attempt=attempt.attempt,
-                            rank=stream.rank,
-                            step=int(record["step"]),
-                            at=index.at(offset),
-                            values=_numbers(record),
-                        )
-                    )
+            record = parse_line(line)
+            if record and record.get("event") == RESUMED:
+                batch.resumed_step = int(record["step"])
+            elif record and "event" not in record:
+                sample = Sample(
+                    workload_id=attempt.workload_id,
+                    kind=SampleKind.TRAINING,
+                    run=attempt.run,
+                    attempt=attempt.attempt,
+                    rank=stream.rank,
+                    step=int(record["step"]),
+                    at=index.time_at(offset),
+                    values=_numbers(record),
+                )
+                batch.samples.append(sample)
             offset += len(line) + 1
 
 
@@ -127,15 +126,16 @@ def _numbers(record: dict[str, Any]) -> dict[str, float]:
 
 
 def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
+    """Store the samples and how far they were read; ``False`` if another process was first."""
     with transaction.atomic():
         row = Attempt.objects.select_for_update().get(pk=attempt.pk)
         if row.parsed != attempt.parsed:
             return False
         samples = Sample.objects.bulk_create(batch.samples)
         row.parsed = batch.parsed
-        if batch.resumed is not None and row.resumed_step is None:
-            row.resumed_step = batch.resumed
-            text = f"Training resumed from step {batch.resumed}."
+        if batch.resumed_step is not None and row.resumed_step is None:
+            row.resumed_step = batch.resumed_step
+            text = f"Training resumed from step {batch.resumed_step}."
             events.record_note(workload, text, source="training")
         row.save(update_fields=["parsed", "resumed_step"])
         if samples:
@@ -148,14 +148,14 @@ def _store_batch(workload: Workload, attempt: Attempt, batch: _Batch) -> bool:
 def _remember_last(workload: Workload, samples: list[Sample]) -> None:
     """Store the newest value of each metric, because the last sample may be a test without a loss,
     and some metrics' curves."""
-    kept = dict(workload.last_metrics)
+    last_metrics = dict(workload.last_metrics)
     for sample in samples:
-        kept |= {**sample.values, "step": sample.step}
-        if len(kept) > MOST_VALUES:
-            kept = {**sample.values, "step": sample.step}
+        last_metrics |= {**sample.values, "step": sample.step}
+        if len(last_metrics) > MOST_VALUES:
+            last_metrics = {**sample.values, "step": sample.step}
     curves = curve.extend_curves(workload.curves, samples)
-    Workload.objects.filter(pk=workload.pk).update(last_metrics=kept, curves=curves)
-    workload.last_metrics = kept
+    Workload.objects.filter(pk=workload.pk).update(last_metrics=last_metrics, curves=curves)
+    workload.last_metrics = last_metrics
     workload.curves = curves
 
 

@@ -20,8 +20,8 @@ def metrics_data(request: Request, pk: UUID) -> HttpResponse:
     run = parse_number(request.GET.get("run", ""))
     response = JsonResponse(
         {
-            "training": [one.as_json() for one in chart.training_charts(workload, run)],
-            "usage": [one.as_json() for one in chart.usage_charts(workload, run)],
+            "training": [it.as_json() for it in chart.training_charts(workload, run)],
+            "usage": [it.as_json() for it in chart.usage_charts(workload, run)],
         }
     )
     response["Cache-Control"] = "no-store"

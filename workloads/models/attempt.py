@@ -9,11 +9,12 @@ if TYPE_CHECKING:
 
 
 class Attempt(models.Model):
-    """``parsed`` maps a rank to how many bytes of its output were searched for metrics. It is
-    updated in the transaction that stores the samples, so that each sample is stored exactly once.
+    """One start of a gang.
 
-    ``resumed_step`` is the checkpoint step at which the training says it resumed. ``complete``: all
-    output of this attempt is in our store.
+    ``parsed`` maps a rank to how many bytes of its output were searched for metrics. It is updated
+    in the transaction that stores the samples, so that each sample is stored exactly once.
+    ``resumed_step`` is the step of the checkpoint from which the training says that it resumed.
+    ``complete``: all output of this attempt is in our store.
     """
 
     workload = models.ForeignKey(
@@ -37,7 +38,7 @@ class Attempt(models.Model):
         return f"run {self.run}, attempt {self.attempt + 1}"
 
     @staticmethod
-    def note(workload: "Workload") -> None:
+    def create_missing(workload: "Workload") -> None:
         """Create the missing rows up to the workload's current attempt."""
         present = set(
             Attempt.objects.filter(workload=workload, run=workload.run).values_list(
@@ -46,6 +47,7 @@ class Attempt(models.Model):
         )
         missing = [n for n in range(workload.attempt + 1) if n not in present]
         if missing:
+            # Another process may have created some of them meanwhile.
             Attempt.objects.bulk_create(
                 (Attempt(workload=workload, run=workload.run, attempt=n) for n in missing),
                 ignore_conflicts=True,

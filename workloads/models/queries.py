@@ -58,16 +58,16 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         return self.filter(name__icontains=part).order_by("-created_at", "-pk")
 
     def active(self) -> Self:
-        """Neither finished nor stopped: something is still going to happen on the cluster."""
+        """Workloads that neither ended nor were stopped: the cluster still works on them."""
         return self.filter(phase__in=ACTIVE, deleted_at=None)
 
     def holding(self) -> Self:
-        """Holds resources of its cluster, or is about to give them back."""
+        """Workloads that hold resources of their cluster, or are about to give them back."""
         return self.filter(phase__in=HOLDING, deleted_at=None)
 
     def occupying(self) -> Self:
-        """Takes up space on machines: holds resources, or is being deleted with pods still
-        running."""
+        """Workloads that take up space on machines: they hold resources, or are being deleted and
+        have pods that still run."""
         leaving = Q(phase=Phase.DELETING, running_pods__gt=0)
         return self.filter(Q(phase__in=HOLDING) | leaving, deleted_at=None)
 
@@ -75,18 +75,18 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
         """Workloads that admission may start, in the order they were queued."""
         return self.filter(phase=Phase.PENDING, deleted_at=None).order_by("queued_at", "pk")
 
-    def names_asking_for(self, pool: str) -> list[str]:
-        """Names of unfinished workloads that ask for this node pool."""
-        asking = self.filter(deleted_at=None).exclude(spec_json__nodePools=[])
-        rows = asking.exclude(phase__in=TERMINAL).order_by("name")
-        named = rows.values_list("name", "spec_json__nodePools")
-        return [name for name, pools in named if pool in (pools or ())]
+    def names_requesting(self, pool: str) -> list[str]:
+        """Return the names of unfinished workloads that request this node pool."""
+        requesting = self.filter(deleted_at=None).exclude(spec_json__nodePools=[])
+        rows = requesting.exclude(phase__in=TERMINAL).order_by("name")
+        pairs = rows.values_list("name", "spec_json__nodePools")
+        return [name for name, pools in pairs if pool in (pools or ())]
 
     def for_list(self) -> Self:
         rows = self.select_related("project", "cluster", "created_by")
         return rows.defer("manifest_json")  # large, and rarely needed
 
-    def standing(self, *also: str) -> Self:
+    def with_state_columns(self, *also: str) -> Self:
         """Load only the columns of the current state, plus ``also``, for frequent queries. Others
         are loaded on access."""
         return self.only(*STATE_COLUMNS, *also)

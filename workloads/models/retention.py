@@ -25,24 +25,24 @@ def remove_logs(workload_id: UUID) -> None:
 
 
 def removal_time(*, ended: datetime, deleted: datetime) -> datetime:
-    """When a deleted workload is removed for good."""
+    """Return when a deleted workload is removed for good."""
     retention = timedelta(days=settings.RETENTION_DAYS)
     return max(ended + retention, deleted + min(retention, MINIMUM_RETENTION))
 
 
 def retention_sentence(whose: str = "Its") -> str:
-    """A sentence on what happens to the output of a workload that is deleted now, or ``Their`` of
-    several."""
+    """Return a sentence about what happens to the output of a workload that is deleted now. With
+    ``Their`` it is about several workloads."""
     days = min(settings.RETENTION_DAYS, MINIMUM_RETENTION.days)
     if days <= 0:
         return f"{whose} logs, metrics and events are deleted, too."
-    kept = f"{whose} logs, metrics and events are kept"
-    return f"{kept} for at least {days} day{'s' * (days > 1)}."
+    unit = "day" if days == 1 else "days"
+    return f"{whose} logs, metrics and events are kept for at least {days} {unit}."
 
 
 def expired_filter(now: datetime) -> Q:
-    """A filter for deleted workloads whose retention is over. For one that never completed, the
-    deletion counts as its end."""
+    """Return a filter for deleted workloads whose retention is over. If a workload never completed,
+    its deletion counts as its end."""
     retention = timedelta(days=settings.RETENTION_DAYS)
     long_ended = Q(completed_at__lte=now - retention)
     long_ended |= Q(completed_at=None, deleted_at__lte=now - retention)
@@ -50,10 +50,11 @@ def expired_filter(now: datetime) -> Q:
 
 
 def with_the_project(collector: Any, field: Any, rows: Any, using: str) -> None:
-    """``on_delete`` for a project: delete its deleted workloads with their output.
+    """Delete the project's deleted workloads with their output: the ``on_delete`` of a project.
     ``ProtectedError`` if it has workloads that are not deleted."""
-    keeps = rows.filter(deleted_at=None).exists()
-    rule = PROTECT if keeps else CASCADE
-    rule(collector, field, rows, using)
-    for pk in () if keeps else rows.values_list("pk", flat=True):
+    if rows.filter(deleted_at=None).exists():
+        PROTECT(collector, field, rows, using)
+        return
+    CASCADE(collector, field, rows, using)
+    for pk in rows.values_list("pk", flat=True):
         transaction.on_commit(partial(remove_logs, pk), using=using)

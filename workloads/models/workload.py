@@ -79,9 +79,10 @@ LIMIT_INDEXES = [
 
 @cache
 def _address_around_id(script_prefix: str) -> tuple[str, str]:
-    """A workload's address before and after its id; cached because each row of a table needs it."""
-    some = uuid.UUID(int=0)
-    before, _, after = reverse("workload-detail", args=[some]).partition(str(some))
+    """Return the parts of a workload's address before and after its id. Cached, because each row of
+    a table needs them."""
+    example = uuid.UUID(int=0)
+    before, _, after = reverse("workload-detail", args=[example]).partition(str(example))
     return before, after
 
 
@@ -214,14 +215,15 @@ class Workload(models.Model):
 
     @cached_property
     def spec_fault(self) -> str:
-        """Why current rules no longer accept its spec, in words; empty if they do."""
+        """Why current rules no longer accept the spec, in words; empty if they do."""
         return document_fault(WorkloadSpec, self.spec_json)
 
     @property
     def has_tools(self) -> bool:
-        whole = as_mapping(self.spec_json)
-        parts = (as_mapping(whole.get(role)) for role in ("worker", "master"))
-        return bool(whole.get("relatedUrls")) or any(part.get("connections") for part in parts)
+        spec = as_mapping(self.spec_json)
+        replicas = (as_mapping(spec.get(role)) for role in ("worker", "master"))
+        has_connections = any(replica.get("connections") for replica in replicas)
+        return bool(spec.get("relatedUrls")) or has_connections
 
     @property
     def handle(self) -> Handle:
@@ -233,23 +235,24 @@ class Workload(models.Model):
 
     @property
     def is_settled(self) -> bool:
-        """Whether it no longer changes by itself: it ended, and all of its output is stored."""
+        """Whether the workload no longer changes by itself: it ended, and all of its output is
+        stored."""
         return self.logs_complete and not self.is_active
 
     @property
-    def if_deleted(self) -> str:
+    def retention_sentence(self) -> str:
         return retention_sentence()
 
     @property
-    def kept_until(self) -> datetime | None:
+    def removal_time(self) -> datetime | None:
         """When a deleted workload is removed for good; ``None`` if it is not deleted."""
         if self.deleted_at is None:
             return None
         return removal_time(ended=self.completed_at or self.deleted_at, deleted=self.deleted_at)
 
     @property
-    def holds(self) -> bool:
-        """Whether it holds resources of its cluster."""
+    def holds_resources(self) -> bool:
+        """Whether the workload holds resources of its cluster."""
         return self.phase in HOLDING
 
     @property
@@ -267,14 +270,16 @@ class Workload(models.Model):
     @property
     def pending_total(self) -> float:
         """Seconds spent waiting so far, in all runs."""
-        return self.pending_seconds + self._spent_if(self.phase in WAITING)
+        return self.pending_seconds + self._seconds_in_phase_if(self.phase in WAITING)
 
     @property
     def running_total(self) -> float:
         """Seconds spent running so far, in all runs."""
-        return self.running_seconds + self._spent_if(counts_as_running(self.phase, self.reason))
+        return self.running_seconds + self._seconds_in_phase_if(
+            counts_as_running(self.phase, self.reason)
+        )
 
-    def _spent_if(self, counts: bool) -> float:
+    def _seconds_in_phase_if(self, counts: bool) -> float:
         spent = (timezone.now() - self.phase_updated_at).total_seconds()
         return max(spent, 0.0) if counts else 0.0
 
@@ -287,7 +292,7 @@ class Workload(models.Model):
         at: datetime | None = None,
         **also: Any,
     ) -> bool:
-        """Move by a guarded UPDATE; ``False`` if the move is illegal or someone else was first.
+        """Move to another phase; ``False`` if the move is illegal or another process was first.
 
         ``at`` is the time of the change according to the cluster. It is ignored if it is not later
         than the start of the present phase. ``also`` are other columns to set in the same
@@ -307,14 +312,16 @@ class Workload(models.Model):
             **times_of_move(self, origin, to, now),
             **also,
         }
+        # A guarded UPDATE: if two processes move the workload, the phase lets one of them through.
         rows = Workload.objects.filter(pk=self.pk, phase=origin, run=self.run, deleted_at=None)
         won = rows.update(**changes)
         if won:
-            self._take_over(changes)
+            self._set_written_values(changes)
         return bool(won)
 
-    def _take_over(self, changes: dict[str, Any]) -> None:
-        """Set the written values on this object; what the database computed is loaded on access."""
+    def _set_written_values(self, changes: dict[str, Any]) -> None:
+        """Set the written values on this object. Values that the database computed are loaded on
+        access."""
         for name, value in changes.items():
             if isinstance(value, Combinable):
                 self.__dict__.pop(name, None)

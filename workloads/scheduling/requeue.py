@@ -44,7 +44,7 @@ def _requeue(workload: Workload, said: str) -> None:
         return
     events.record_phase(workload, message=" ".join(filter(None, [workload.message, said])))
     if not workload.logs_complete:
-        Attempt.note(workload)  # its output still has to be collected
+        Attempt.create_missing(workload)  # its output still has to be collected
     fresh: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
     workload.move(Phase.RESUMING, **why, run=workload.run + 1, **fresh)
     start_ranks_afresh(workload)

@@ -90,7 +90,7 @@ def _format_number(value: float) -> str:
 
 
 def _allocated_gpus(workload: Workload) -> str:
-    return _format_number(workload.gpus if workload.holds else 0)
+    return _format_number(workload.gpus if workload.holds_resources else 0)
 
 
 def _pod_counts(workload: Workload) -> str:
@@ -271,7 +271,7 @@ COLUMNS: tuple[Column, ...] = (
         only_deleted=True,
     ),
     Column(
-        "kept", "Kept until", lambda w: _format_time(w.kept_until), cell="kept", only_deleted=True
+        "kept", "Kept until", lambda w: _format_time(w.removal_time), cell="kept", only_deleted=True
     ),
 )
 BY_KEY = {column.key: column for column in COLUMNS}

@@ -67,7 +67,7 @@ class Row:
             created_at=workload.created_at,
             completed_at=workload.completed_at,
             deleted_at=workload.deleted_at,
-            kept_until=workload.kept_until,
+            kept_until=workload.removal_time,
             metrics=tuple(format_metrics(workload)),
             loss=tuple((step, value) for step, value in workload.curves.get("loss", ())),
             is_own=workload.created_by_id == user.pk,

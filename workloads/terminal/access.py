@@ -25,7 +25,7 @@ SLOT_SECONDS = 60.0
 
 
 class NotOpened(Exception):
-    """Nothing was opened. The message says why, for the person who asked."""
+    """Nothing was opened. The message says why, for the person who tried."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class OpenTerminal:
     slot: str
 
     @property
-    def name(self) -> str:
+    def slots_name(self) -> str:
         return f"terminals:{self.user.pk}"
 
 
 def why_no_terminal(workload: Workload, user: User) -> str:
-    """Why ``user`` can open no terminal now; empty where they can."""
+    """Return why ``user`` can open no terminal now; empty if they can."""
     if not workload.cluster.capabilities.terminal:
         return f"The cluster {workload.cluster.name} does not support terminals."
     if not any(rank.phase == RankPhase.RUNNING for rank in workload.ranks.all()):
@@ -54,14 +54,14 @@ def why_no_terminal(workload: Workload, user: User) -> str:
 
 
 def find_rank(user: User | None, workload_id: UUID, number: int) -> tuple[User, Rank] | None:
-    """The user and the rank, for users who may stop the workload; ``None`` for everyone else, and
-    if there is no such rank."""
+    """Return the user and the rank if the user may stop the workload; ``None`` if not, or if there
+    is no such rank."""
     if user is None:
         return None
-    rows = Rank.objects.filter(workload__in=Workload.objects.open_to(user, "workloads.update"))
-    rank = rows.filter(workload=workload_id, rank=number)
-    row = rank.select_related("workload__project", "workload__cluster").first()
-    return (user, row) if row else None
+    ranks = Rank.objects.filter(workload__in=Workload.objects.open_to(user, "workloads.update"))
+    ranks = ranks.select_related("workload__project", "workload__cluster")
+    rank = ranks.filter(workload=workload_id, rank=number).first()
+    return (user, rank) if rank else None
 
 
 def start_terminal(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> OpenTerminal:
@@ -69,7 +69,8 @@ def start_terminal(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> OpenT
     too many terminals open."""
     workload = rank.workload
     owner = workload.created_by_id
-    if problem := why_no_terminal(workload, user) or why_not_running(rank):
+    problem = why_no_terminal(workload, user) or why_not_running(rank)
+    if problem:
         raise NotOpened(problem)
     name = f"terminals:{user.pk}"
     slot = uuid4().hex
@@ -90,33 +91,37 @@ def start_terminal(user: User, rank: Rank, argv: Sequence[str] = SHELL) -> OpenT
 
 
 def reason_to_end(visit: OpenTerminal, user: User | None) -> str:
-    """Why an open terminal must end now; empty if it may stay. ``user`` is who its session or token
-    belongs to now. Also keeps its place in the number of terminals that one user may have."""
+    """Return why an open terminal must end now; empty if it may stay. ``user`` is the one to whom
+    its session or token belongs now. Also renews its slot among the terminals of the user."""
     allowed = find_rank(user, visit.workload.pk, visit.rank.rank)
     if allowed is None or allowed[0] != visit.user:
         return "You are no longer signed in, or no longer have access to this workload."
-    if problem := why_no_entry(allowed[1], allowed[0]):
+    problem = why_no_entry(allowed[1], allowed[0])
+    if problem:
         return problem
+    # The slot is a lease: without this renewal it would be free for another terminal. One more is
+    # allowed, so that a renewal never fails.
     slots.take_slot(
-        visit.name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS
+        visit.slots_name, visit.slot, most=settings.TERMINALS_PER_USER + 1, seconds=SLOT_SECONDS
     )
     return ""
 
 
 def end_terminal(visit: OpenTerminal, why: str) -> None:
-    """End the shell. The reason is recorded; what was typed and shown never is."""
+    """End the shell and record the reason. Input and output are never recorded."""
     visit.session.close()
-    slots.release_slot(visit.name, visit.slot)
-    text = f"Terminal closed in {visit.rank.name}: {why}" if why else ""
-    message = text or f"Terminal closed in {visit.rank.name}."
+    slots.release_slot(visit.slots_name, visit.slot)
+    message = f"Terminal closed in {visit.rank.name}."
+    if why:
+        message = f"Terminal closed in {visit.rank.name}: {why}"
     events.record_action(visit.workload, message, actor=visit.user, verb="terminal")
 
 
 def why_no_entry(rank: Rank, user: User) -> str:
-    """Why ``user`` cannot be inside this rank; empty where they can."""
+    """Return why ``user`` may not enter this rank; empty if they may."""
     return why_not_running(rank) or why_kept_out(rank.workload, user)
 
 
 def why_not_running(rank: Rank) -> str:
-    """Says that the rank is not running; empty if it is."""
+    """Return that the rank is not running, as a sentence; empty if it is."""
     return "" if rank.phase == RankPhase.RUNNING else f"{rank.name} is {rank.phase}."

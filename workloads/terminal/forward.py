@@ -33,7 +33,7 @@ class Forward:
     slot: str
 
     @property
-    def name(self) -> str:
+    def slots_name(self) -> str:
         return _slots_name(self.user)
 
 
@@ -41,7 +41,8 @@ def open_forward(user: User, rank: Rank, port: int | None) -> Forward:
     """Connect to a port that the rank listens on. Raises :class:`NotOpened`."""
     if port is None or port not in PORTS:
         raise NotOpened("port must be a number from 1 to 65535.")
-    if problem := access.why_no_entry(rank, user):
+    problem = access.why_no_entry(rank, user)
+    if problem:
         raise NotOpened(problem)
     slot = uuid4().hex
     most = CONNECTIONS_PER_USER
@@ -65,20 +66,20 @@ def open_forward(user: User, rank: Rank, port: int | None) -> Forward:
 
 
 def reason_to_end(forward: Forward, user: User | None) -> str:
-    """Why an open connection must end now; empty if it may stay. ``user`` is who its token belongs
-    to now. Also keeps its place in the number of connections that one user may have."""
+    """Return why an open connection must end now; empty if it may stay. ``user`` is the one to whom
+    its token belongs now. Also renews its slot among the connections of the user."""
     allowed = access.find_rank(user, forward.rank.workload_id, forward.rank.rank)
     if allowed is None or allowed[0] != forward.user:
         return "You are no longer signed in, or no longer have access to this workload."
     most = CONNECTIONS_PER_USER + 1
-    slots.take_slot(forward.name, forward.slot, most=most, seconds=SLOT_SECONDS)
+    slots.take_slot(forward.slots_name, forward.slot, most=most, seconds=SLOT_SECONDS)
     return access.why_no_entry(allowed[1], allowed[0])
 
 
 def close_forward(forward: Forward) -> None:
-    """Close the connection, and no longer count it among the user's."""
+    """Close the connection, and free its slot among the connections of the user."""
     forward.stream.close()
-    slots.release_slot(forward.name, forward.slot)
+    slots.release_slot(forward.slots_name, forward.slot)
 
 
 def _slots_name(user: User) -> str:

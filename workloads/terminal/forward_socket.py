@@ -26,33 +26,36 @@ in_thread = database_sync_to_async
 class PortForward(TokenWebsocket, AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no types
     """``/api/v1/workloads/<id>/portforward?port=8888&rank=0``
 
-    Binary messages carry the bytes. Text messages are JSON: ``{"eof": true}`` from the program says
-    that it will send no more, and ``{"ended": why}`` is the last message it gets, with an empty
-    text if the rank ended the connection.
+    Binary messages carry the bytes. Text messages are JSON: with ``{"eof": true}`` the program says
+    that it will send no more, and ``{"ended": why}`` is the last message to the program, with an
+    empty text if the rank ended the connection.
     """
 
     opened: Forward | None = None
 
     async def connect(self) -> None:
         workload_id = self.scope["url_route"]["kwargs"]["pk"]
-        admitted = await in_thread(self._admitted, thread_sensitive=False)(workload_id)
+        admitted = await in_thread(self._find_rank, thread_sensitive=False)(workload_id)
         if admitted is None:
             await self.refuse()
             return
         await self.accept()
         enter = in_thread(forward.open_forward, thread_sensitive=False)
         try:
-            self.opened = await enter(*admitted, parse_number(self.given("port")))
+            self.opened = await enter(*admitted, parse_number(self.query_value("port")))
         except NotOpened as problem:
             await self.finish(str(problem))
             return
         self.opened.stream.setblocking(False)
-        self.tasks = [asyncio.create_task(self.carry()), asyncio.create_task(self.look_after())]
+        self.tasks = [
+            asyncio.create_task(self.send_output()),
+            asyncio.create_task(self.end_when_due()),
+        ]
 
-    def _admitted(self, workload_id: UUID) -> tuple[User, Rank] | None:
+    def _find_rank(self, workload_id: UUID) -> tuple[User, Rank] | None:
         return access.find_rank(self.user(), workload_id, self.rank())
 
-    def _why_over(self, opened: Forward) -> str:
+    def _reason_to_end(self, opened: Forward) -> str:
         return forward.reason_to_end(opened, self.user())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
@@ -79,7 +82,7 @@ class PortForward(TokenWebsocket, AsyncWebsocketConsumer):  # type: ignore[misc]
             task.cancel()
         await in_thread(forward.close_forward, thread_sensitive=False)(opened)
 
-    async def carry(self) -> None:
+    async def send_output(self) -> None:
         """Pass on what the rank sends, as fast as the program reads it."""
         assert self.opened  # noqa: S101 -- only started with one
         stream = self.opened.stream
@@ -92,13 +95,13 @@ class PortForward(TokenWebsocket, AsyncWebsocketConsumer):  # type: ignore[misc]
             why = f"The connection was cut: {error.strerror or error}."
         await self.finish(why)
 
-    async def look_after(self) -> None:
+    async def end_when_due(self) -> None:
         """End the connection once its user loses access or the rank has ended."""
         assert self.opened  # noqa: S101 -- only started with one
         why = ""
         while not why:
             await asyncio.sleep(access.CHECK_SECONDS)
-            why = await in_thread(self._why_over, thread_sensitive=False)(self.opened)
+            why = await in_thread(self._reason_to_end, thread_sensitive=False)(self.opened)
         await self.finish(why)
 
     async def finish(self, why: str) -> None:

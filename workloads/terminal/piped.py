@@ -37,7 +37,7 @@ SHELL = ("/bin/sh", "-c", "command -v bash >/dev/null 2>&1 && exec bash --norc; 
 
 
 def piped_command(argv: Sequence[str]) -> list[str]:
-    """The command that runs ``argv`` with pipes instead of a terminal."""
+    """Return the command that runs ``argv`` with pipes instead of a terminal."""
     return ["/bin/sh", "-c", SCRIPT, "sh", *argv]
 
 
@@ -46,19 +46,23 @@ class Encoder:
     as some decoders stop at padding."""
 
     def __init__(self) -> None:
-        self._left = b""
+        self._held_back = b""
 
-    def take(self, data: bytes) -> bytes:
-        """The lines to send for ``data``, together with what was held back."""
-        whole = self._left + data
-        size = len(whole) - len(whole) % 3
-        self._left = whole[size:]
-        return b"".join(
-            b64encode(whole[at : min(at + LINE, size)]) + b"\n" for at in range(0, size, LINE)
-        )
+    def encode(self, data: bytes) -> bytes:
+        """Return the lines to send for ``data`` and the bytes that were held back."""
+        input_bytes = self._held_back + data
+        size = len(input_bytes) - len(input_bytes) % 3
+        self._held_back = input_bytes[size:]
+        lines = [
+            b64encode(input_bytes[start : min(start + LINE, size)]) + b"\n"
+            for start in range(0, size, LINE)
+        ]
+        return b"".join(lines)
 
-    def end(self) -> bytes:
-        """What was held back, and the end of the input."""
-        rest = self._left
-        self._left = b""
-        return (b64encode(rest) + b"\n" if rest else b"") + END_OF_INPUT
+    def encode_end(self) -> bytes:
+        """Return the line for the bytes that were held back, and the end of the input."""
+        rest = self._held_back
+        self._held_back = b""
+        if not rest:
+            return END_OF_INPUT
+        return b64encode(rest) + b"\n" + END_OF_INPUT

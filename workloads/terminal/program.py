@@ -42,8 +42,8 @@ class TokenWebsocket:
     close: Callable[..., Awaitable[None]]
 
     async def refuse(self) -> None:
-        """Refuse as REST does: 401 without a valid token, 404 for what the user may not open. A
-        server without the extension for such answers sends 403."""
+        """Refuse as REST does: 401 without a valid token, 404 for a rank that the user may not
+        open. A server without the extension for such answers sends 403."""
         if HTTP_ANSWER_EXTENSION not in (self.scope.get("extensions") or {}):
             await self.close()
             return
@@ -55,22 +55,24 @@ class TokenWebsocket:
         await self.base_send({"type": f"{HTTP_ANSWER_EXTENSION}.body", "body": body})
 
     def rank(self) -> int:
-        """The rank in the query: 0 by default, -1 if it is not a number."""
-        number = parse_number(self.given("rank") or "0")
+        """Return the rank in the query: 0 by default, -1 if it is not a number."""
+        number = parse_number(self.query_value("rank") or "0")
         return -1 if number is None else number  # no rank has this number
 
     def user(self) -> User | None:
-        """The token's owner. Browsers never add this header on their own, so pages of other sites
-        have no access."""
+        """Return the owner of the token. Browsers never add this header on their own, so pages of
+        other sites have no access."""
         headers = dict(self.scope["headers"])
         value = headers.get(b"authorization", b"").decode("latin-1")
-        return tokens.token_owner(value.removeprefix(BEARER)) if value.startswith(BEARER) else None
+        if not value.startswith(BEARER):
+            return None
+        return tokens.token_owner(value.removeprefix(BEARER))
 
-    def given(self, name: str) -> str:
-        """The first value of a query parameter; empty if it is missing."""
-        return "".join(self.all_given(name)[:1])
+    def query_value(self, name: str) -> str:
+        """Return the first value of a query parameter; empty if it is missing."""
+        return "".join(self.query_values(name)[:1])
 
-    def all_given(self, name: str) -> list[str]:
+    def query_values(self, name: str) -> list[str]:
         text = self.scope["query_string"].decode("latin-1")
         return parse_qs(text, keep_blank_values=True).get(name, [])
 
@@ -85,14 +87,14 @@ class ProgramTerminal(TokenWebsocket, Terminal):
     noun = "program"
 
     def argv(self) -> Sequence[str]:
-        words = self.all_given("argv")[:MOST_ARGUMENTS]
+        words = self.query_values("argv")[:MOST_ARGUMENTS]
         if self.has_terminal:
             return words or SHELL
         return piped.piped_command(words or piped.SHELL)
 
     @property
     def has_terminal(self) -> bool:
-        return self.given("tty") != "false"
+        return self.query_value("tty") != "false"
 
     async def connect(self) -> None:
         self.is_ready = asyncio.Event()
@@ -102,17 +104,20 @@ class ProgramTerminal(TokenWebsocket, Terminal):
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
         is_end = not self.has_terminal and is_end_of_input(text_data or "")
-        if self.has_terminal or self.visit is None or not (bytes_data or is_end):
+        if self.has_terminal or self.opened is None or not (bytes_data or is_end):
             await super().receive(text_data, bytes_data)
         elif len(bytes_data or b"") > LONGEST_MESSAGE:
             await self.close(TOO_BIG)
         else:
             await self.is_ready.wait()
-            await self.type(self.encoder.end() if is_end else self.encoder.take(bytes_data or b""))
+            await self.write_input(
+                self.encoder.encode_end() if is_end else self.encoder.encode(bytes_data or b"")
+            )
 
-    def shown(self, data: bytes) -> bytes:
-        """The part of the output to pass on. It is held back until the mark says that input can be
-        piped, or the script has failed; what the shell printed before is then the reason."""
+    def output_to_pass_on(self, data: bytes) -> bytes:
+        """Return the part of the output to pass on. Nothing is passed on until the mark says that
+        input can be piped, or the script has failed; the output before the mark is then the
+        reason."""
         if self.has_terminal or self.is_ready.is_set():
             return data
         self.head += data
@@ -121,8 +126,8 @@ class ProgramTerminal(TokenWebsocket, Terminal):
             self.is_ready.set()
         return before.replace(b"\r\n", b"\n") + rest if mark else b""
 
-    async def show(self) -> None:
+    async def send_output(self) -> None:
         try:
-            await super().show()
+            await super().send_output()
         finally:
             self.is_ready.set()  # otherwise input would wait for a program that has ended

@@ -1,8 +1,8 @@
 """The shell of a terminal: bash if the image has it, with the same programs as the rank.
 
-Start-up files may put other programs first in the path, as pyenv and conda do, and ``python`` would
-then differ from the rank's. So the user's file is read for its prompt and aliases, and afterwards
-these variables get the values they have in the rank.
+Start-up files may put other programs first in the path, as pyenv and conda do; ``python`` would
+then be another program than in the rank. So the user's file is read for its prompt and aliases, and
+afterwards these variables get the values that they have in the rank.
 """
 
 KEPT_VARIABLES = "PATH PYTHONPATH PYTHONHOME LD_LIBRARY_PATH VIRTUAL_ENV CONDA_PREFIX"

@@ -33,120 +33,126 @@ class Terminal(AsyncWebsocketConsumer):  # type: ignore[misc]  # channels has no
     message it gets."""
 
     noun = "shell"
-    visit: OpenTerminal | None = None
-    why = ""
+    opened: OpenTerminal | None = None
+    end_reason = ""
 
     async def connect(self) -> None:
-        place = self.scope["url_route"]["kwargs"]["pk"], self.rank()
-        admitted = await in_thread(self._admitted, thread_sensitive=False)(*place)
+        workload_id = self.scope["url_route"]["kwargs"]["pk"]
+        find_rank = in_thread(self._find_rank, thread_sensitive=False)
+        admitted = await find_rank(workload_id, self.rank())
         if admitted is None:
             await self.refuse()
             return
         await self.accept()
         enter = in_thread(access.start_terminal, thread_sensitive=False)
         try:
-            self.visit = await enter(*admitted, self.argv())
+            self.opened = await enter(*admitted, self.argv())
         except NotOpened as problem:
             await self.finish(str(problem))
             return
-        self.visit.session.stream.setblocking(False)
+        self.opened.session.stream.setblocking(False)
         self.typed_at = asyncio.get_running_loop().time()
-        self.tasks = [asyncio.create_task(self.show()), asyncio.create_task(self.look_after())]
+        self.tasks = [
+            asyncio.create_task(self.send_output()),
+            asyncio.create_task(self.end_when_due()),
+        ]
 
     async def refuse(self) -> None:
-        """Refuse before accepting, which the browser sees as a 403."""
+        """Refuse before accepting: the browser sees a 403."""
         await self.close()
 
     def rank(self) -> int:
         return int(self.scope["url_route"]["kwargs"]["rank"])
 
     def argv(self) -> Sequence[str]:
-        """The program to start and its arguments."""
+        """Return the program to start and its arguments."""
         return SHELL
 
     def user(self) -> User | None:
-        """The user who has the terminal open, or ``None`` once they are signed out. Checked
+        """Return the user who has the terminal open; ``None`` once they are signed out. Called
         regularly."""
         return user_of_session(self.scope["cookies"].get(settings.SESSION_COOKIE_NAME, ""))
 
-    def _admitted(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
+    def _find_rank(self, workload_id: UUID, rank: int) -> tuple[User, Rank] | None:
         return access.find_rank(self.user(), workload_id, rank)
 
-    def _why_over(self, visit: OpenTerminal) -> str:
+    def _reason_to_end(self, visit: OpenTerminal) -> str:
         return access.reason_to_end(visit, self.user())
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        if self.visit is None:
+        if self.opened is None:
             return
         if len(text_data or bytes_data or "") > LONGEST_MESSAGE:
             await self.close(TOO_BIG)
         elif bytes_data:
-            await self.type(bytes_data)
+            await self.write_input(bytes_data)
         elif size := _parse_window_size(text_data or ""):
-            self.visit.session.resize(*size)
+            self.opened.session.resize(*size)
         else:
             await self.close(NOT_UNDERSTOOD)
 
-    async def type(self, data: bytes) -> None:
-        assert self.visit  # noqa: S101 -- only asked with one
+    async def write_input(self, data: bytes) -> None:
+        assert self.opened  # noqa: S101 -- only asked with one
         loop = asyncio.get_running_loop()
         self.typed_at = loop.time()
         with suppress(OSError):  # the shell has ended, which `show` reports
-            await loop.sock_sendall(self.visit.session.stream, data)
+            await loop.sock_sendall(self.opened.session.stream, data)
 
-    def shown(self, data: bytes) -> bytes:
-        """The part of the output to pass on."""
+    def output_to_pass_on(self, data: bytes) -> bytes:
+        """Return the part of the output to pass on."""
         return data
 
     async def disconnect(self, code: int) -> None:
-        visit = self.visit
-        self.visit = None
+        visit = self.opened
+        self.opened = None
         if visit is None:
             return
         for task in self.tasks:
             task.cancel()
-        await in_thread(access.end_terminal, thread_sensitive=False)(visit, self.why)
+        await in_thread(access.end_terminal, thread_sensitive=False)(visit, self.end_reason)
 
-    async def show(self) -> None:
+    async def send_output(self) -> None:
         """Pass on what the shell prints, as fast as the page reads it."""
-        assert self.visit  # noqa: S101 -- only started with one
-        session = self.visit.session
+        assert self.opened  # noqa: S101 -- only started with one
+        session = self.opened.session
         loop = asyncio.get_running_loop()
         try:
             while data := await loop.sock_recv(session.stream, CHUNK_BYTES):
-                if shown := self.shown(data):
+                if shown := self.output_to_pass_on(data):
                     await self.send(bytes_data=shown)
         except ConnectionResetError:
-            pass  # it ended before it had read all of its input
+            pass  # the program ended before it had read all of its input
         except OSError:
             return  # closed by `disconnect`
         code = session.exit_code
-        words = f"The {self.noun} ended with exit code {code}."
-        await self.finish(session.trouble or words, None if session.trouble else code)
+        if session.trouble:
+            await self.finish(session.trouble)
+        else:
+            await self.finish(f"The {self.noun} ended with exit code {code}.", code)
 
-    async def look_after(self) -> None:
+    async def end_when_due(self) -> None:
         """End the terminal after too long without input, or once its user loses access."""
-        assert self.visit  # noqa: S101 -- only started with one
+        assert self.opened  # noqa: S101 -- only started with one
         loop = asyncio.get_running_loop()
         idle = settings.TERMINAL_IDLE_SECONDS
-        while not self.why:
+        while not self.end_reason:
             quiet = loop.time() - self.typed_at
             await asyncio.sleep(min(access.CHECK_SECONDS, max(idle - quiet, 0.1)))
             if loop.time() - self.typed_at >= idle:
                 await self.finish(f"Closed: no input for {idle / 60:g} minutes.")
                 return
-            if why := await in_thread(self._why_over, thread_sensitive=False)(self.visit):
+            if why := await in_thread(self._reason_to_end, thread_sensitive=False)(self.opened):
                 await self.finish(why)
 
     async def finish(self, why: str, code: int | None = None) -> None:
         """Send the reason and the exit code, then close."""
-        self.why = why
+        self.end_reason = why
         await self.send(text_data=json.dumps({"ended": why, "exitCode": code}))
         await self.close()
 
 
 def _parse_window_size(text: str) -> tuple[int, int] | None:
-    """Columns and rows of ``{"columns": 80, "rows": 24}``; ``None`` for anything else."""
+    """Return columns and rows of ``{"columns": 80, "rows": 24}``; ``None`` for any other text."""
     try:
         message: Any = parse_json(text)
         size = int(message["columns"]), int(message["rows"])

@@ -1,4 +1,4 @@
-"""Who may open a tool. Trainyard's own proxy and a cluster's ingress controller both ask here."""
+"""Who may open a tool. Used by Trainyard's own proxy and for a cluster's ingress controller."""
 
 import json
 import secrets
@@ -32,24 +32,29 @@ class Grant:
 
 
 def tools_of_workload(workload: Workload) -> tuple[Tool, ...]:
-    """The tools of a workload; none if its spec is no longer valid."""
+    """Return the tools of a workload; none if its spec is no longer valid."""
     return () if workload.spec_fault else tools_of(workload.spec)
 
 
 def find_usable_tool(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
-    """A tool that is open to this person: its rule lets them in, and nothing keeps them out of the
-    workload."""
-    use = find_permitted_tool(user, workload_id, slug)
-    return None if use is None or own_values.why_kept_out(use[0], user) else use
+    """Return a workload and its tool if this person may use it: its rule lets them in, and nothing
+    keeps them out of the workload."""
+    found = find_permitted_tool(user, workload_id, slug)
+    if found is None:
+        return None
+    workload, _ = found
+    return None if own_values.why_kept_out(workload, user) else found
 
 
 def find_permitted_tool(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:
-    """A tool whose rule lets this person in, which may be anyone whom it names."""
-    present = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
-    workload = present.filter(pk=workload_id).first()
-    served = tools_of_workload(workload) if workload else ()
-    tool = next((tool for tool in served if tool.slug == slug), None)
-    if workload is None or tool is None or not _may_use(user, workload, tool):
+    """Return a workload and its tool if the tool's rule lets this person in. A rule may name people
+    who do not see the workload."""
+    workloads = Workload.objects.filter(deleted_at=None).select_related("project", "cluster")
+    workload = workloads.filter(pk=workload_id).first()
+    if workload is None:
+        return None
+    tool = next((tool for tool in tools_of_workload(workload) if tool.slug == slug), None)
+    if tool is None or not _may_use(user, workload, tool):
         return None
     return workload, tool
 
@@ -71,7 +76,7 @@ def _may_use(user: User, workload: Workload, tool: Tool) -> bool:
 
 
 def audience(workload: Workload, tool: Tool) -> str:
-    """Whom the tool is open to, in words."""
+    """Return in words for whom the tool is open."""
     rule = tool.connection
     author = workload.created_by
     if rule.connection_type in UNGUARDED:
@@ -88,7 +93,7 @@ def audience(workload: Workload, tool: Tool) -> str:
 
 
 def why_closed(workload: Workload, tool: Tool) -> str:
-    """Why the tool cannot be opened now; empty if it can."""
+    """Return why the tool cannot be opened now; empty if it can."""
     rank = workload.ranks.filter(rank=tool.pod.rank).first()
     if rank and rank.phase == RankPhase.RUNNING:
         return ""
@@ -96,7 +101,8 @@ def why_closed(workload: Workload, tool: Tool) -> str:
 
 
 def issue_code(grant: Grant) -> str:
-    """A code that can be used once, to carry a grant from our address to that of the tool."""
+    """Return a code that can be used once, to carry a grant from our address to that of the
+    tool."""
     code = secrets.token_urlsafe(32)
     valkey_connection().set(CODE + code, json.dumps(asdict(grant)), ex=CODE_SECONDS)
     return code
@@ -105,30 +111,30 @@ def issue_code(grant: Grant) -> str:
 def redeem_code(code: str, workload_id: UUID, slug: str) -> str:
     """Exchange a code for the secret of a grant, which becomes a cookie at the tool's address.
     Empty if the code is not valid for this tool."""
-    kept = valkey_connection().getdel(CODE + code)
-    if not kept or not _is_grant_for(_parse_grant(kept), workload_id, slug):
+    stored = valkey_connection().getdel(CODE + code)  # in one command, so that it works only once
+    if not stored or not _is_grant_for(_parse_grant(stored), workload_id, slug):
         return ""
     secret = secrets.token_urlsafe(32)
-    valkey_connection().set(GRANT + secret, kept, ex=GRANT_SECONDS)
+    valkey_connection().set(GRANT + secret, stored, ex=GRANT_SECONDS)
     return secret
 
 
 def find_admitted(secret: str, workload_id: UUID, slug: str) -> tuple[User, Workload, Tool] | None:
-    """The user, workload and tool behind a secret. ``None`` unless its user is still signed in and
-    may still use the tool."""
-    kept = valkey_connection().get(GRANT + secret) if secret else None
-    grant = _parse_grant(kept) if kept else None
+    """Return the user, workload and tool of a secret; ``None`` unless its user is still signed in
+    and may still use the tool."""
+    stored = valkey_connection().get(GRANT + secret) if secret else None
+    grant = _parse_grant(stored) if stored else None
     if grant is None or not _is_grant_for(grant, workload_id, slug):
         return None
     user = user_of_session(grant.session_key)
     if user is None or user.pk != grant.user_id:
         return None
-    use = find_usable_tool(user, workload_id, slug)
-    return (user, *use) if use else None
+    found = find_usable_tool(user, workload_id, slug)
+    return (user, *found) if found else None
 
 
-def _parse_grant(kept: bytes | str) -> Grant:
-    return Grant(**json.loads(kept))
+def _parse_grant(stored: bytes | str) -> Grant:
+    return Grant(**json.loads(stored))
 
 
 def _is_grant_for(grant: Grant, workload_id: UUID, slug: str) -> bool:

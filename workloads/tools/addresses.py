@@ -12,12 +12,12 @@ HEX = 32
 
 
 def tool_host(workload_id: UUID, slug: str) -> str:
-    """The host of a tool, below the domain of all tools."""
+    """Return the host of a tool, below the domain of all tools."""
     return f"{slug}-{workload_id.hex}.{settings.TOOLS_DOMAIN}"
 
 
 def parse_tool_host(host: str) -> tuple[UUID, str] | None:
-    """The workload and slug that a Host header means; ``None`` if it is not the host of a tool."""
+    """Return the workload and slug of a Host header; ``None`` if it is not the host of a tool."""
     domain, _ = split_domain_port(host.lower())
     label, dot, rest = domain.partition(".")
     slug, hyphen, digits = label.rpartition("-")
@@ -36,7 +36,7 @@ def is_tool_host(host: str) -> bool:
 
 
 def tool_url(request: HttpRequest, workload_id: UUID, slug: str) -> str:
-    """The URL of the tool for this browser; empty if the browser could not resolve it."""
+    """Return the URL of the tool for this browser; empty if the browser could not resolve it."""
     domain, port = split_domain_port(request.get_host())
     if settings.TOOLS_DOMAIN == LOOPBACK and domain not in OWN_MACHINE:
         return ""

@@ -40,20 +40,21 @@ class Refused(Exception):
 async def serve_tool(scope: Scope, receive: Receive, send: Send) -> None:
     """Serve a request to a tool's address: exchange a code for a cookie, or pass the request on."""
     host = header_value(scope["headers"], b"host").decode("latin-1")
-    where = addresses.parse_tool_host(host)
+    target = addresses.parse_tool_host(host)
     if scope["type"] == "websocket":
-        await _serve_websocket(scope, receive, send, host, where)
+        await _serve_websocket(scope, receive, send, host, target)
         return
     try:
-        if where is None:
+        if target is None:
             raise Refused(404, "Tool not found.")
-        if code := _code_in_query(scope):
-            await _exchange_code(scope, send, code, *where)
+        code = _code_in_query(scope)
+        if code:
+            await _exchange_code(scope, send, code, *target)
             return
-        connection = await _connect(scope, *where)
+        connection = await _connect(scope, *target)
         try:
             work = carry.carry_request(scope, receive, send, connection)
-            await _while_admitted(work, scope, *where)
+            await _while_admitted(work, scope, *target)
         except carry.NoAnswer:
             raise Refused(502, "The tool does not answer; it may still be starting.") from None
     except Refused as refusal:
@@ -61,38 +62,37 @@ async def serve_tool(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 async def _serve_websocket(
-    scope: Scope, receive: Receive, send: Send, host: str, where: tuple[UUID, str] | None
+    scope: Scope, receive: Receive, send: Send, host: str, target: tuple[UUID, str] | None
 ) -> None:
     """Carry a websocket, if it comes from the tool's own pages. Browsers let any page open one."""
     origin = header_value(scope["headers"], b"origin").decode("latin-1")
-    if where is None or origin != origin_of(scope, host):
+    if target is None or origin != origin_of(scope, host):
         await refuse_handshake(scope, receive, send)
         return
     try:
-        connection = await _connect(scope, *where)
+        connection = await _connect(scope, *target)
     except Refused:
         await refuse_handshake(scope, receive, send)
         return
     work = carry.carry_websocket(scope, receive, send, connection)
-    await _while_admitted(work, scope, *where)
+    await _while_admitted(work, scope, *target)
 
 
 async def _while_admitted(
     work: Coroutine[Any, Any, None], scope: Scope, workload_id: UUID, slug: str
 ) -> None:
     """Carry a request, and cut it once its visitor loses access."""
-    carried = asyncio.create_task(work)
-    watched = asyncio.create_task(
-        _wait_until_refused(grant_secret(scope["headers"]), workload_id, slug)
-    )
+    secret = grant_secret(scope["headers"])
+    carrying = asyncio.create_task(work)
+    watching = asyncio.create_task(_wait_until_refused(secret, workload_id, slug))
     try:
-        await asyncio.wait([carried, watched], return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait([carrying, watching], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        watched.cancel()
-        if not carried.done():
-            carried.cancel()
+        watching.cancel()
+        if not carrying.done():
+            carrying.cancel()
     with suppress(asyncio.CancelledError):
-        await carried
+        await carrying
 
 
 async def _wait_until_refused(secret: str, workload_id: UUID, slug: str) -> None:
@@ -119,8 +119,9 @@ def _dial(secret: str, workload_id: UUID, slug: str) -> socket.socket:
     if admitted is None:
         raise Refused(401, NO_SESSION)
     _, workload, tool = admitted
-    if why := access.why_closed(workload, tool):
-        raise Refused(503, why)
+    problem = access.why_closed(workload, tool)
+    if problem:
+        raise Refused(503, problem)
     try:
         rank = tool.pod.rank
         port = tool.port
@@ -163,12 +164,12 @@ def set_cookie(secret: str) -> tuple[bytes, bytes]:
 
 async def _send_text(send: Send, status: int, text: str, headers: Headers | None = None) -> None:
     body = text.encode()
-    always = [
+    all_headers = [
         (b"content-type", b"text/plain; charset=utf-8"),
         (b"content-length", str(len(body)).encode()),
         (b"cache-control", b"no-store"),
         (b"x-content-type-options", b"nosniff"),
+        *(headers or []),
     ]
-    head = {"type": "http.response.start", "status": status, "headers": always + (headers or [])}
-    await send(head)
+    await send({"type": "http.response.start", "status": status, "headers": all_headers})
     await send({"type": "http.response.body", "body": body})

@@ -14,7 +14,7 @@ from workloads.tools.headers import header_value, headers_for_browser, headers_f
 
 CHUNK_BYTES = 65_536
 LONGEST_HEAD = 65_536
-LARGEST_MESSAGE = 16 * 1024**2  # bytes of a websocket message, as uvicorn has it
+LARGEST_MESSAGE = 16 * 1024**2  # bytes of a websocket message; uvicorn has the same limit
 OPEN_SECONDS = 10.0
 GONE = 1001
 NO_TOOL = 1011
@@ -32,12 +32,12 @@ async def carry_request(
     reader, writer = await asyncio.open_connection(sock=connection)
     peer = h11.Connection(h11.CLIENT, max_incomplete_event_size=LONGEST_HEAD)
     query = b"?" + scope["query_string"] if scope["query_string"] else b""
-    asked = h11.Request(
+    tool_request = h11.Request(
         method=scope["method"],
         target=scope["raw_path"] + query,
         headers=headers_for_tool(scope["headers"], scheme=scope["scheme"]),
     )
-    writer.write(peer.send(asked) or b"")
+    writer.write(peer.send(tool_request) or b"")
     sending = asyncio.create_task(_send_body(peer, receive, writer))
     try:
         await _send_answer(peer, reader, send)
@@ -60,7 +60,7 @@ async def _send_body(peer: h11.Connection, receive: Receive, writer: asyncio.Str
 
 
 async def _send_answer(peer: h11.Connection, reader: asyncio.StreamReader, send: Send) -> None:
-    begun = False
+    has_begun = False
     while True:
         try:
             event = peer.next_event()
@@ -68,11 +68,11 @@ async def _send_answer(peer: h11.Connection, reader: asyncio.StreamReader, send:
                 peer.receive_data(await reader.read(CHUNK_BYTES))
                 continue
         except (h11.RemoteProtocolError, OSError) as error:
-            if begun:
+            if has_begun:
                 return  # the server cuts an incomplete answer, which the browser notices
             raise NoAnswer from error
         if isinstance(event, h11.Response):
-            begun = True
+            has_begun = True
             headers = headers_for_browser(event.headers.raw_items())
             start = {"type": "http.response.start", "status": event.status_code}
             await send({**start, "headers": headers})
@@ -93,17 +93,19 @@ async def carry_websocket(
     await receive()  # the browser's request to connect
     headers = headers_for_tool(scope["headers"], scheme=scope["scheme"])
     host = header_value(scope["headers"], b"host").decode("latin-1")
+    path = scope["raw_path"].decode("latin-1")
     query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+    additional_headers = [
+        (name.decode("latin-1"), value.decode("latin-1"))
+        for name, value in headers
+        if name != b"host"
+    ]
     try:
         async with connect(
-            f"ws://{host}{scope['raw_path'].decode('latin-1')}{query}",
+            f"ws://{host}{path}{query}",
             sock=connection,
             subprotocols=[Subprotocol(name) for name in scope["subprotocols"]] or None,
-            additional_headers=[
-                (name.decode("latin-1"), value.decode("latin-1"))
-                for name, value in headers
-                if name != b"host"
-            ],
+            additional_headers=additional_headers,
             compression=None,
             user_agent_header=None,
             proxy=None,

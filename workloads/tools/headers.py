@@ -25,15 +25,16 @@ CLEAR_SITE_DATA = b"clear-site-data"
 
 
 def headers_for_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> Headers:
-    """Headers for the tool: without our cookies, and with the scheme and host that the browser
-    used."""
+    """Return the headers for the tool: without our cookies, and with the scheme and host that the
+    browser used."""
     passed: Headers = []
     for name, value in headers:
         if name in CONNECTION_HEADERS or name in FORWARDED or name.startswith(HANDSHAKE_PREFIX):
             continue
-        kept = without_own_cookies(value) if name == b"cookie" else value
-        if kept:
-            passed.append((name, kept))
+        if name == b"cookie":
+            value = without_own_cookies(value)
+        if value:
+            passed.append((name, value))
     host = header_value(headers, b"host")
     return [
         *passed,
@@ -43,8 +44,8 @@ def headers_for_tool(headers: Iterable[tuple[bytes, bytes]], *, scheme: str) -> 
 
 
 def headers_for_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
-    """Headers for the browser. A tool cannot set or delete our cookies, nor set any for a domain
-    wider than its own host."""
+    """Return the headers for the browser. A tool cannot set or delete our cookies, nor set any for
+    a domain wider than its own host."""
     passed: Headers = []
     for name, value in headers:
         if name.lower() in CONNECTION_HEADERS | {b"transfer-encoding", CLEAR_SITE_DATA}:
@@ -60,12 +61,12 @@ def headers_for_browser(headers: Iterable[tuple[bytes, bytes]]) -> Headers:
 
 
 def header_value(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
-    """The value of the first such header; empty if there is none."""
+    """Return the value of the first such header; empty if there is none."""
     return next((value for name, value in headers if name.lower() == wanted), b"")
 
 
 def grant_secret(headers: Iterable[tuple[bytes, bytes]]) -> str:
-    """The secret of the grant, from the cookies; empty if there is none."""
+    """Return the secret of the grant, from the cookies; empty if there is none."""
     pairs = (part.strip().split("=", 1) for part in _cookie_parts(headers))
     return next((pair[1] for pair in pairs if len(pair) == 2 and pair[0] == COOKIE), "")
 
@@ -77,7 +78,7 @@ def _cookie_parts(headers: Iterable[tuple[bytes, bytes]]) -> Iterable[str]:
 
 
 def without_own_cookies(cookies: bytes) -> bytes:
-    """The cookies that are not ours."""
+    """Return the cookies that are not ours."""
     parts = (part.strip() for part in cookies.split(b";"))
     return b"; ".join(part for part in parts if part and not _is_own_cookie(part))
 

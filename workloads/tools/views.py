@@ -55,46 +55,47 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
 @require_safe
 def tool_open(request: Request, pk: UUID, slug: str) -> HttpResponse:
     """Redirect to the tool, with a code that admits this browser there."""
-    use = access.find_usable_tool(request.user, pk, slug)
-    if use is None:
+    found = access.find_usable_tool(request.user, pk, slug)
+    if found is None:
         return _refuse_visitor(request, pk, slug)
-    workload, tool = use
+    workload, tool = found
     target = ""
     problem = access.why_closed(workload, tool)
-    try:
-        target = (
-            "" if problem else _cluster_url(workload, tool) or addresses.tool_url(request, pk, slug)
-        )
-    except EngineError as error:
-        problem = str(error)
+    if not problem:
+        try:
+            target = _cluster_url(workload, tool) or addresses.tool_url(request, pk, slug)
+        except EngineError as error:
+            problem = str(error)
     if not target:
         return _render_closed(request, workload, tool, problem or UNREACHABLE)
     _record_opening(request, workload, tool)
     if tool.connection.connection_type in UNGUARDED:
-        return redirect(target)  # which has no use for a code
+        return redirect(target)  # this tool has no use for a code
     return redirect(_add_code(request, f"{target}/", pk, slug))
 
 
 @require_safe
 def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
-    """Asked by an ingress controller about each request to a tool: 200 lets it through, with the
-    cookies of the answer instead of those that the visitor sent: without ours.
+    """Answer an ingress controller, which asks about each request to a tool. 200 lets the request
+    through, with the cookies of the answer, which are those of the visitor without ours.
 
     A code in the visitor's address becomes a cookie of the tool's own host, which the controller
-    passes on. Who is not let in, or finds nothing that runs, is sent to ``tool_signin``.
+    passes on. After 401 the controller sends the visitor to ``tool_signin``.
     """
     if _is_foreign_websocket(request):
         return HttpResponse(status=403)
     code = _code_in_address(request)
-    new = access.redeem_code(code, pk, slug) if code else ""
-    admitted = access.find_admitted(new or request.COOKIES.get(COOKIE, ""), pk, slug)
+    new_secret = access.redeem_code(code, pk, slug) if code else ""
+    admitted = access.find_admitted(new_secret or request.COOKIES.get(COOKIE, ""), pk, slug)
     if admitted is None or access.why_closed(*admitted[1:]):
         return HttpResponse(status=401)
     response = HttpResponse()
-    if kept := without_own_cookies(request.headers.get("Cookie", "").encode("latin-1", "replace")):
-        response["Cookie"] = kept.decode("latin-1")
-    if new:
-        name, value = set_cookie(new)
+    cookies = request.headers.get("Cookie", "").encode("latin-1", "replace")
+    other_cookies = without_own_cookies(cookies)
+    if other_cookies:
+        response["Cookie"] = other_cookies.decode("latin-1")
+    if new_secret:
+        name, value = set_cookie(new_secret)
         response[name.decode()] = value.decode()
     return response
 
@@ -102,23 +103,25 @@ def tool_auth(request: HttpRequest, pk: UUID, slug: str) -> HttpResponse:
 @login_required
 @require_safe
 def tool_signin(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Let a visitor in whom an ingress controller sent here. ``rd`` is the address to return to."""
-    use = access.find_usable_tool(request.user, pk, slug)
-    if use is None:
+    """Admit a visitor whom an ingress controller sent here. ``rd`` is the address to return to."""
+    found = access.find_usable_tool(request.user, pk, slug)
+    if found is None:
         return _refuse_visitor(request, pk, slug)
-    workload, tool = use
-    if problem := access.why_closed(workload, tool):
+    workload, tool = found
+    problem = access.why_closed(workload, tool)
+    if problem:
         return _render_closed(request, workload, tool, problem)
-    back = request.GET.get("rd", "")
+    return_url = request.GET.get("rd", "")
     try:
-        home = _cluster_url(workload, tool)
+        url = _cluster_url(workload, tool)
     except EngineError as error:
         return _render_closed(request, workload, tool, str(error))
-    if not home or not back.startswith(f"{home}/"):
+    # The code opens the tool, so it must not be sent to any other address.
+    if not url or not return_url.startswith(f"{url}/"):
         text = "This link does not point to the tool."
         return HttpResponse(text, status=400, content_type="text/plain")
     _record_opening(request, workload, tool)
-    return redirect(_add_code(request, back, pk, slug))
+    return redirect(_add_code(request, return_url, pk, slug))
 
 
 def _record_opening(request: Request, workload: Workload, tool: Tool) -> None:
@@ -135,10 +138,10 @@ def _render_closed(
 
 
 def _refuse_visitor(request: Request, pk: UUID, slug: str) -> HttpResponse:
-    """Who sees the workload, or has the tool's rule on their side, reads why; others find
-    nothing."""
-    use = access.find_permitted_tool(request.user, pk, slug)
-    workload = use[0] if use else find_workload(request, pk)
+    """Show why the visitor may not open the tool, if they see the workload or the tool's rule lets
+    them in; 404 for others."""
+    permitted = access.find_permitted_tool(request.user, pk, slug)
+    workload = permitted[0] if permitted else find_workload(request, pk)
     tool = next((tool for tool in access.tools_of_workload(workload) if tool.slug == slug), None)
     if tool is None:
         raise Http404
@@ -153,18 +156,19 @@ def _cluster_url(workload: Workload, tool: Tool) -> str:
 
 
 def _add_code(request: Request, target: str, pk: UUID, slug: str) -> str:
-    """The address with a new code, which replaces an earlier one."""
+    """Return the address with a new code, which replaces an earlier one."""
     grant = Grant(request.user.pk, request.session.session_key or "", str(pk), slug)
     parts = urlsplit(target)
-    kept = [pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{CODE}=")]
-    query = "&".join([*kept, urlencode({CODE: access.issue_code(grant)})])
+    pairs = [pair for pair in parts.query.split("&") if pair and not pair.startswith(f"{CODE}=")]
+    pairs.append(urlencode({CODE: access.issue_code(grant)}))
+    query = "&".join(pairs)
     return urlunsplit(parts._replace(query=query))
 
 
 def _code_in_address(request: HttpRequest) -> str:
-    """The code in the visitor's address, from the header of ingress-nginx or Traefik."""
-    asked = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
-    return dict(parse_qsl(urlsplit(asked).query)).get(CODE, "")
+    """Return the code in the visitor's address, from the header of ingress-nginx or Traefik."""
+    address = request.headers.get("X-Original-URL") or request.headers.get("X-Forwarded-Uri", "")
+    return dict(parse_qsl(urlsplit(address).query)).get(CODE, "")
 
 
 def _is_foreign_websocket(request: HttpRequest) -> bool:
@@ -172,6 +176,6 @@ def _is_foreign_websocket(request: HttpRequest) -> bool:
     the visitor's cookie if both are below one domain, as all tools of a cluster are."""
     if "Sec-WebSocket-Key" not in request.headers:
         return False
-    asked = urlsplit(request.headers.get("X-Original-URL", "")).netloc
-    host = asked or request.headers.get("X-Forwarded-Host", "")
+    original_host = urlsplit(request.headers.get("X-Original-URL", "")).netloc
+    host = original_host or request.headers.get("X-Forwarded-Host", "")
     return urlsplit(request.headers.get("Origin", "")).netloc != host

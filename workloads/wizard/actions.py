@@ -207,7 +207,7 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
         raise Http404("No such field")
     planned = plan(draft.content, by=request.user)
     field = rules.rule_path(question)
-    template = planned.template if field in planned.fields else None
+    template = planned.template if field in planned.rulings else None
     has_own = question.project_default if question.is_list else question.input is not Input.CARDS
     if not (has_own or template):
         raise Http404("Nothing to go back to")

@@ -57,7 +57,7 @@ def find_repair(planned: Plan, name: str, by: User) -> Repair | None:
 
 def _locked_kinds(planned: Plan) -> set[RepairKind]:
     """Kinds of repair that would change a field which the draft's template locks."""
-    locked = [path for path, ruling in planned.fields.items() if ruling.locked]
+    locked = [path for path, ruling in planned.rulings.items() if ruling.locked]
     return {
         kind
         for kind, changed in CHANGED_FIELDS.items()

@@ -209,7 +209,7 @@ def _logs(
             by_attempt[run, stream.attempt].append((one, stream))
             if one.origin and run == workload.run:
                 reconcile.record_attempt(workload, stream.attempt)
-    Attempt.note(workload)
+    Attempt.create_missing(workload)
     return by_attempt
 
 

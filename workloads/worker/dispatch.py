@@ -121,7 +121,7 @@ def _to_launch(waiting: WorkloadQuerySet) -> WorkloadQuerySet:
     """Load everything a launch needs, because each column left out would cost a query per row."""
     rows = waiting.select_related("project", "created_by")
     own = ("name", "spec_json", "verdict", "running_seconds", "created_by__username")
-    return rows.standing(*own, "project__name", "project__department", "project__cluster")
+    return rows.with_state_columns(*own, "project__name", "project__department", "project__cluster")
 
 
 def _give(
@@ -180,7 +180,7 @@ def _taken(given: list[UUID]) -> None:
     waited = Workload.objects.filter(
         pk__in=given, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
     )
-    for workload in waited.standing():
+    for workload in waited.with_state_columns():
         with transaction.atomic():
             waited.filter(pk=workload.pk).update(reason=Reason.NONE, message="")
             causes.end_cause(workload)

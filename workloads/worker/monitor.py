@@ -224,7 +224,7 @@ class Turn:
 def observed(observation: Observation) -> None:
     """Apply one observation. An unreadable row, or values that no column holds, must not stop
     others."""
-    workload = Workload.objects.standing().filter(pk=observation.workload_id).first()
+    workload = Workload.objects.with_state_columns().filter(pk=observation.workload_id).first()
     if workload is None:
         return
     try:

@@ -79,7 +79,7 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     ).exclude(phase=Phase.STOPPED, message__endswith=drift.RUNS_ANEW)
     there = {observation.workload_id for observation in listed}
     missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
-    whole = rows.select_related("project", "cluster").standing()
+    whole = rows.select_related("project", "cluster").with_state_columns()
     for start in range(0, len(missing), AT_ONCE):
         for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
             if workload.phase == Phase.STOPPED:
@@ -112,5 +112,5 @@ def is_known(row: Workload, observation: Observation) -> bool:
 
 def _rows(cluster: Cluster, ids: Sequence[UUID]) -> dict[UUID, Workload]:
     open_causes = Prefetch("causes", CausePeriod.objects.filter(until=None), to_attr="open_causes")
-    rows = Workload.objects.filter(cluster=cluster, pk__in=ids).standing()
+    rows = Workload.objects.filter(cluster=cluster, pk__in=ids).with_state_columns()
     return {row.pk: row for row in rows.prefetch_related("ranks", open_causes)}

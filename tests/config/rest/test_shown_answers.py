@@ -46,7 +46,7 @@ def test_a_webhook_gets_the_message_that_the_page_shows(db: None) -> None:
 
 def test_a_watcher_is_told_what_the_page_shows() -> None:
     change = WorkloadChange(uuid4(), "mnist", 1, "Running", deleted_at=None, version=8124)
-    assert names(block("event: workload")) == names_of(change.said())
+    assert names(block("event: workload")) == names_of(change.as_json())
 
 
 def test_a_dry_run_answers_what_the_page_shows(call: Caller, seed_body: Body) -> None:

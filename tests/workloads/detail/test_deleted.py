@@ -44,7 +44,7 @@ def test_the_page_of_a_deleted_workload_says_until_when_and_only_looks(
     client: Client, deleted: Workload
 ) -> None:
     page = client.get(deleted.get_absolute_url()).content.decode()
-    assert f'<time datetime="{deleted.kept_until:%Y-%m-%dT%H:%M}' in page
+    assert f'<time datetime="{deleted.removal_time:%Y-%m-%dT%H:%M}' in page
     for kept in ("Restore as a copy", "Delete for good", ">Logs<", ">Metrics<", ">Spec<"):
         assert kept in page
     for gone in (">Terminal<", ">Run<", ">Stop<", "Save as template", "Auto-deletes on"):
@@ -160,7 +160,7 @@ def test_the_deleted_view_shows_what_ended_how_and_until_when(
     page = client.get("/workloads/?deleted=1").content.decode()
     assert ("digits" in page, "still-there" in page) == (True, False)
     assert 'data-phase="Failed"' in page
-    assert f'<time datetime="{deleted.kept_until:%Y-%m-%dT%H:%M}' in page
+    assert f'<time datetime="{deleted.removal_time:%Y-%m-%dT%H:%M}' in page
     assert 'name="verb"' not in page, "nothing can be done to several"
     ordinary = client.get("/workloads/").content.decode()
     assert ("digits" in ordinary, "still-there" in ordinary) == (False, True)

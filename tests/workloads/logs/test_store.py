@@ -58,11 +58,11 @@ def test_a_torn_piece_of_a_log_leaves_nothing(stream: logs.Stream) -> None:
 def test_a_torn_index_record_does_not_shift_the_next(stream: logs.Stream, torn: int) -> None:
     logs.append(stream, b"one\n")
     logs.append(stream, b"two\n")
-    os.truncate(stream.index, RECORD.size + torn)
+    os.truncate(stream.index_path, RECORD.size + torn)
     assert whole(stream) == b"one\n"
     logs.append(stream, b"three\n")
     assert whole(stream) == b"one\nthree\n"
-    assert stream.index.stat().st_size == 2 * RECORD.size
+    assert stream.index_path.stat().st_size == 2 * RECORD.size
 
 
 def test_an_index_ahead_of_the_data_is_not_believed(stream: logs.Stream) -> None:
@@ -80,14 +80,14 @@ def test_the_index_knows_when_each_byte_came(stream: logs.Stream) -> None:
         logs.append(stream, b"xy", at=NOW + timedelta(seconds=number))
     with Index(stream) as index:
         for offset in [*range(18), 3, 17, 0]:
-            assert index.at(offset) == NOW + timedelta(seconds=offset // 2)
+            assert index.time_at(offset) == NOW + timedelta(seconds=offset // 2)
 
 
 def test_time_never_goes_back_when_the_clock_does(stream: logs.Stream) -> None:
     logs.append(stream, b"a", at=NOW)
     logs.append(stream, b"b", at=NOW - timedelta(hours=1))
     with Index(stream) as index:
-        assert index.at(1) == NOW
+        assert index.time_at(1) == NOW
 
 
 def test_removing_the_logs_of_a_workload_leaves_nothing_and_twice_is_fine(

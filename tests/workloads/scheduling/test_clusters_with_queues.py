@@ -60,7 +60,7 @@ def test_a_workload_goes_at_once_to_a_cluster_with_a_queue_of_its_own(
 
 
 def test_room_is_the_schedulers_to_judge(project: Project, member: User) -> None:
-    assert plan(draft(project, gpus=64), by=member).submittable
+    assert plan(draft(project, gpus=64), by=member).is_submittable
 
 
 @pytest.mark.parametrize("phase", [Phase.CREATING, Phase.PENDING, Phase.RUNNING, Phase.RESUMING])
@@ -72,7 +72,7 @@ def test_quota_counts_all_that_is_not_over(
     WorkloadFactory(project=project, phase=phase, gpus=1)
     for over in ({"stopped": True}, {"completed": True}, {"failed": True}):
         WorkloadFactory(project=project, gpus=4, **over)
-    assert plan(draft(project, gpus), by=member).submittable is fits
+    assert plan(draft(project, gpus), by=member).is_submittable is fits
 
 
 def test_quota_holds_when_a_workload_runs_again(project: Project, member: User) -> None:
@@ -96,7 +96,7 @@ def test_a_queue_that_knows_quotas_decides_for_itself(
     project.cluster.capabilities_json["quotas"] = True
     project.cluster.save()
     WorkloadFactory(project=project, running=True, gpus=4)
-    assert plan(draft(project, gpus), by=member).submittable is fits
+    assert plan(draft(project, gpus), by=member).is_submittable is fits
 
 
 @pytest.mark.usefixtures("valkey")

@@ -69,7 +69,7 @@ def test_a_submission_counts_with_what_its_projects_hold(
     WorkloadFactory(project=other, completed=True, gpus=4)
     WorkloadFactory(project=ProjectFactory(cluster=queued.cluster), running=True, gpus=4)
     made = plan(draft(queued, gpus), by=member)
-    assert made.submittable is fits
+    assert made.is_submittable is fits
     if not fits:
         (problem,) = made.problems
         for fact in ("6 GPUs", "the quota is 5 (3 held)", "the department research"):
@@ -80,15 +80,15 @@ def test_a_department_that_may_go_over_its_quota_caps_nothing(
     queued: Project, member: User
 ) -> None:
     Department.objects.update(over_quota=True)
-    assert plan(draft(queued, 64), by=member).submittable
+    assert plan(draft(queued, 64), by=member).is_submittable
 
 
 def test_a_department_without_a_quota_is_capped_by_the_sum_of_its_projects(
     queued: Project, other: Project, member: User
 ) -> None:
     Department.objects.update(gpu_quota=None)
-    assert plan(draft(queued, 8), by=member).submittable
-    assert not plan(draft(queued, 9), by=member).submittable
+    assert plan(draft(queued, 8), by=member).is_submittable
+    assert not plan(draft(queued, 9), by=member).is_submittable
 
 
 def test_the_quota_of_a_department_holds_when_a_workload_runs_again(
@@ -112,7 +112,7 @@ def test_only_what_never_fits_a_department_is_refused_where_queues_know_quotas(
     queued.cluster.save()
     WorkloadFactory(project=other, running=True, gpus=4)
     made = plan(draft(queued, gpus), by=member)
-    assert made.submittable is fits
+    assert made.is_submittable is fits
     assert ["department research" in problem.message for problem in made.problems] == (
         [] if fits else [True]
     )

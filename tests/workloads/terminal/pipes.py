@@ -16,7 +16,7 @@ def exchange(program: Session, data: bytes = b"", *, ends: bool = True) -> tuple
         while piped.READY not in printed:
             printed += program.stream.recv(65_536)
         with suppress(OSError):  # it may have ended
-            program.stream.sendall(encoder.take(data) + (encoder.end() if ends else b""))
+            program.stream.sendall(encoder.encode(data) + (encoder.encode_end() if ends else b""))
         with suppress(ConnectionResetError):  # it ended before it read everything
             while piece := program.stream.recv(65_536):
                 printed += piece

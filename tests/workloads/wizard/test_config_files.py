@@ -31,12 +31,12 @@ def test_files_that_are_written_in_the_wizard_work_on_this_machine(wizard: Wizar
     file = {"name": "train.yaml", "content": "lr: 0.1\nsteps: 3\n"}
     assert written(wizard) == [{"files": [file], "mountPath": "/conf"}]
     made = wizard.plan()
-    assert made.submittable, made.problems
+    assert made.is_submittable, made.problems
     again = Inputs(wizard.open(wizard.at(2)).page).values[f"{CONF}-0-files"]
     assert files.parse_texts(again) == {"train.yaml": file["content"]}
     wizard.press("save", **{f"{CONF}-0-subPath": "train.yaml"})
     assert written(wizard)[0] == {"files": [file], "mountPath": "/conf", "subPath": "train.yaml"}
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_a_text_that_is_no_yaml_of_files_stays_as_typed_and_says_how(wizard: Wizard) -> None:
@@ -75,4 +75,4 @@ def test_the_config_map_of_a_copied_workload_is_shown_to_be_removed(
     assert Inputs(wizard.page).values[f"{CONF}-0-configMap"] == "settings"
     assert any("no ConfigMaps" in it.message for it in wizard.plan().problems)
     wizard.press("save", **{f"{CONF}-0-configMap": "", f"{CONF}-0-files": "a: b"})
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable

@@ -70,7 +70,7 @@ def test_a_credential_and_its_key_are_chosen_without_a_script(
     assert variables(wizard) == [{"name": "HF_TOKEN", "credential": of}]
     wizard.press("save", **{cell(0, "value"): f"{hub.pk}:hub"})
     assert options(wizard.page, cell(0, "key")) == {"token": "token"}
-    (variable,) = wizard.plan().ready().spec.worker.environment_variables
+    (variable,) = wizard.plan().require_ready().spec.worker.environment_variables
     assert variable.credential
     assert (variable.credential.asset_id, variable.credential.key) == (hub.pk, "token")
 
@@ -129,7 +129,7 @@ def test_keys_of_an_existing_secret_may_have_to_be_typed(asked: Wizard, project:
     row = CredentialFactory.create(home=project, name="kept", spec_json=kept)
     asked.press("save", **{cell(0, "value"): f"{row.pk}:kept"})
     asked.press("save", **{cell(0, "key"): "token"})
-    (variable,) = asked.plan().ready().spec.worker.environment_variables
+    (variable,) = asked.plan().require_ready().spec.worker.environment_variables
     assert variable.secret
     assert (variable.secret.name, variable.secret.key) == ("kept-there", "token")
 
@@ -145,7 +145,7 @@ def test_a_credential_named_by_its_name_or_its_id_alone_stays_so(
         draft.save()
         asked.open(asked.at(2)).press("save")
         assert variables(asked) == given
-        assert asked.plan().ready()
+        assert asked.plan().require_ready()
 
 
 def test_of_a_thousand_the_name_is_searched(asked: Wizard, project: Project) -> None:
@@ -165,7 +165,7 @@ def test_of_a_thousand_the_name_is_searched(asked: Wizard, project: Project) -> 
     assert stranger.get(address[1], {"text": "0777"}).status_code == 404
     asked.press("save", **{cell(0, "value"): "team-0777"})
     assert options(asked.page, cell(0, "key")) == {"token": "token"}
-    assert asked.plan().ready()
+    assert asked.plan().require_ready()
     asked.press("save", **{cell(0, "value"): "nobodys"}).press("continue")
     assert f"No credential &#x27;nobodys&#x27; can be used in {project.name}" in asked.page
 

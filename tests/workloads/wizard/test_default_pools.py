@@ -103,4 +103,4 @@ def test_a_section_that_this_machine_lacks_begins_with_nothing(
     page = wizard.ready().open(wizard.at(2)).page
     assert "from project" not in page
     assert wizard.plan().document["nodePools"] == ["default"]
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable

@@ -63,7 +63,7 @@ def test_an_empty_number_of_workers_is_one_and_not_called_required(wizard: Wizar
     assert "field-required" not in label
     assert "1 to 512. Default: 1." in page
     wizard.save(2, numWorkers="")
-    assert wizard.plan().ready().spec.num_workers == 1
+    assert wizard.plan().require_ready().spec.num_workers == 1
 
 
 def test_leaving_a_field_judges_that_field_only(wizard: Wizard) -> None:

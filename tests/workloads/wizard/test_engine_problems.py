@@ -85,7 +85,7 @@ def test_ranks_that_may_share_a_real_gpu_are_warned_of_nccl(
     draft.document["worker"]["values"] = {"compute": PORTION}
     draft.save()
     made = wizard.plan()
-    assert made.submittable, made.problems
+    assert made.is_submittable, made.problems
     assert summary.summarize(made).cautions
     assert "NCCL" in wizard.open(wizard.at(2)).page
 
@@ -121,7 +121,7 @@ def test_more_gpus_than_any_node_has_are_a_warning_and_no_refusal_in_the_wizard(
     draft.save()
     made = wizard.plan()
     found = summary.summarize(made)
-    assert made.submittable
+    assert made.is_submittable
     assert found.detail.startswith(told.format(cluster=cluster.name) or "The cluster's queue")
     assert found.tone == ("danger" if told else "neutral")
     assert found.todo.startswith("It will never start unless such nodes are added." if told else "")

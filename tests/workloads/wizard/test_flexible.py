@@ -19,7 +19,7 @@ def test_the_image_is_changed_for_this_workload_only(wizard: Wizard) -> None:
     page = wizard.save(2, **{"worker-image": "mine:1"})
     assert f"Replaces {its} from environment env-train." in page
     assert "Changed</span>" in page
-    spec = wizard.plan().ready().spec
+    spec = wizard.plan().require_ready().spec
     assert spec.worker.image == "mine:1"
     assert wizard.environment.spec_json["image"] == its
 
@@ -36,9 +36,11 @@ def test_another_environment_takes_its_own_image_back(wizard: Wizard, project: P
     wizard.ready().save(2, **{"worker-image": "mine:1", "worker-args": "--fast"})
     other = EnvironmentFactory(home=project, spec_json={"image": "other:2"})
     wizard.save(2, **{"worker-environment": str(wizard.draft.content.worker.assets["environment"])})
-    assert wizard.plan().ready().spec.worker.image == "mine:1", "the same one changes nothing"
+    assert wizard.plan().require_ready().spec.worker.image == "mine:1", (
+        "the same one changes nothing"
+    )
     wizard.save(2, **{"worker-environment": str(other.pk)})
-    worker = wizard.plan().ready().spec.worker
+    worker = wizard.plan().require_ready().spec.worker
     assert (worker.image, worker.args) == ("other:2", "--fast")
 
 
@@ -68,14 +70,14 @@ def test_requests_are_changed_for_this_workload_only(wizard: Wizard) -> None:
     }
     page = wizard.save(2, **fields)
     assert "Replaces 0.1 from compute resource compute-train." in page
-    compute = wizard.plan().ready().spec.worker.compute
+    compute = wizard.plan().require_ready().spec.worker.compute
     assert (compute.cpu_core_request, compute.cpu_memory_request) == (0.25, "250M")
     assert (compute.gpu_devices_request, compute.gpu_portion_request) == (1, 0.2)
 
 
 def test_whole_gpus_take_the_place_of_a_part_of_one(wizard: Wizard) -> None:
     wizard.ready().save(2, **{"worker-compute-gpuDevicesRequest": "1"})
-    compute = wizard.plan().ready().spec.worker.compute
+    compute = wizard.plan().require_ready().spec.worker.compute
     assert (compute.gpu_devices_request, compute.gpu_request_type) == (1, None)
     fields = {"worker-compute-gpuRequestType": "memory", "worker-compute-gpuMemoryRequest": "4G"}
     wizard.save(2, **{"worker-compute-gpuDevicesRequest": ""}, **fields)
@@ -93,13 +95,13 @@ def test_another_part_of_a_gpu_forgets_how_much_there_was_of_the_one_before(
     half = {f"{PART}Type": "portion", "worker-compute-gpuPortionRequest": "0.5"}
     wizard.ready().save(2, **half)
     wizard.save(2, **{f"{PART}Type": "memory", "worker-compute-gpuMemoryRequest": "4G"})
-    compute = wizard.plan().ready().spec.worker.compute
+    compute = wizard.plan().require_ready().spec.worker.compute
     assert (compute.gpu_portion_request, compute.gpu_memory_request) == (None, "4G")
     late = {f"{PART}Type": "memory", "worker-compute-gpuPortionRequest": "0.5"}
     wizard.open(wizard.at(2)).press("save", **late)
-    assert wizard.plan().submittable, "sent before the page was without the fraction"
+    assert wizard.plan().is_submittable, "sent before the page was without the fraction"
     wizard.save(2, **{f"{PART}Type": "", "worker-compute-gpuMemoryRequest": "4G"})
-    assert wizard.plan().ready().spec.worker.compute.gpu_portion_request == 0.1
+    assert wizard.plan().require_ready().spec.worker.compute.gpu_portion_request == 0.1
     page = wizard.save(2, **{"worker-compute-gpuMemoryRequest": "4G"})
     wrong = "GPU memory per device is only allowed with “An amount of its memory” as the part"
     assert wrong in page
@@ -123,7 +125,7 @@ def test_another_compute_resource_takes_its_own_values_back(
     wizard.ready().save(2, **{"worker-compute-cpuCoreRequest": "0.25"})
     other = ComputeResourceFactory(home=project)
     wizard.save(2, **{"worker-compute": str(other.pk)})
-    assert wizard.plan().ready().spec.worker.compute.cpu_core_request == 0.1
+    assert wizard.plan().require_ready().spec.worker.compute.cpu_core_request == 0.1
 
 
 def test_the_page_comes_anew_when_what_was_entered_gives_way_to_an_asset(
@@ -143,10 +145,10 @@ def test_the_pull_policy_is_asked_where_images_are_pulled(
     wizard: Wizard, on_kubernetes: Project
 ) -> None:
     wizard.ready().save(2, **{"worker-imagePullPolicy": "Always"})
-    assert wizard.plan().ready().spec.worker.image_pull_policy == "Always"
+    assert wizard.plan().require_ready().spec.worker.image_pull_policy == "Always"
     assert "<dt>Image pull policy</dt>" in wizard.open(wizard.at(3)).page
     page = wizard.save(2, **{"worker-imagePullPolicy": ""})
-    assert wizard.plan().ready().spec.worker.image_pull_policy == "IfNotPresent"
+    assert wizard.plan().require_ready().spec.worker.image_pull_policy == "IfNotPresent"
     assert "Changed</span>" not in page
 
 

@@ -31,7 +31,7 @@ def test_a_volume_is_added_filled_and_removed_without_javascript(wizard: Wizard)
     size = {"size": "10G", "storageClass": "fast"}
     assert storage(wizard) == {"pvc": [{"claimInfo": size, "path": "/data"}]}
     made = wizard.plan()
-    assert made.submittable, made.problems
+    assert made.is_submittable, made.problems
     page = wizard.open(wizard.at(2)).page
     assert ">1 changed<" in page
     assert Inputs(page).values[f"{VOLUME}-0-claimInfo-size-unit"] == "G"
@@ -52,7 +52,7 @@ def test_adding_an_item_with_javascript_swaps_its_list_alone(wizard: Wizard) -> 
 def test_a_blank_item_is_kept_but_not_submitted(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(2)).press(f"add:{CLAIM}").press(f"add:{TOLERATION}")
     assert f"{CLAIM}-0-path" in wizard.page
-    assert wizard.plan().submittable, wizard.plan().problems
+    assert wizard.plan().is_submittable, wizard.plan().problems
 
 
 def test_new_and_existing_claims_share_a_list_and_keep_apart(wizard: Wizard) -> None:
@@ -149,7 +149,7 @@ def test_a_toleration_of_a_taint_without_a_value(wizard: Wizard) -> None:
     parts = item(TOLERATION, 0, key=role, operator="", value="", effect="NoSchedule")
     wizard.save(2, **parts)
     made = wizard.plan()
-    assert made.submittable, made.problems
+    assert made.is_submittable, made.problems
     assert f"{role}=<" in wizard.open(wizard.at(3)).page
 
 
@@ -195,7 +195,7 @@ def test_a_copy_that_brings_volumes_there_can_be_emptied(wizard: Wizard, project
     wizard.open(wizard.at(2)).press("continue")
     assert "This machine has no block devices to give" in wizard.page
     wizard.press(f"remove:{VOLUME}:0")
-    assert wizard.plan().submittable, wizard.plan().problems
+    assert wizard.plan().is_submittable, wizard.plan().problems
 
 
 def test_the_master_has_its_own(wizard: Wizard) -> None:

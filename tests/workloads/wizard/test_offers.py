@@ -63,7 +63,7 @@ def test_claims_of_the_project_are_suggested_and_another_is_warned_of(
     wizard.save(2, **item(CLAIMS, 0, claimName="imagnet", path="/data"))
     page = wizard.open(wizard.at(2)).page
     assert "namespace has imagenet." in page
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_config_maps_of_the_project_are_suggested_and_another_is_warned_of(
@@ -79,7 +79,7 @@ def test_config_maps_of_the_project_are_suggested_and_another_is_warned_of(
     wizard.save(2, **item(MAPS, 0, configMap="settigns", mountPath="/conf"))
     page = wizard.open(wizard.at(2)).page
     assert "namespace has settings." in page
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_a_variable_is_offered_the_config_maps_too(wizard: Wizard, project: Project) -> None:

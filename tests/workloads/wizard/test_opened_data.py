@@ -49,7 +49,7 @@ def test_each_offers_the_types_that_open_it_and_stores_the_name(opened: Wizard) 
     buckets = offered(opened.page, f"{S3}-0-credential")
     assert [it.partition(" (")[0] for it in buckets] == ["None", "accesskey"]
     opened.press(f"remove:{S3}:0")
-    (git,) = opened.plan().ready().spec.worker.storage.git
+    (git,) = opened.plan().require_ready().spec.worker.storage.git
     assert git.credential
     assert git.credential.asset_id
     opened.press("save", **{f"{GIT}-0-credential": ""})

@@ -69,7 +69,7 @@ def test_each_button_leads_to_a_draft_that_starts(waiting: Wizard) -> None:
         waiting.press(f"repair:{change}")
         plan = waiting.plan()
         assert plan.fit is not None
-        assert (plan.submittable, plan.fit.answer) == (True, Answer.NOW), change
+        assert (plan.is_submittable, plan.fit.answer) == (True, Answer.NOW), change
         assert "Starts immediately" in waiting.page
         draft = waiting.draft
         draft.document = before

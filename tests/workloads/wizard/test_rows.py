@@ -46,7 +46,7 @@ def test_a_blank_row_is_kept_but_not_submitted(wizard: Wizard) -> None:
     spec = wizard.plan().spec
     assert spec is not None
     assert spec.worker.environment_variables == ()
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_the_environments_own_variables_are_shown(wizard: Wizard) -> None:

@@ -111,7 +111,7 @@ def test_user_and_group_ids_are_those_of_the_environment_unless_it_leaves_them(
     wizard.ready().save(2, **{"worker-environment": str(made.pk)})
     page = wizard.save(2, **{UID: "0"})
     assert "User ID (UID) is set by the environment" in page
-    assert not wizard.plan().submittable
+    assert not wizard.plan().is_submittable
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_choosing_another_environment_brings_its_user_and_group_ids(
     other = EnvironmentFactory(home=project)
     wizard.save(2, **{"worker-environment": str(other.pk), "worker-workingDir": "/src"})
     assert wizard.draft.content.worker.values == {"workingDir": "/src"}
-    assert wizard.plan().submittable, wizard.plan().problems
+    assert wizard.plan().is_submittable, wizard.plan().problems
 
 
 def test_a_local_cluster_says_why_it_has_no_runtime_fields(

@@ -70,7 +70,7 @@ def test_processes_per_pod_are_asked_of_a_standard_training_alone(wizard: Wizard
     wizard.ready().open(wizard.at(1)).press("save", kind="training", framework="TF")
     wizard.open(wizard.at(2)).press("save", processesPerPod="4").press("continue")
     assert "<dt>Processes per pod</dt>" in wizard.page
-    assert wizard.plan().ready().spec.processes_per_pod == 4
+    assert wizard.plan().require_ready().spec.processes_per_pod == 4
     wizard.open(wizard.at(1)).press("save", kind="workspace").open(wizard.at(2))
     assert "Processes per pod" not in wizard.page
-    assert wizard.plan().ready().spec.processes_per_pod is None
+    assert wizard.plan().require_ready().spec.processes_per_pod is None

@@ -47,4 +47,4 @@ def test_a_draft_that_has_tolerations_shows_them_in_any_case(wizard: Wizard) -> 
     wizard.open(wizard.at(2))
     assert TOLERATION not in wizard.page
     assert CLOSENESS not in wizard.page
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable

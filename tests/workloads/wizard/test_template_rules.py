@@ -73,7 +73,7 @@ def test_a_locked_value_is_shown_and_cannot_be_entered(wizard: Wizard, template:
     page = use(wizard, template).open(wizard.at(2)).page
     assert "Locked by template base: Tested by us." in page
     assert page.count('<fieldset class="locked') == 2
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_a_locked_value_that_somebody_changes_is_a_problem_with_the_way_back(
@@ -92,7 +92,7 @@ def test_a_locked_value_that_somebody_changes_is_a_problem_with_the_way_back(
     assert "Back to the template" in wizard.page
     wizard.press("reset:worker-command")
     assert wizard.draft.content.worker.values["command"] == "python train.py"
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_any_field_can_be_locked(
     wizard: Wizard, template: Template, field: str, posted: dict[str, str]
 ) -> None:
     rule(template, field, locked=True)
-    assert use(wizard, template).plan().submittable
+    assert use(wizard, template).plan().is_submittable
     wizard.save(2, **posted)
     assert "is locked by template base" in told(wizard)[field]
 
@@ -132,7 +132,7 @@ def test_a_master_of_its_own_keeps_to_the_rules_of_the_workers(
     template.draft_json["architecture"] = "workers_and_master"
     rule(template, "worker.command", locked=True)
     use(wizard, template).save(3, **{"master-different": "on"})
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
     wizard.save(3, **{"master-command": "python mine.py"})
     assert list(told(wizard)) == ["master.command"]
 
@@ -144,7 +144,7 @@ def test_a_required_field_that_is_empty_is_a_problem(wizard: Wizard, template: T
     said = {"worker.workingDir": "is required by template base: The data is there"}
     assert told(wizard) == said, "the environment brings an image"
     wizard.save(2, **{"worker-workingDir": "/tmp"})
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_a_hidden_field_is_not_asked_and_stays_as_it_is(wizard: Wizard, template: Template) -> None:

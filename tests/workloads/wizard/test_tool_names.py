@@ -82,7 +82,7 @@ def test_an_email_address_is_taken_for_the_user_who_has_it(
     assert "maria@Example.com is maria." in page
     assert "There is no user margit@example.com in your projects." in page, "whom nobody here sees"
     assert named(opened) == ["maria@Example.com", "margit@example.com"], "as typed"
-    assert opened.plan().submittable
+    assert opened.plan().is_submittable
 
 
 def test_an_author_who_names_their_own_address_is_not_left_out(opened: Wizard) -> None:

@@ -43,7 +43,7 @@ def test_a_tool_of_the_environment_is_shown_and_can_be_changed_for_the_workload(
     served.press(f"add:{TOOLS}=Jupyter")
     assert given(served) == [JUPYTER]
     served.press("save", **{f"{TOOLS}-0-node_port": "31777"})
-    (connection,) = served.plan().ready().spec.worker.connections
+    (connection,) = served.plan().require_ready().spec.worker.connections
     assert (connection.name, connection.node_port) == ("Jupyter", 31777)
     assert served.environment.spec_json["connections"] == [JUPYTER], "the asset does not change"
 
@@ -51,7 +51,7 @@ def test_a_tool_of_the_environment_is_shown_and_can_be_changed_for_the_workload(
 def test_a_tool_of_ones_own_stands_next_to_that_of_the_environment(served: Wizard) -> None:
     served.press(f"add:{TOOLS}")
     served.press("save", **{f"{TOOLS}-0-name": "TB", f"{TOOLS}-0-container_port": "6006"})
-    names = [tool.name for tool in served.plan().ready().spec.worker.connections]
+    names = [tool.name for tool in served.plan().require_ready().spec.worker.connections]
     assert names == ["Jupyter", "TB"]
 
 
@@ -90,10 +90,10 @@ def test_a_node_port_that_another_workload_has_is_refused_before_submission(
     assert "31777 is taken by another workload of the cluster; enter another" in page
     assert f'data-for="{TOOLS}-0-node_port" data-invalid' in page
     served.save(2, **tool(node_port="31778"))
-    assert served.plan().submittable
+    assert served.plan().is_submittable
     Workload.objects.filter(pk=other.pk).update(deleted_at=other.created_at)
     served.save(2, **tool(node_port="31777"))
-    assert served.plan().submittable, "a deleted one has it no longer"
+    assert served.plan().is_submittable, "a deleted one has it no longer"
 
 
 def test_two_tools_of_one_workload_cannot_have_one_node_port(served: Wizard) -> None:
@@ -112,7 +112,7 @@ def test_an_author_who_leaves_themselves_out_is_warned(served: Wizard) -> None:
     page = served.save(2, **people("maria", "nobody", str(stranger)))
     assert "There is no user nobody, stranger in your projects." in page
     assert "You are not among them." in page
-    assert served.plan().submittable, "a warning refuses nothing"
+    assert served.plan().is_submittable, "a warning refuses nothing"
     me = served.user.username
     page = served.save(2, **people("maria", me))
     assert "You are not among them." not in page
@@ -162,7 +162,9 @@ def test_a_tool_that_is_elsewhere_asks_for_its_url_alone(served: Wizard) -> None
     url = "https://wandb.ai/team/${LR}"
     runs = tool(tool_type="wandb", external_url=url, name="Runs", access=USERS)
     page = served.save(2, **runs)
-    (connection,) = (it for it in served.plan().ready().spec.worker.connections if it.is_external)
+    (connection,) = (
+        it for it in served.plan().require_ready().spec.worker.connections if it.is_external
+    )
     assert (connection.name, connection.external_url) == ("Runs", url)
     assert not connection.authorized_users
     page = served.open(served.at(2)).page

@@ -44,7 +44,7 @@ def test_a_workspace_has_an_idle_limit_and_a_training_none(wizard: Wizard) -> No
     assert Workload.objects.get().spec.idle_limit_seconds == 7200
     wizard.ready("other", values={"numWorkers": 2, "idleLimitSeconds": 7200})
     assert 'name="idleLimitSeconds"' not in wizard.open(wizard.at(2)).page
-    assert wizard.plan().submittable
+    assert wizard.plan().is_submittable
 
 
 def test_the_menu_begins_a_workspace_or_a_training(wizard: Wizard) -> None:

@@ -153,7 +153,7 @@ def test_a_deleted_workload_is_forgotten_some_days_after_its_end(
     Event.objects.create(workload=workload)
     Sample.objects.create(workload=workload, run=1, rank=0, at=ago(1), values={})
     logs.append(logs.Stream(workload.pk, 1, 0, 0), b"hello\n")
-    assert (workload.kept_until > timezone.now()) == kept
+    assert (workload.removal_time > timezone.now()) == kept
     sweep.prune()
     for rows in (Workload.objects, Event.objects, Sample.objects):
         assert rows.exists() == kept

@@ -69,7 +69,7 @@ class ExpandedOut(WorkloadOut):
     )
 
     @classmethod
-    def with_more(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
+    def with_parts(cls, workload: Workload, wanted: set[str]) -> "ExpandedOut":
         answer = cls.of(workload)
         document = documents.mask_secret_values(documents.order_keys(workload.spec_json))
         if "spec" in wanted:
@@ -94,7 +94,7 @@ def read(
     """One workload: its phase, why it waits, its requests and the last metrics of its training.
     ``expand`` adds its spec, pods, latest events and command line."""
     workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    answer = ExpandedOut.with_more(workload, set(which.expand.split(",")))
+    answer = ExpandedOut.with_parts(workload, set(which.expand.split(",")))
     return runai.workload_response(answer, workload) if runai.is_runai_client(request) else answer
 
 

@@ -101,7 +101,7 @@ async def read_log(
         return await sync_to_async(_bytes_response)(request, workload_id, which)
     reading = await sync_to_async(_log_reading)(request, workload_id, which)
     response = StreamingHttpResponse(
-        reading.followed() if which.follow else reading.rest(),
+        reading.followed_text() if which.follow else reading.available_text(),
         content_type="text/plain; charset=utf-8",
     )
     response["Cache-Control"] = "no-cache, no-transform"
@@ -136,15 +136,15 @@ class LogReading:
 
     workload: Workload
     follower: MergedOutput
-    which: LogQuery
+    query: LogQuery
     token: str
 
-    async def rest(self) -> AsyncIterator[str]:
+    async def available_text(self) -> AsyncIterator[str]:
         """The text that is available now."""
         while text := await sync_to_async(self._next)():
             yield text
 
-    async def followed(self) -> AsyncIterator[str]:
+    async def followed_text(self) -> AsyncIterator[str]:
         """The text that is available now and all that follows, until the workload has ended."""
         checked = monotonic()
         channel = events.channel(self.workload.project_id)
@@ -163,9 +163,9 @@ class LogReading:
                     return
 
     def _next(self) -> str:
-        named = not self.which.rank.isdigit()
+        named = not self.query.rank.isdigit()
         lines = self.follower.lines(self.workload)
-        timed = self.which.timestamps
+        timed = self.query.timestamps
         return "".join(self.follower.text(line, named=named, timed=timed) for line in lines)
 
     def _is_over(self) -> bool:
@@ -176,7 +176,7 @@ class LogReading:
             return True
         self.workload = row
         release_connection()
-        return row.logs_complete or self.follower.fixed or row.deleted_at is not None
+        return row.logs_complete or self.follower.is_fixed or row.deleted_at is not None
 
     def _is_allowed(self) -> bool:
         user = tokens.token_owner(self.token)

@@ -63,7 +63,7 @@ class ProgramWatch:
 
     token: str
     query: WatchQuery
-    last: str | None
+    last_event_id: str | None
 
     async def messages(self) -> AsyncIterator[str]:
         yield f"retry: {RETRY_MS}\n\n"
@@ -75,47 +75,47 @@ class ProgramWatch:
         try:
             async with aclosing(live.listen(self.channels)) as batches:
                 await anext(batches)  # from here on no change is missed
-                async for part in self._begun():
+                async for part in self._first_messages():
                     yield part
                 async for names in batches:
                     if monotonic() - checked > CHECK_SECONDS:
                         checked = monotonic()
                         if await in_thread(self._channels)() != self.channels:
                             return
-                    yield await self._told(names) or BEAT
+                    yield await self._change_messages(names) or BEAT
                     if monotonic() > ends:
                         return
         except (DatabaseError, StopAsyncIteration) as error:
             log.warning("A program's watch was cut: %s", error)
 
-    async def _begun(self) -> AsyncIterator[str]:
+    async def _first_messages(self) -> AsyncIterator[str]:
         """The changes since the last id, followed by the id that the stream continues from."""
         self.cursor = await in_thread(changes.newest_cursor)()
         missed: set[UUID] | None = set()
-        if self.last is not None:
-            missed = await in_thread(self._missed)(Cursor.of(self.last))
-        yield self._text(await changes.read_changes(missed or ()))
+        if self.last_event_id is not None:
+            missed = await in_thread(self._missed_ids)(Cursor.of(self.last_event_id))
+        yield self._format_changes(await changes.read_changes(missed or ()))
         event = "reset" if missed is None else "ready"
         yield f"event: {event}\nid: {self.cursor}\ndata: {{}}\n\n"
 
-    async def _told(self, names: Iterable[str]) -> str:
+    async def _change_messages(self, names: Iterable[str]) -> str:
         """A message for each workload that changed. Only the last one has an id, which confirms all
         of them."""
         named = (name.partition("-") for name in names)
         current = await changes.read_changes(
             parse_uuids(rest for first, _, rest in named if first != "o")
         )
-        text = self._text(current)
+        text = self._format_changes(current)
         if text:
-            self.cursor = self.cursor.after(current)
+            self.cursor = self.cursor.advanced_by(current)
             text = f"{text[:-1]}id: {self.cursor}\n\n"
         return text
 
-    def _text(self, current: Iterable[WorkloadChange]) -> str:
-        wanted = (it for it in current if self._sees(it) and self.query.wants(it))
-        return "".join(f"event: workload\ndata: {json.dumps(it.said())}\n\n" for it in wanted)
+    def _format_changes(self, current: Iterable[WorkloadChange]) -> str:
+        wanted = (it for it in current if self._may_see(it) and self.query.wants(it))
+        return "".join(f"event: workload\ndata: {json.dumps(it.as_json())}\n\n" for it in wanted)
 
-    def _sees(self, change: WorkloadChange) -> bool:
+    def _may_see(self, change: WorkloadChange) -> bool:
         channel = events.channel(change.project)
         return any(it in (channel, events.EVERY_CHANNEL) for it in self.channels or ())
 
@@ -127,7 +127,7 @@ class ProgramWatch:
         finally:
             release_connection()
 
-    def _missed(self, since: Cursor | None) -> set[UUID] | None:
+    def _missed_ids(self, since: Cursor | None) -> set[UUID] | None:
         try:
             user = tokens.token_owner(self.token)
             return changes.changed_since(since, user, self.cursor) if since and user else None

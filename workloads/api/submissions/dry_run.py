@@ -176,7 +176,7 @@ class DryRunOut(Wire):
             }
         out.rulings = [
             RulingOut.of(field, it)
-            for path, it in plan.fields.items()
+            for path, it in plan.rulings.items()
             for field in _request_fields(path, plan)
         ]
         out.manifests = _manifests_of_plan(plan, by)
@@ -241,7 +241,7 @@ def _mask_replica(replica: Replica) -> Replica:
 
 def _problems_of_plan(plan: Plan) -> tuple[Problem, ...]:
     try:
-        plan.ready()
+        plan.require_ready()
     except SpecError as error:
         return error.problems
     return ()

@@ -71,12 +71,12 @@ class TemplateCalls:
             its |= Q(**{f"{KIND_COLUMN}__isnull": True})
         return rows.filter(its)
 
-    def narrowed(self, narrowing: TemplateNarrowing, user: User) -> ScopedQuerySet[Template]:
+    def filtered_rows(self, narrowing: TemplateNarrowing, user: User) -> ScopedQuerySet[Template]:
         rows = filter_queryset(self.rows(user), narrowing.filter_by, FIELDS)
         return rows.search(narrowing.search) if narrowing.search else rows
 
-    def listed(self, listing: TemplateListing, user: User) -> TemplateList:
-        rows = sort_queryset(self.narrowed(listing, user), listing, FIELDS)
+    def list_page(self, listing: TemplateListing, user: User) -> TemplateList:
+        rows = sort_queryset(self.filtered_rows(listing, user), listing, FIELDS)
         page, following = listing.cut(rows)
         asked = WithInfo(comply_to_project=listing.comply_to_project)
         info = additional_info(TEMPLATE, page, user, asked)
@@ -119,7 +119,7 @@ class TemplateCalls:
         """Replace the setup, if any of it is given. Raises ``ApiError`` 404 or 400."""
         template = self.find(pk, user)
         setup = _setup_in_body(body)
-        return self._put(template, body, setup if setup else None, user)
+        return self._save(template, body, setup if setup else None, user)
 
     def patch(self, pk: UUID, body: OnePodTemplatePatch, user: User) -> TemplateOut:
         """Merge the given fields into the setup, then clear some. Raises ``ApiError`` 404
@@ -132,7 +132,7 @@ class TemplateCalls:
         setup = apply_merge_patch(old, given)
         for path in body.fields_to_clear or ():
             setup = remove_path(setup, path)
-        return self._put(template, body, setup, user)
+        return self._save(template, body, setup, user)
 
     def delete(self, pk: UUID, user: User) -> None:
         """Delete a template. Raises ``ApiError`` 404, or 409 if it is in use."""
@@ -140,7 +140,7 @@ class TemplateCalls:
         with translate_errors(""):
             assets.delete(TEMPLATE, template, by=user)
 
-    def _put(
+    def _save(
         self, template: Template, body: OnePodTemplateChange, setup: Setup | None, user: User
     ) -> TemplateOut:
         draft, wrong = (None, []) if setup is None else self._draft(setup, user)

@@ -46,13 +46,13 @@ class TemplateNameAvailability(Wire):
 @router.get("", response=TemplateList)
 def list_templates(request: ApiRequest, listing: Query[TemplateListing]) -> TemplateList:
     """Templates of all kinds that you can see, page by page."""
-    return ALL.listed(listing, request.user)
+    return ALL.list_page(listing, request.user)
 
 
 @router.get("/count", response=Count)
 def count_templates(request: ApiRequest, narrowing: Query[TemplateNarrowing]) -> Count:
     """The number of templates that match the filters."""
-    return Count(count=ALL.narrowed(narrowing, request.user).count())
+    return Count(count=ALL.filtered_rows(narrowing, request.user).count())
 
 
 @router.get("/name-availability", response=TemplateNameAvailability)
@@ -82,7 +82,7 @@ def add_kind(kind: WorkloadKind) -> None:
     def list_all(request: ApiRequest, listing: Query[TemplateListing]) -> TemplateList:
         """Templates of this kind that you can see. ``complyToProject`` adds why each cannot be used
         in a project."""
-        return calls.listed(listing, request.user)
+        return calls.list_page(listing, request.user)
 
     @router.get(one, response=TemplateOut, operation_id=f"read_{noun}", summary=f"Get {thing}")
     def read(request: ApiRequest, template_id: UUID) -> TemplateOut:

@@ -13,7 +13,7 @@ SERVICES = (
         "The certificate of a server could not be verified.",
         "Put the certificate authority of the server into the image (REQUESTS_CA_BUNDLE, "
         "SSL_CERT_FILE), and check the node's clock.",
-        says=(
+        line_patterns=(
             r"CERTIFICATE_VERIFY_FAILED|certificate verify failed"
             r"|server certificate verification failed",
             r"[Cc]ertificate .*(?:is not trusted|doesn't have a known issuer)",
@@ -30,14 +30,14 @@ SERVICES = (
         "A host name could not be resolved.",
         "Check the spelling of the name; inside a cluster also the namespace, and that its DNS "
         "answers. A headless service has a name only while its pod is there.",
-        says=(
+        line_patterns=(
             r"Name or service not known|Temporary failure in name resolution|nodename nor servname",
             r"[Cc]ould not resolve host|No address associated with hostname|getaddrinfo (?:failed"
             r"|ENOTFOUND)",
             r"NameResolutionError|[Nn]o such host|[Uu]nknown host|gaierror|EAI_AGAIN",
             r"(?:host|hostname|address).* (?:cannot|could not) be (?:resolved|retrieved|found)",
         ),
-        gives_way=(WAITS,),
+        weak_patterns=(WAITS,),
     ),
     FailureClass(
         "gated-model",
@@ -46,7 +46,7 @@ SERVICES = (
         "The model or dataset on the Hugging Face Hub is gated or private.",
         "Ask for access on its page, and give the workload HF_TOKEN from a credential of an "
         "account that has it.",
-        says=(
+        line_patterns=(
             r"gated repo|GatedRepoError|awaiting a review from the repo authors"
             r"|not in the authorized list",
             r"(?:401|403) Client Error(?:.*huggingface|\. \(Request ID)"
@@ -61,7 +61,7 @@ SERVICES = (
         "The object storage (S3, GCS, Azure) got no credentials, or refused them.",
         "Give the workload the right access key from a credential, and check bucket, region and "
         "endpoint; keys may have expired.",
-        says=(
+        line_patterns=(
             r"Unable to locate credentials|NoCredentials(?:Error|ProviderError)"
             r"|PartialCredentialsError",
             r"InvalidAccessKeyId|SignatureDoesNotMatch|ExpiredToken|InvalidClientTokenId"
@@ -81,7 +81,7 @@ SERVICES = (
         Fault.ENVIRONMENT,
         "The repository could not be read: it is private, does not exist, or the key is wrong.",
         "Check the address and the branch, and give the workload a credential that may read it.",
-        says=(
+        line_patterns=(
             r"fatal: (?:[Aa]uthentication failed|[Cc]ould not read (?:Username|Password"
             r"|from remote)|"
             r"repository .* (?:not found|does not exist)|[Rr]emote branch"
@@ -100,7 +100,7 @@ SERVICES = (
         "A registry of images or packages needs credentials, or does not have this name.",
         "Check the name, and give a credential for the registry: a pull secret for images, an "
         "index address with a token for packages.",
-        says=(
+        line_patterns=(
             r"(?:pull|push) access denied|unauthorized: (?:authentication|access|incorrect)"
             r"|denied: requested access",
             r"no basic auth credentials|manifest (?:unknown|for \S+ not found)|(?:401"
@@ -112,7 +112,7 @@ SERVICES = (
             r"PackagesNotFoundError|E: Unable to locate package",
         ),
         # pip ends with these even if it could not read the index.
-        gives_way=(r"\(from versions: none\)|No matching distribution found",),
+        weak_patterns=(r"\(from versions: none\)|No matching distribution found",),
     ),
     FailureClass(
         "login-missing",
@@ -121,7 +121,7 @@ SERVICES = (
         "A service that records experiments needs an API key.",
         "Give the workload the key from a credential (WANDB_API_KEY and the like), or turn the "
         "service off.",
-        says=(
+        line_patterns=(
             r"api_key not configured|[Nn]o API key(?! (?:given|set)?,)"
             r"|API key (?:must be|is not|not found|verification failed|is invalid)",
             r"wandb.*(?:(?:[Ee]rror|ERROR|status|code|HTTP)\D{0,12}\b40[13]\b|permission denied"
@@ -140,7 +140,7 @@ NETWORK = (
         "A service refused because of too many requests.",
         "Download once into a volume instead of in every rank, sign in for a higher limit, and "
         "try again later.",
-        says=(
+        line_patterns=(
             r"\b429\b:? (?:Client Error|\S*[Rr]ate ?[Ll]imit)|(?:status|code|HTTP\S*)\W{0,3}429\b"
             r"|Too [Mm]any [Rr]equests"
             r"|toomanyrequests|returned error: 429",
@@ -154,7 +154,7 @@ NETWORK = (
         Fault.ENVIRONMENT,
         "A server refused the request: no credentials, or not the right ones.",
         "Give the workload a credential that the server accepts, and check whether it expired.",
-        says=(
+        line_patterns=(
             r"HTTP ?Error 40[13]|\b40[13] Client Error|\b(?:401|403)[: ]+(?:Unauthorized"
             r"|Forbidden|Authorization Required)",
             r"(?:status(?:_| )?code|HTTP/[\d.]+|ERROR)[:= ]+(?:401|403)\b|returned error: 40[13]",
@@ -164,7 +164,7 @@ NETWORK = (
             r"|NOAUTH Authentication required|WRONGPASS",
             r"[Ii]nvalid (?:username|user name|user)(?:-password pair| or password)",
         ),
-        raises=("AuthenticationError", "AuthenticationException", "ClientAuthenticationError"),
+        exceptions=("AuthenticationError", "AuthenticationException", "ClientAuthenticationError"),
     ),
     FailureClass(
         "service-unavailable",
@@ -172,7 +172,7 @@ NETWORK = (
         Fault.CLUSTER,
         "A server that the program needs answered with an error of its own.",
         "Try again later, and contact the operators of the server if this persists.",
-        says=(
+        line_patterns=(
             r"HTTP ?Error 5\d\d|\b50[0234] (?:Server Error|Service|Bad Gateway|Gateway|Internal)",
             r"(?:status(?:_| )?code|HTTP/[\d.]+|returned error:)[:= ]+50[0234]\b"
             r"|ServiceUnavailable|InternalServerError",
@@ -186,11 +186,11 @@ NETWORK = (
         "Nothing listens at the address that the program connects to.",
         "Check host and port, and whether what should listen there has started; inside the gang "
         "the master may have failed first.",
-        says=(
+        line_patterns=(
             r"[Cc]onnection refused|ECONNREFUSED|actively refused it|ConnectionRefusedError",
             r"Failed to connect to .* port \d+ .*(?:Couldn't|Could not) connect to server",
         ),
-        gives_way=(WAITS,),
+        weak_patterns=(WAITS,),
     ),
     FailureClass(
         "network-unreachable",
@@ -199,7 +199,7 @@ NETWORK = (
         "A server did not answer in time, or is unreachable.",
         "Check that the cluster lets the workload out to that address (proxy, firewall, network "
         "policy): HTTPS_PROXY may have to be set.",
-        says=(
+        line_patterns=(
             r"Network is unreachable|No route to host|ENETUNREACH|EHOSTUNREACH|Host is unreachable",
             r"[Cc]onnection timed out|ETIMEDOUT|Read timed out"
             r"|(?:Connect|Read)Timeout(?!\W{1,3}\d)|\(connect timeout",
@@ -210,6 +210,6 @@ NETWORK = (
             r"urlopen error (?:timed out|\[Errno 1(?:01|10|13)\])|TimeoutError: (?:\[Errno 110\]"
             r"|The read)",
         ),
-        gives_way=(WAITS,),
+        weak_patterns=(WAITS,),
     ),
 )

@@ -10,7 +10,7 @@ TIME_LIMIT = FailureClass(
     "It ran for as long as its time limit allows.",
     "Raise the time limit, or remove it, with Copy & edit. The copy starts from scratch: "
     "checkpoints belong to one workload.",
-    says=(r"CANCELLED AT .* DUE TO TIME LIMIT|job killed: walltime \S+ exceeded limit",),
+    line_patterns=(r"CANCELLED AT .* DUE TO TIME LIMIT|job killed: walltime \S+ exceeded limit",),
     reasons=frozenset({Reason.DEADLINE_EXCEEDED}),
 )
 CLASSES = (
@@ -21,7 +21,7 @@ CLASSES = (
         "It was preempted by other workloads.",
         "Give it a higher priority, or a backoff limit so that it starts again automatically, then "
         "Copy & edit.",
-        says=(r"CANCELLED AT .* DUE TO PREEMPTION",),
+        line_patterns=(r"CANCELLED AT .* DUE TO PREEMPTION",),
         reasons=frozenset({Reason.PREEMPTED}),
     ),
     FailureClass(
@@ -41,7 +41,7 @@ CLASSES = (
         "Check whether the machine ran out of memory or was restarted, then Copy & edit. If "
         "neither, it is a bug in Trainyard: please report it.",
         reasons=frozenset({Reason.LOST}),
-        remark=r"[Ss]upervisor",
+        message_pattern=r"[Ss]upervisor",
     ),
     FailureClass(
         "lost",

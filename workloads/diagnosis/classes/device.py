@@ -11,7 +11,7 @@ CLASSES = (
         "The training needed more memory than its GPU has free.",
         "Make the batch smaller, accumulate gradients, use lower precision or activation "
         "checkpointing, shard the model over more GPUs, or ask for a GPU with more memory.",
-        says=(
+        line_patterns=(
             r"CUDA out of memory",
             r"(?:CUDA|HIP) error:? \(?out of memory|Cuda failure \d* ?'out of memory'",
             # cudaGetErrorString says no more than this, with the place that a macro adds.
@@ -27,7 +27,7 @@ CLASSES = (
             r"Check failed: .*cudaMalloc|(?:thrust|rmm)::.*bad_?alloc.*(?:cuda|memory allocation)",
             r"[Mm]emory allocation error on (?:worker|device)",
         ),
-        raises=("ResourceExhaustedError",),
+        exceptions=("ResourceExhaustedError",),
     ),
     FailureClass(
         "illegal-memory-access",
@@ -36,7 +36,7 @@ CLASSES = (
         "A GPU kernel accessed memory outside its own.",
         "Run once with CUDA_LAUNCH_BLOCKING=1 to see which call it is; suspect custom kernels, "
         "indexes out of range, and versions of extensions that do not match torch.",
-        says=(
+        line_patterns=(
             r"illegal memory access|CUDA_ERROR_ILLEGAL_ADDRESS|cudaErrorIllegalAddress",
             # cudaGetErrorString has these words, whatever a program puts before them.
             r"\bmisaligned address\b|unspecified launch failure"
@@ -55,7 +55,7 @@ CLASSES = (
         "A check inside a GPU kernel failed; nearly always an index or a label is out of range.",
         "Check that labels are below the number of classes and token ids below the size of the "
         "vocabulary; the same batch on the CPU names the line.",
-        says=(
+        line_patterns=(
             r"device-side assert triggered|cudaErrorAssert|CUDA_ERROR_ASSERT",
             r"\.cuh?:\d+: .*Assertion `.*` failed",
         ),
@@ -68,7 +68,7 @@ CLASSES = (
         "GPU.",
         "Use smaller blocks, or fewer stages and warps; what was tuned for another type of GPU "
         "may not fit on this one.",
-        says=(
+        line_patterns=(
             # Not in the middle of a line: so torch.compile names a kernel that it does without.
             r"^[\w.]*OutOfResources: |^[\w.]+Error: .*out of resource: ",
             r"too many resources requested for launch|[Ll]aunchOutOfResources"
@@ -84,7 +84,7 @@ CLASSES = (
         "A forked process uses CUDA, which its parent had started before.",
         "Start processes by spawn or forkserver (multiprocessing_context of the DataLoader), or "
         "use no GPU before they start and none in data loader workers.",
-        says=(
+        line_patterns=(
             r"Cannot re-initialize CUDA in forked subprocess",
             r"CUDA error:? \(?initialization error|cudaErrorInitializationError"
             r"|CUDA_ERROR_NOT_INITIALIZED",
@@ -97,7 +97,7 @@ CLASSES = (
         "The CUDA libraries in the image, the program and the node's driver do not fit together.",
         "Choose an image whose CUDA version the node's driver supports and whose torch was built "
         "for this type of GPU; rebuild extensions against that torch.",
-        says=(
+        line_patterns=(
             r"driver version is insufficient|forward compatibility was attempted",
             r"no kernel image is available|invalid device function",
             r"NVIDIA driver on your system is too old",
@@ -119,7 +119,7 @@ CLASSES = (
         "The GPU, its memory or its link reported a hardware error.",
         "Start it again on another node, and tell the cluster's administrator the node and the "
         "time: the GPU needs a reset or a replacement.",
-        says=(
+        line_patterns=(
             r"uncorrectable (?:NVLink|ECC)(?!.*\W0\s*$)|ECC error encountered"
             r"|CUDA_ERROR_ECC_UNCORRECTABLE",
             r"NVRM: Xid|\bXid \(PCI",
@@ -135,7 +135,7 @@ CLASSES = (
         "Tell the cluster's administrator the node: an earlier process may still be running "
         "there, or "
         "the GPU is in exclusive mode.",
-        says=(
+        line_patterns=(
             r"devices?\(?s?\)? (?:is/)?(?:are|is) busy or unavailable|CUDA_ERROR_DEVICE_UNAVAIL",
         ),
     ),
@@ -146,7 +146,7 @@ CLASSES = (
         "The program needs a GPU and finds none.",
         "Ask for GPUs in the compute resource, and use an image whose torch, TensorFlow or JAX "
         "is built for them. Without GPUs use the CPU and the gloo backend.",
-        says=(
+        line_patterns=(
             r"No CUDA GPUs are available|(?<!CUDA_ERROR_NO_DEVICE: )no CUDA-capable device is"
             r" detected",
             r"Found no NVIDIA driver|not compiled with CUDA enabled",
@@ -164,7 +164,7 @@ CLASSES = (
             r"|[Uu]nknown backend:? '?(?:cuda|gpu|rocm)",
             r"satisfy (?:explicit )?device specification '\S*GPU",
         ),
-        mentions=(
+        error_line_patterns=(
             r"without GPU support|(?i:cuda) is (?:not available|required)|CUDA not available",
         ),
     ),
@@ -175,7 +175,7 @@ CLASSES = (
         "The program asked for a GPU by a number that this rank does not have.",
         "Use LOCAL_RANK for the number of the GPU, not RANK, and start as many processes in a "
         "pod as it has GPUs.",
-        says=(
+        line_patterns=(
             r"invalid device ordinal|cudaErrorInvalidDevice|Invalid device id",
             r"CUDA device \d+ but torch\.cuda\.device_count\(\) is \d",
             r"You requested gpu: \[|But your machine only has: \[",
@@ -188,7 +188,7 @@ CLASSES = (
         "Two ranks of the gang chose the same GPU, which NCCL refuses.",
         "Call torch.cuda.set_device(LOCAL_RANK) before you create the process group, and start as "
         "many processes in a pod as it has GPUs.",
-        says=(r"Duplicate GPU detected",),
+        line_patterns=(r"Duplicate GPU detected",),
     ),
     FailureClass(
         "gpu-library",
@@ -197,13 +197,15 @@ CLASSES = (
         "cuBLAS, cuDNN or another library of the GPU failed.",
         "Most often the GPU's memory is nearly full or the library does not fit the driver: try "
         "a smaller batch, then another image.",
-        says=(
+        line_patterns=(
             r"\bCU(?:BLAS|DNN|SPARSE|SOLVER|RAND)_STATUS_(?!SUCCESS\b)\w+|\bmiopenStatus(?!Success)",
             r"\b(?:cuFFT|cuBLAS|cuDNN|cuSOLVER|rocBLAS|MIOpen) [Ee]rror: "
             r"|DNN library initialization failed",
         ),
         # What a kernel did before, or the memory that is full, may be why.
-        gives_way=(r"_STATUS_(?:INTERNAL_ERROR|EXECUTION_FAILED|NOT_INITIALIZED|MAPPING_ERROR)",),
+        weak_patterns=(
+            r"_STATUS_(?:INTERNAL_ERROR|EXECUTION_FAILED|NOT_INITIALIZED|MAPPING_ERROR)",
+        ),
     ),
     FailureClass(
         "dataloader-killed",
@@ -211,7 +213,7 @@ CLASSES = (
         Fault.PROGRAM,
         "A worker process of the data loader was killed, most often because memory ran out.",
         "Use fewer or smaller loader workers, or ask for more CPU memory in the compute resource.",
-        says=(
+        line_patterns=(
             r"DataLoader worker \(pid\S* [\d, ]+\) (?:exited unexpectedly"
             r"|is killed by signal: (?!Bus))",
         ),
@@ -222,7 +224,7 @@ CLASSES = (
         Fault.ENVIRONMENT,
         "The workers of the data loader ran out of shared memory (/dev/shm).",
         "Turn on Increase shared memory in the compute resource, or use fewer loader workers.",
-        says=(
+        line_patterns=(
             r"insufficient shared memory|out of shared memory|raise your shared memory limit",
             r"unable to (?:open|mmap|write to|allocate) .*(?:shared memory|shm)"
             r"(?!.*(?:Too many open files|Permission denied))"
@@ -239,7 +241,7 @@ CLASSES = (
         "A process was killed or refused memory: the memory of its container or node ran out.",
         "Ask for more CPU memory in the compute resource, load less at once, or use fewer data "
         "loader workers.",
-        says=(
+        line_patterns=(
             r"^\s*Killed\s*$|: +(?:line \d+: +)?\d+ Killed\b|\bKilled +(?:python|torchrun|bash"
             r"|\./)",
             r"(?<![/\w])(?:[Oo]om[-_]?[Kk]ill(?:ed|er)?|OOM ?Killed)\b(?! 0\b|/)|: Out Of Memory$",
@@ -252,7 +254,7 @@ CLASSES = (
             r"^(?!.*(?:NCCL WARN|\bibv_)).*[Cc]annot allocate memory",
             r"std::bad_alloc|java\.lang\.OutOfMemoryError|heap out of memory",
         ),
-        raises=("MemoryError", "_ArrayMemoryError", "ArrowMemoryError"),
+        exceptions=("MemoryError", "_ArrayMemoryError", "ArrowMemoryError"),
         reasons=frozenset({Reason.OUT_OF_MEMORY}),
     ),
     FailureClass(
@@ -262,10 +264,10 @@ CLASSES = (
         "A process got SIGKILL, most often because memory ran out.",
         "Ask for more CPU memory in the compute resource, or load less at once; if memory was "
         "not short, look in the event history for who stopped it.",
-        says=(
+        line_patterns=(
             r"Signal 9 \(SIGKILL\)|exited on signal 9|failed \(exitcode: -9\)|exit code:? 137\b",
         ),
-        raises=("KilledWorker",),
+        exceptions=("KilledWorker",),
         weight=Weight.SYMPTOM,
         signals=frozenset({9}),
     ),

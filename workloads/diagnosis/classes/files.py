@@ -13,7 +13,7 @@ CLASSES = (
         Fault.DATA,
         "The volume's quota of space or of files is used up.",
         "Delete what is no longer needed there, such as old checkpoints, or ask for more.",
-        says=(r"[Dd]isk quota exceeded|EDQUOT|[Qq]uota exceeded.*(?:disk|volume|inode)",),
+        line_patterns=(r"[Dd]isk quota exceeded|EDQUOT|[Qq]uota exceeded.*(?:disk|volume|inode)",),
     ),
     FailureClass(
         "disk-full",
@@ -22,7 +22,7 @@ CLASSES = (
         "The disk or volume that the program writes to has no space left.",
         "Delete old checkpoints, keep fewer of them, write to a larger volume, or give the "
         "container more ephemeral storage.",
-        says=(
+        line_patterns=(
             r"No space left on device|ENOSPC|[Dd]isk (?:is )?full|not enough (?:free )?disk space",
             r"\d+ requested and \d+ written|[Ww]rote only \d+ of \d+ bytes",
             r"enforce fail at inline_container.*unexpected pos|PytorchStreamWriter failed writing",
@@ -36,7 +36,7 @@ CLASSES = (
         "The program writes where it may only read.",
         "Write to a volume that is mounted for writing, such as CHECKPOINT_DIR; set HOME, TMPDIR "
         "and cache folders to it.",
-        says=(r": read-only file ?system|Read-only file ?system|EROFS",),
+        line_patterns=(r": read-only file ?system|Read-only file ?system|EROFS",),
     ),
     FailureClass(
         "too-many-files",
@@ -45,7 +45,7 @@ CLASSES = (
         "The process holds more files or sockets open than it may.",
         "Close files, use fewer data loader workers, or call "
         "torch.multiprocessing.set_sharing_strategy('file_system').",
-        says=(r"[Tt]oo many open files|EMFILE|received 0 items of ancdata",),
+        line_patterns=(r"[Tt]oo many open files|EMFILE|received 0 items of ancdata",),
     ),
     FailureClass(
         "storage-failure",
@@ -54,7 +54,7 @@ CLASSES = (
         "A volume stopped answering while the program used it.",
         "Start it again; if it happens again tell the cluster's administrator the volume and the "
         "node.",
-        says=(
+        line_patterns=(
             r"[Ss]tale (?:NFS )?file handle|ESTALE|Input/output error|Errno 5\]",
             r"Transport endpoint is not connected|transport endpoint shutdown|Remote I/O error"
             r"|[Nn]fs.* server .*not responding",
@@ -68,7 +68,7 @@ CLASSES = (
         "A checkpoint or model file is damaged, cut short, or has another format.",
         "Go back to an older checkpoint, download the file again (a Git LFS pointer is not the "
         "file), and write aside and rename when saving.",
-        says=(
+        line_patterns=(
             r"PytorchStreamReader failed|failed finding central directory|invalid magic number"
             r"|corrupted file\?",
             r"(?:UnpicklingError|invalid load key|[Uu]nexpected EOF, expected"
@@ -80,7 +80,7 @@ CLASSES = (
             r"(?:DataLossError|DATA_LOSS).*(?:checkpoint|table)"
             r"|[Cc]heckpoint .*(?:is )?(?:corrupt|damaged|incomplete)",
         ),
-        within=(r"PyTorchFileReader\((?:.*\n)+OSError: \[Errno 22\]",),
+        frame_patterns=(r"PyTorchFileReader\((?:.*\n)+OSError: \[Errno 22\]",),
     ),
     FailureClass(
         "checkpoint-mismatch",
@@ -89,7 +89,7 @@ CLASSES = (
         "The checkpoint's tensors are not those of the model.",
         "Load it into the model it was saved from: same sizes, same wrapping (the prefix "
         "'module.' comes from DDP), same number of shards.",
-        says=(
+        line_patterns=(
             r"Error\(s\) in loading state_dict|(?:Missing|Unexpected) key\(s\) in state_dict",
             r"objects could not be loaded|You set `ignore_mismatched_sizes` to"
             r"|adding `ignore_mismatched_sizes=True`",
@@ -111,7 +111,7 @@ CLASSES = (
         "The checkpoint or model to start from was not found.",
         "Check its path and that the volume it is on is mounted; checkpoints of another workload "
         "are in that workload's folder.",
-        says=(
+        line_patterns=(
             r"File not found: filepath=|[Cc]ould not open \S*model\S*$",
             r"no file named (?:pytorch_model|model|tf_model)|not appear to have a file named",
             r"Can't load (?:the )?(?:tokenizer|model|configuration|config|image processor"
@@ -119,7 +119,7 @@ CLASSES = (
             r"Repo id must (?:be in the form|use alphanumeric)|Incorrect path_or_model_id",
             r"Can't find a valid checkpoint at",
         ),
-        mentions=(
+        error_line_patterns=(
             rf"{CHECKPOINT}.*{GONE}|{GONE}.*{CHECKPOINT}",
             r"[Nn]o (?:valid )?checkpoints? (?:was |were )?found (?:in|at|under)",
         ),
@@ -130,7 +130,7 @@ CLASSES = (
         Fault.DATA,
         "The dataset is missing, empty, or not where the program looks.",
         "Check the path, that the data source is mounted there, and that it holds files.",
-        says=(
+        line_patterns=(
             r"training requires a train_dataset",
             r"[Dd]ataset not found|DatasetNotFoundError|[Dd]ata ?set .* (?:doesn't exist"
             r"|does not exist|not found|is empty)",
@@ -143,7 +143,7 @@ CLASSES = (
             r"|can use download=True to download",
             r"empty (?:data ?set|data ?loader|iterator)|Matrix is empty|Empty dataset",
         ),
-        mentions=(
+        error_line_patterns=(
             r"\b(?:train|val|test)(?:ing)? (?:data|split|set|folder|directory).*"
             r"(?:not found|missing|does not exist|empty)",
         ),
@@ -154,7 +154,7 @@ CLASSES = (
         Fault.DATA,
         "A file of the dataset is damaged or has another format.",
         "Replace the file that the line names, or let the loader skip files that it cannot read.",
-        says=(
+        line_patterns=(
             r"UnidentifiedImageError|cannot identify image file|image file is truncated"
             r"|Truncated (?:File|image)",
             r"JSONDecodeError|UnicodeDecodeError|pandas\.errors\.(?:Parser|EmptyData)Error"
@@ -182,7 +182,7 @@ CLASSES = (
         "The program may not read, write or execute a file.",
         "Check the owner and mode of the file, and the user and group (UID, GID) that the "
         "environment runs as.",
-        says=(r"[Pp]ermission denied|EACCES|Operation not permitted|PermissionError",),
+        line_patterns=(r"[Pp]ermission denied|EACCES|Operation not permitted|PermissionError",),
         codes=frozenset({126}),
     ),
     FailureClass(
@@ -192,7 +192,7 @@ CLASSES = (
         "The command does not exist in the image.",
         "Check the command in the environment and that the image has it on the PATH, then "
         "Copy & edit.",
-        says=(
+        line_patterns=(
             r"command not found|(?:sh|: \d+): \S+: not found$|executable file"
             r" not found|exec: .*(?:no such file|not found)",
             r"[Cc]annot run program|env: .*: No such file or directory|bad interpreter",
@@ -211,11 +211,11 @@ CLASSES = (
         Fault.PROGRAM,
         "The program opens a file or folder that does not exist.",
         "Check the path, the working directory and what is mounted where.",
-        says=(
+        line_patterns=(
             r"No such file or directory|ENOENT|NotADirectoryError|can't open file",
             r"[Uu]nable to open the hostfile",
         ),
-        raises=("FileNotFoundError",),
+        exceptions=("FileNotFoundError",),
         weight=Weight.PLAIN,
     ),
 )

@@ -10,7 +10,7 @@ CLASSES = (
         "NCCL could not set up or keep its connections between the ranks.",
         "Set NCCL_DEBUG=INFO and look at the first line with WARN; check NCCL_SOCKET_IFNAME, the "
         "network between the nodes, InfiniBand, and that all ranks use the same image.",
-        says=(
+        line_patterns=(
             r"no socket interface found|\bInvalid NCCL_[A-Z_]+",
             r"NCCL WARN (?!.*(?:Missing|deprecated|NUMA))",
             r"NCCL error.*(?:unhandled system error|internal error|unhandled cuda error"
@@ -22,7 +22,7 @@ CLASSES = (
             r"ncclUniqueId.*(?:failed|timeout)",
         ),
         # It is an error of CUDA, which the lines after it name.
-        gives_way=(r"unhandled cuda error|ncclUnhandledCudaError",),
+        weak_patterns=(r"unhandled cuda error|ncclUnhandledCudaError",),
     ),
     FailureClass(
         "rendezvous-settings",
@@ -31,7 +31,7 @@ CLASSES = (
         "The process group was started without the settings that tell each rank who it is.",
         "Start the program with torchrun, or choose the framework in which Trainyard sets "
         "MASTER_ADDR, RANK and WORLD_SIZE; do not overwrite them.",
-        says=(
+        line_patterns=(
             r"environment variable (?:RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|LOCAL_RANK) expected",
             r"Default process group has not been initialized"
             r"|trying to initialize the default process group twice",
@@ -47,14 +47,14 @@ CLASSES = (
         "A TensorFlow worker could not reach its peers or the parameter server.",
         "Check that every worker started, that TF_CONFIG names all of them, and that no worker "
         "failed earlier: the first to fail holds the cause.",
-        says=(
+        line_patterns=(
             r"(?:UnavailableError|UNAVAILABLE|DeadlineExceededError).*"
             r"(?:/job:|[Cc]ollective|failed to connect to all addresses|RPC|task:\d)",
             r"/job:(?!jax)\w+/(?:replica:\d+/)?task:\d+.*(?:Connection reset|unreachable"
             r"|heartbeat|is down|restarted)",
             r"Check health failed|[Cc]ollective ops is aborted",
         ),
-        mentions=(r"TF_CONFIG.*(?:invalid|missing|must)",),
+        error_line_patterns=(r"TF_CONFIG.*(?:invalid|missing|must)",),
     ),
     FailureClass(
         "jax-coordinator",
@@ -63,7 +63,7 @@ CLASSES = (
         "The JAX processes did not all reach their coordinator.",
         "Check that every rank started and calls jax.distributed.initialize with the same "
         "coordinator and number of processes; raise initialization_timeout for slow images.",
-        says=(
+        line_patterns=(
             r"[Bb]arrier (?:timed out|failed).*(?:PjRT_Client|tasks)",
             r"(?:coordination service|CoordinationService|RegisterTask|distributed service).*"
             r"(?:DEADLINE_EXCEEDED|UNAVAILABLE|[Tt]imed? ?out|not reachable|heartbeat)",
@@ -79,7 +79,7 @@ CLASSES = (
         "The XGBoost workers lost or never reached their tracker.",
         "Check that the master started and that DMLC_TRACKER_URI and the number of workers are "
         "the same everywhere; a worker that failed earlier ends the others.",
-        says=(
+        line_patterns=(
             r"(?i:(?:fail|unable|cannot|could not|lost|timed out).*\bconnect.*\btracker\b)",
             r"\btracker\b.*(?:timed out|refused|closed the connection)"
             r"|\b[Rr]abit\b.*(?:Recv|[Ee]rror|failed|[Tt]imed? ?out)",
@@ -94,7 +94,7 @@ CLASSES = (
         Fault.PROGRAM,
         "mpirun was asked for more processes than the workers have slots.",
         "Make -np equal to workers times slots per worker, or leave -np out.",
-        says=(
+        line_patterns=(
             r"not enough slots available|(?:exceeds|more processes than) .*slots",
             r"unable to (?:find|allocate).* (?:slots|processors)",
         ),
@@ -106,7 +106,7 @@ CLASSES = (
         "mpirun could not start its daemon on a worker by ssh.",
         "Use an image with an ssh server for the workers, do not overwrite the keys that the "
         "operator mounts, and check that the workers run.",
-        says=(
+        line_patterns=(
             r"ORTE (?:daemon|was unable)|PRTE (?:daemon|was unable|has lost)",
             r"Permission denied \((?:publickey|password)"
             r"|Host key verification failed",
@@ -122,7 +122,7 @@ CLASSES = (
         "Not all ranks of the gang arrived before the rendezvous timed out.",
         "Check whether every rank started and which one failed or was late; slow image pulls need "
         "a longer timeout, and firewalls must let the master's port through.",
-        says=(
+        line_patterns=(
             r"[Tt]imed out after \d+ ?\w* waiting for clients",
             r"client socket has timed out|client socket has failed to connect",
             r"\b(?:\w*Store|store)\b.*(?:[Tt]imed out|[Tt]imeout (?:after|while|waiting)"
@@ -133,7 +133,7 @@ CLASSES = (
             r"[Rr]endezvous.*(?:timed out|timeout(?!\W*\d))|Gloo connectFullMesh failed",
             r"horovod.*(?:[Tt]imed out|waiting for (?:tasks|ranks))",
         ),
-        raises=("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError"),
+        exceptions=("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError"),
     ),
     FailureClass(
         "address-in-use",
@@ -142,7 +142,7 @@ CLASSES = (
         "A port that the program listens on is taken.",
         "Use the MASTER_PORT that Trainyard sets, or port 0; two programs in one pod or on one "
         "node cannot share a fixed port.",
-        says=(
+        line_patterns=(
             r"Could not start gRPC server",
             r"[Aa]ddress already in use|EADDRINUSE|WSAEADDRINUSE|[Pp]ort \d+\b.{0,20} (?:is"
             r"|was) (?:already )?in use",
@@ -155,7 +155,7 @@ CLASSES = (
         "Some parameters took no part in the loss, so that DDP waits for their gradients.",
         "Pass find_unused_parameters=True to DistributedDataParallel, or leave the unused layers "
         "out.",
-        says=(
+        line_patterns=(
             r"Expected to have finished reduction in the prior iteration",
             r"Expected to mark a variable ready only once",
             r"passing the keyword argument `find_unused_parameters"
@@ -169,7 +169,7 @@ CLASSES = (
         "The ranks called different collectives, or with tensors of different sizes.",
         "Make sure that every rank runs the same steps: no collective inside a condition on the "
         "rank, and the same number of batches everywhere.",
-        says=(
+        line_patterns=(
             r"Detected mismatch between collectives|Mismatched? (?:collective|allreduce|broadcast)",
             r"gloo.*op\.preamble\.length <= op\.nbytes|enforce fail .*gloo.*(?:length|nbytes)",
             r"not to match sizes of the same param|expects same model across all ranks",
@@ -184,7 +184,7 @@ CLASSES = (
         "Look at the rank that did not arrive: it failed, hangs in its data loader, or takes "
         "another branch. If all are healthy, check the network; if steps are long, raise the "
         "timeout of the process group.",
-        says=(
+        line_patterns=(
             r"Watchdog caught collective operation timeout",
             r"[Tt]imed out waiting \d+ms for (?:recv|send)"
             r"|Some NCCL operations have failed or timed out",
@@ -203,7 +203,7 @@ CLASSES = (
         "This rank lost the connection to another one, which ended before it.",
         "Look at the other ranks: the first to fail holds the cause. If none did, check the "
         "network between the nodes.",
-        says=(
+        line_patterns=(
             r"Connection closed by (?:remote )?peer|[Cc]onnection reset by peer|Socket [Cc]losed",
             r"remote process exited|communicator was aborted|ncclRemoteError|[Bb]roken pipe"
             r"|ECONNRESET|EPIPE",

@@ -11,7 +11,7 @@ CODE = (
         "loads is missing.",
         "Pin the versions the program was written for in the image; a file of your own must not "
         "have the name of a package.",
-        says=(
+        line_patterns=(
             r"cannot import name|partially initialized module",
             r"ImportError: .*(?:\.so|GLIBC|undefined symbol|requires|DLL)",
             r"operator \w+::\w+ does not exist",
@@ -21,7 +21,7 @@ CODE = (
             r"(?:PackageNotFoundError|DistributionNotFound|VersionConflict"
             r"|ContextualVersionConflict)",
         ),
-        raises=("ImportError",),
+        exceptions=("ImportError",),
     ),
     FailureClass(
         "module-missing",
@@ -30,11 +30,11 @@ CODE = (
         "The program imports a Python module that the image does not have.",
         "Choose an image that has the module, or install it before the program starts; for a "
         "module of your own check the working directory and PYTHONPATH.",
-        says=(
+        line_patterns=(
             r"(?:^|python[\d.]*: |Error: )No module named ",
             r"Error while finding module specification",
         ),
-        raises=("ModuleNotFoundError",),
+        exceptions=("ModuleNotFoundError",),
     ),
     FailureClass(
         "pickling",
@@ -44,11 +44,11 @@ CODE = (
         "open file.",
         "Define functions and classes at the top of a module, and open files and connections in "
         "the worker.",
-        says=(
+        line_patterns=(
             r"[Cc]an(?:'t|not) pickle|cannot be pickled|Can't get local object|cannot serialize",
             r"Can't get attribute '.*' on <module",
         ),
-        raises=("PicklingError",),
+        exceptions=("PicklingError",),
     ),
     FailureClass(
         "arguments",
@@ -56,7 +56,7 @@ CODE = (
         Fault.PROGRAM,
         "The program refused its command line.",
         "Compare the arguments of the environment with the program's usage, then Copy & edit.",
-        says=(
+        line_patterns=(
             r"^[\w./\- ]+: error: (?:the following arguments|argument |unrecognized|ambiguous"
             r"|one of|expected|invalid)",
             r"error: (?:unrecognized arguments|argument -|the following arguments)"
@@ -74,7 +74,7 @@ CODE = (
         Fault.PROGRAM,
         "The program refused its configuration.",
         "Correct the key or value that the line names.",
-        says=(
+        line_patterns=(
             r"(?:hydra|omegaconf)\.errors\.\w+|Could not override|is not in struct",
             r"[Cc]annot find (?:primary )?config\b|Missing mandatory value",
             r"keys? are not used by|[Uu]nknown flags? in \w+_FLAGS\b",
@@ -83,13 +83,13 @@ CODE = (
             r"|jsonschema\S*ValidationError",
             r"(?:configparser|tomllib|toml)\.\w*Error|ConfigAttributeError|ConfigKeyError",
         ),
-        within=(
+        frame_patterns=(
             r"in _load_tf_config(?:.*\n)+.*JSONDecodeError",
             # What is converted was named as a setting.
             r"\b(?:json\.loads?|float|int)\((?=.*(?:environ|\bargs?\.|argv|cfg|config|settings))"
             r"(?:.*\n)+.*(?:JSONDecodeError|could not convert string|invalid literal for int)",
         ),
-        mentions=(r"[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",),
+        error_line_patterns=(r"[Uu]nknown (?:objective|parameter|configuration|setting|key)\b",),
     ),
     FailureClass(
         "syntax-error",
@@ -97,8 +97,8 @@ CODE = (
         Fault.PROGRAM,
         "Python, or the shell, cannot read the program.",
         "Correct the line; syntax that is newer than the image's Python also looks like this.",
-        says=(r"[Ss]yntax error(?: near|:)|unexpected EOF while looking",),
-        raises=("SyntaxError", "IndentationError", "TabError"),
+        line_patterns=(r"[Ss]yntax error(?: near|:)|unexpected EOF while looking",),
+        exceptions=("SyntaxError", "IndentationError", "TabError"),
     ),
     FailureClass(
         "interrupted",
@@ -106,7 +106,7 @@ CODE = (
         Fault.PROGRAM,
         "The program was interrupted (SIGINT).",
         "Look in the event history for who; if nobody did, start it again.",
-        raises=("KeyboardInterrupt",),
+        exceptions=("KeyboardInterrupt",),
         weight=Weight.SYMPTOM,
         signals=frozenset({2}),
     ),
@@ -117,7 +117,7 @@ CODE = (
         "A process touched memory that has nothing behind it: shared memory or a disk is full, or "
         "a mapped file was cut.",
         "Turn on Increase shared memory in the compute resource, and check whether a disk is full.",
-        says=(r"\bBus error\b|SIGBUS|exitcode: -7\)|Signal(?: code)?:? Bus error",),
+        line_patterns=(r"\bBus error\b|SIGBUS|exitcode: -7\)|Signal(?: code)?:? Bus error",),
         weight=Weight.SYMPTOM,
         signals=frozenset({7}),
     ),
@@ -128,7 +128,7 @@ CODE = (
         "Compiled code accessed memory outside its own.",
         "Suspect compiled extensions that do not fit the installed torch or Python; run with "
         "python -X faulthandler to see the Python line.",
-        says=(r"[Ss]egmentation fault|SIGSEGV|exitcode: -11\)|exited on signal 11",),
+        line_patterns=(r"[Ss]egmentation fault|SIGSEGV|exitcode: -11\)|exited on signal 11",),
         weight=Weight.SYMPTOM,
         signals=frozenset({11}),
     ),
@@ -138,7 +138,7 @@ CODE = (
         Fault.ENVIRONMENT,
         "The program was built for another type of processor.",
         "Choose an image for the architecture of the nodes, or nodes of that architecture.",
-        says=(
+        line_patterns=(
             r"[Ee]xec format error|[Ii]llegal instruction|SIGILL|compiled to use \w+ instructions",
         ),
         signals=frozenset({4}),
@@ -149,11 +149,11 @@ CODE = (
         Fault.PROGRAM,
         "A function calls itself without end.",
         "Look at the function that the traceback repeats.",
-        says=(
+        line_patterns=(
             r"maximum recursion depth exceeded|(?:from|[Ee]rror.*) [Ss]tack overflow"
             r"|[Ss]tack overflow detected|has overflowed its stack",
         ),
-        raises=("RecursionError",),
+        exceptions=("RecursionError",),
     ),
     FailureClass(
         "aborted",
@@ -161,7 +161,7 @@ CODE = (
         Fault.PROGRAM,
         "A library hit a state it cannot continue from, and ended the process.",
         "Read the lines above: the library says what it found.",
-        says=(
+        line_patterns=(
             r"terminate called (?:after|without)|Fatal Python error|SIGABRT|exitcode: -6\)",
             r"MPI_ABORT was invoked",
             r"double free|^(?:free|malloc|realloc)\w*\(\): |corrupted (?:size|top|double)"
@@ -178,7 +178,7 @@ CODE = (
         "The container may start no more processes or threads.",
         "Use fewer data loader workers and threads (OMP_NUM_THREADS), or ask for a higher limit of "
         "processes.",
-        says=(
+        line_patterns=(
             r"can't start new thread|[Rr]esource temporarily unavailable|pthread_create (?:failed"
             r"|error)",
             r"fork: (?:retry|Resource|Cannot)|std::system_error|Thread creation failed",
@@ -192,8 +192,8 @@ ANYTHING = (
         Fault.PROGRAM,
         "A check of the program's own failed.",
         "Read the check in the line that the traceback names.",
-        says=(r"Assertion [`'\"].*[`'\"] failed|[Aa]ssertion failed[:!]",),
-        raises=("AssertionError",),
+        line_patterns=(r"Assertion [`'\"].*[`'\"] failed|[Aa]ssertion failed[:!]",),
+        exceptions=("AssertionError",),
         weight=Weight.PLAIN,
     ),
     FailureClass(
@@ -202,7 +202,7 @@ ANYTHING = (
         Fault.PROGRAM,
         "The program raised an exception that nothing handled.",
         "Read the traceback: its last line says what, the line above it where.",
-        says=(
+        line_patterns=(
             r"^(?:[A-Za-z_]\w*\.)*_?[A-Z]\w*(?:Error|Exception|Exit|Interrupt|Failure"
             r"|Fault)\b(?::\s|\s*$)",
         ),

@@ -10,7 +10,7 @@ CLASSES = (
         "An operation got tensors of different devices.",
         "Move the model and every batch to the same device with .to(device), and make new "
         "tensors there.",
-        says=(
+        line_patterns=(
             r"[Ee]xpected all tensors to be on the same device|at least two devices",
             r"is not on the expected device|Expected a '\w+' device type for",
             r"should be an? .*\bCPU\b.* tensor, but got .*cuda|only dense CPU tensors",
@@ -23,7 +23,7 @@ CLASSES = (
             r"Incompatible devices for jitted computation|cannot be accessed from Triton",
             r"can't convert (?:cuda|mps)\S* device type tensor to numpy",
         ),
-        mentions=(r"(?:\bnot|should be\b.*) (?:at|on) the same device\b",),
+        error_line_patterns=(r"(?:\bnot|should be\b.*) (?:at|on) the same device\b",),
     ),
     FailureClass(
         "dtype-mismatch",
@@ -32,7 +32,7 @@ CLASSES = (
         "An operation got tensors of a type it does not accept.",
         "Convert inputs to the type of the weights (for example .float(), .long() for labels), "
         "or use autocast.",
-        says=(
+        line_patterns=(
             r"must have the same dtype|expected (?:m1 and m2|mat1 and mat2) to have the same dtype",
             r"expected (?:scalar type|target dtype|dtype|input dtype) .*(?:but|got)",
             r"[Ee]xpected .*(?:scalar types?|type Long|dtypes?).* (?:but )?(?:got|found)",
@@ -54,7 +54,7 @@ CLASSES = (
         "An operation got tensors whose shapes do not fit together.",
         "Print the shapes before the line that the traceback names; look at the size of the "
         "input, the last incomplete batch (drop_last) and layers after a reshape.",
-        says=(
+        line_patterns=(
             r"shapes cannot be multiplied|size mismatch, (?:m1|got)|must match the size of tensor",
             r"expected input.{0,40} to have \d+ channels"
             r"|shape '\[.*\]' is invalid for input of size",
@@ -92,7 +92,7 @@ CLASSES = (
         "A token, a label or an index is larger than the table that it points into.",
         "Compare the largest label with the number of classes, and the size of the tokenizer's "
         "vocabulary with that of the embedding.",
-        says=(
+        line_patterns=(
             r"index out of range in self|Target -?\d+ is out of bounds",
             r"index -?\d+ is out of bounds|indices\[.*\] = -?\d+ is not in",
             r"[Ii]ndex.* out of bounds with size|Token indices .* out of range",
@@ -106,7 +106,7 @@ CLASSES = (
         "The loss or a gradient became NaN or infinite, and the program gave up.",
         "Lower the learning rate, clip gradients, warm up, use bfloat16 instead of float16, and "
         "look for empty or broken batches just before.",
-        says=(
+        line_patterns=(
             r"(?i:(?:loss|gradient|grad|norm|output)s?\b.{0,40}\b(?:is|are|became|was|to be)"
             r"\s*:?\s*(?:nan|inf|infinite|non-?finite)\b(?!ic|-))",
             r"(?i:(?<![\w.])(?!best|max|min|prev)\w*(?:(?:loss|gradient|grad|output)s?\s*=\s*"
@@ -133,7 +133,7 @@ CLASSES = (
         "The gradient could not be computed.",
         "Call backward once for each forward pass, do not change tensors in place that the graph "
         "needs, and keep what is trained attached to the graph.",
-        says=(
+        line_patterns=(
             r"backward through the graph a second time|modified by an inplace operation",
             r"does not require grad and does not have a grad_fn|grad can be implicitly created",
             r"leaf Variable that requires grad|No gradients provided for any variable",

@@ -38,14 +38,14 @@ def read_forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Li
     start = max(start, first_offset(stream))
     with Index(stream) as index:
         for offset, data in _parts_forward(stream, start, unfinished=unfinished):
-            yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
+            yield Line(stream.rank, index.time_at(offset), offset, offset + len(data), data)
 
 
 def read_backward(stream: Stream, end: int) -> Iterator[Line]:
     """Lines that end at or before ``end``, last one first."""
     with Index(stream) as index:
         for offset, data in _parts_backward(stream, end):
-            yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
+            yield Line(stream.rank, index.time_at(offset), offset, offset + len(data), data)
 
 
 def last_line_end(stream: Stream, *, unfinished: bool) -> int:

@@ -12,7 +12,7 @@ from workloads.logs.store import Index, Stream, size
 def line_order(stream: Stream, offset: int) -> tuple[datetime, int]:
     """The sort key of a line among those of all ranks."""
     with Index(stream) as index:
-        return index.at(offset), stream.rank
+        return index.time_at(offset), stream.rank
 
 
 def cursor_at_line(streams: Collection[Stream], rank: int, offset: int) -> Cursor:

@@ -46,9 +46,10 @@ class Hits:
         }
         starts = [segments.start for segments in self._segments.values()]
         self._key = _cache_key(streams[0].workload_id, needle, starts)
-        self._kept: Tallies = cache.get(self._key) or {}
+        self._cached_tallies: Tallies = cache.get(self._key) or {}
         self._tallies = {
-            stream.rank: self._kept.setdefault(_tally_key(stream), Tally()) for stream in streams
+            stream.rank: self._cached_tallies.setdefault(_tally_key(stream), Tally())
+            for stream in streams
         }
 
     @property
@@ -81,32 +82,32 @@ class Hits:
             if monotonic() > until:
                 break
         if open_ranks:
-            cache.set(self._key, self._kept, KEPT_SECONDS)
+            cache.set(self._key, self._cached_tallies, KEPT_SECONDS)
 
     def step(self, line: tuple[int, int] | None, go: str = "next") -> Hit | None:
         """The next hit after ``line`` (rank and offset), the ``previous`` one, or with ``here`` the
         line itself if it matches; it wraps around. Requires a complete count."""
         ends = {rank: segments.end for rank, segments in self._segments.items()}
         if line is None:
-            return self._last(ends) if go == "previous" else self._first({})
+            return self._last_hit(ends) if go == "previous" else self._first_hit({})
         cursor = cursor_at_line(self._streams.values(), *line)
         if go == "previous":
-            return self._last(cursor) or self._last(ends)
+            return self._last_hit(cursor) or self._last_hit(ends)
         cursor[line[0]] = line[1] + (go != "here")
-        return self._first(cursor) or self._first({})
+        return self._first_hit(cursor) or self._first_hit({})
 
     def forward(self, stream: Stream, start: int) -> Iterator[Line]:
         """Like ``lines.forward``, only matching lines. Requires a complete count."""
-        return self._timed(stream, self._forward(stream.rank, start))
+        return self._with_times(stream, self._forward(stream.rank, start))
 
     def backward(self, stream: Stream, end: int) -> Iterator[Line]:
         """Like ``lines.backward``, only matching lines. Requires a complete count."""
-        return self._timed(stream, self._backward(stream.rank, end))
+        return self._with_times(stream, self._backward(stream.rank, end))
 
-    def _timed(self, stream: Stream, lines: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
+    def _with_times(self, stream: Stream, lines: Iterable[tuple[int, bytes]]) -> Iterator[Line]:
         with Index(stream) as index:
             for offset, data in lines:
-                yield Line(stream.rank, index.at(offset), offset, offset + len(data), data)
+                yield Line(stream.rank, index.time_at(offset), offset, offset + len(data), data)
 
     def _is_counted(self, rank: int) -> bool:
         tally = self._tallies[rank]
@@ -125,29 +126,29 @@ class Hits:
         tally.rest = [segments.count(number) for number in range(segments.full, len(segments))]
         tally.end = segments.end
 
-    def _first(self, cursor: Cursor) -> Hit | None:
+    def _first_hit(self, cursor: Cursor) -> Hit | None:
         lines = [
             (rank, offset)
             for rank in self._segments
             if (offset := self._first_in(rank, cursor.get(rank, 0))) is not None
         ]
-        return self._hit(min(lines, key=self._order)) if lines else None
+        return self._numbered_hit(min(lines, key=self._order)) if lines else None
 
-    def _last(self, cursor: Cursor) -> Hit | None:
+    def _last_hit(self, cursor: Cursor) -> Hit | None:
         lines = [
             (rank, offset)
             for rank in self._segments
             if (offset := self._last_in(rank, cursor.get(rank, 0))) is not None
         ]
-        return self._hit(max(lines, key=self._order)) if lines else None
+        return self._numbered_hit(max(lines, key=self._order)) if lines else None
 
     def _order(self, line: tuple[int, int]) -> tuple[datetime, int]:
         rank, offset = line
         return line_order(self._streams[rank], offset)
 
-    def _hit(self, line: tuple[int, int]) -> Hit:
+    def _numbered_hit(self, line: tuple[int, int]) -> Hit:
         cursor = cursor_at_line(self._streams.values(), *line)
-        return Hit(1 + sum(self._until(*place) for place in cursor.items()), *line)
+        return Hit(1 + sum(self._count_before(*place) for place in cursor.items()), *line)
 
     def _first_in(self, rank: int, offset: int) -> int | None:
         """The start of the first match at ``offset`` or later."""
@@ -171,7 +172,7 @@ class Hits:
                 lines = list(self._segments[rank].lines(number))
                 yield from (line for line in reversed(lines) if line[0] < offset)
 
-    def _until(self, rank: int, offset: int) -> int:
+    def _count_before(self, rank: int, offset: int) -> int:
         """The number of matches before ``offset``."""
         counts = self._tallies[rank].counts
         number = offset // SEGMENT

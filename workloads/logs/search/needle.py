@@ -42,7 +42,7 @@ class Needle:
         if not lines.endswith(b"\n") or _cut_offsets(lines, start):
             return sum(1 for _ in self.matches(block, base, start, stop))
         if b"\x1b" in lines:
-            text = b"" if self._lacks(lines) else _shown_text(lines)
+            text = b"" if self._cannot_match(lines) else _shown_text(lines)
         else:
             text = lines.translate(LOWER, UNSHOWN)
             text = (
@@ -52,7 +52,7 @@ class Needle:
             return 0
         return sum([self._find(line, 0) >= 0 for line in text.split(b"\n")])
 
-    def _lacks(self, lines: bytes) -> bool:
+    def _cannot_match(self, lines: bytes) -> bool:
         """A cheap test whether no line can match. Characters of color sequences are removed from
         both the lines and the text, so no match is missed, unless a sequence has other characters.
         """

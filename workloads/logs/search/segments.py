@@ -51,28 +51,28 @@ class Segments:
     def count(self, number: int) -> int:
         if (number + 1) * SEGMENT <= self.start:
             return 0  # it has been cut
-        block, base, start, stop = self._read(number)
+        block, base, start, stop = self._read_segment(number)
         return self._needle.count(block, base, start, stop)
 
     def lines(self, number: int) -> Iterator[tuple[int, bytes]]:
         """Matching lines with their starts."""
-        block, base, start, stop = self._read(number)
+        block, base, start, stop = self._read_segment(number)
         for at in self._needle.matches(block, base, start, stop):
             begin = line_start_in_block(block, base, at + 1)
             end = next_line_start_in_block(block, base, at + 1)
             yield begin, block[begin - base : end - base]
 
-    def _read(self, number: int) -> tuple[bytes, int, int, int]:
+    def _read_segment(self, number: int) -> tuple[bytes, int, int, int]:
         """A block, its start, and the range in which lines of this segment start."""
         begin = number * SEGMENT
         last = begin + SEGMENT
         base = max(begin - LONGEST, 0)
-        block = self._block(base, min(last + LONGEST, self.end))
+        block = self._read_block(base, min(last + LONGEST, self.end))
         start = max(next_line_start_in_block(block, base, begin), self.start)
         stop = next_line_start_in_block(block, base, last) if last < self.end else base + len(block)
         return block, base, start, stop
 
-    def _block(self, start: int, end: int) -> bytes:
+    def _read_block(self, start: int, end: int) -> bytes:
         try:
             file = os.open(self._path, os.O_RDONLY)
         except FileNotFoundError:

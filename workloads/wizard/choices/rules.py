@@ -39,7 +39,7 @@ def rule_path(question: Question) -> str:
 
 def is_hidden(plan: Plan, question: Question) -> bool:
     """Whether the template hides the question."""
-    ruling = plan.fields.get(rule_path(question))
+    ruling = plan.rulings.get(rule_path(question))
     return bool(ruling and ruling.hidden)
 
 
@@ -51,7 +51,7 @@ def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
         rule = next((it for it in plan.draft.rules or () if it.field == field), None)
         why = rule.why if rule else ""
         shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
-    elif (ruling := plan.fields.get(field)) and plan.template:
+    elif (ruling := plan.rulings.get(field)) and plan.template:
         shown.ruling = ruling.words
         theirs = rulings.value_of(plan.template.draft, field)
         shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == theirs

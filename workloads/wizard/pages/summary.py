@@ -179,7 +179,7 @@ def _set_verdict(summary: Summary, plan: Plan) -> None:
         summary.tone = "danger"
         summary.headline = "Can never start"
         summary.detail = f"It {never[0]}."
-    elif not plan.submittable:
+    elif not plan.is_submittable:
         count = len(plan.problems)
         summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or fix, see below."
         if plan.fit and plan.fit.answer is Answer.NEVER and (cause := plan.fit.cause):
@@ -190,7 +190,7 @@ def _set_verdict(summary: Summary, plan: Plan) -> None:
     else:
         summary.tone, summary.headline = ANSWERS[plan.fit.answer]
         _explain_fit(summary, plan.fit)
-    if plan.fit and plan.cluster and plan.submittable and plan.cluster.capabilities.queues:
+    if plan.fit and plan.cluster and plan.is_submittable and plan.cluster.capabilities.queues:
         summary.as_of = plan.cluster.counted_at
     if plan.fit and plan.spec and plan.fit.answer is not Answer.NOW:
         summary.largest = largest_in_words(plan.fit, plan.spec)

@@ -63,7 +63,7 @@ def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(
     assert ">1 changed<" in wizard.open(wizard.at(2)).page
     review = wizard.open(wizard.at(3)).page
     assert "<dt>Images are pulled</dt> <dd>Never" in " ".join(review.split())
-    assert wizard.plan().submittable, wizard.plan().problems
+    assert wizard.plan().is_submittable, wizard.plan().problems
 
 
 def test_a_problem_in_a_new_section_of_the_wizard_stands_at_its_field(wizard: Wizard) -> None:

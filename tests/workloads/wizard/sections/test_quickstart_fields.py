@@ -158,7 +158,7 @@ def ready(
         environment.override_uid_gid = True
     environment.save()
     wizard.save(WORKERS, **entered)
-    assert not submittable or wizard.plan().submittable, wizard.plan().problems
+    assert not submittable or wizard.plan().is_submittable, wizard.plan().problems
 
 
 def withheld_of(wizard: Wizard, row: FieldRow) -> Iterator[str]:
