@@ -59,7 +59,7 @@ def test_the_cursor_is_that_of_the_last_piece() -> None:
         assert kept() == (b"x" * (number + 1), f"after {number + 1}")
 
 
-@pytest.mark.parametrize("where", ["_keep_cursor", "_write"])
+@pytest.mark.parametrize("where", ["_write_cursor", "_write"])
 def test_a_piece_and_its_cursor_are_there_both_or_neither(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -70,7 +70,7 @@ def test_a_piece_and_its_cursor_are_there_both_or_neither(
         if where == "_write" and isinstance(first, Path) and first.suffix == ".log":
             write(first, *rest)
             return
-        if where == "_keep_cursor":
+        if where == "_write_cursor":
             write(first, *rest)  # it comes so far, and no further
         raise KeyboardInterrupt
 

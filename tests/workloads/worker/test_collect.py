@@ -79,7 +79,7 @@ def test_a_crash_keeps_each_sample_exactly_once(
 
     engine.print(workload.handle, 0, '{"step": 1, "loss": 2}\n{"step": 2, "loss": 1}\n')
     with monkeypatch.context() as patch:
-        patch.setattr(parse, "_keep" if where == "before" else "_remember_last", crash)
+        patch.setattr(parse, "_store_batch" if where == "before" else "_remember_last", crash)
         with pytest.raises(RuntimeError):
             once(engine, workload)
     assert text(workload, 0).count("step") == 2
