@@ -34,78 +34,92 @@ class Match:
 
 
 def find_match(lines: Sequence[str]) -> Match | None:
-    """The cause of the failure according to these lines; ``None`` if they do not show it."""
+    """Return the cause of the failure according to these lines; ``None`` if they do not show it."""
     steps = progress_lines(lines)
-    dealt_with = steps[-HANDLED_AFTER] if len(steps) >= HANDLED_AFTER else -1
-    matches = _drop_handled([one for one in _find_matches(lines) if one.number > dealt_with])
+    # The training went on after this line, so the errors before it had been handled.
+    handled_until = steps[-HANDLED_AFTER] if len(steps) >= HANDLED_AFTER else -1
+    matches = _drop_handled([it for it in _find_matches(lines) if it.number > handled_until])
     if not matches:
         return None
-    heaviest = max(one.weight for one in matches)
-    return _decisive_match([one for one in matches if one.weight == heaviest], _root_source(lines))
+    heaviest = max(it.weight for it in matches)
+    return _decisive_match([it for it in matches if it.weight == heaviest], _root_source(lines))
 
 
 def _find_matches(lines: Sequence[str]) -> Iterator[Match]:
-    said = list(candidate_lines(lines))
-    text = "\n".join(one.text for one in said)
-    likely = [one for one in CLASSES if one.pattern.search(text)]
-    for utterance in said:
-        failure = _class_of(utterance, likely)
+    candidates = list(candidate_lines(lines))
+    text = "\n".join(candidate.text for candidate in candidates)
+    # One search of the whole text for each class leaves few classes to try on each line.
+    likely = [failure for failure in CLASSES if failure.pattern.search(text)]
+    for candidate in candidates:
+        failure = _class_of(candidate, likely)
         if failure:
-            weight = failure.weight_of(utterance.text)
             yield Match(
                 failure,
-                utterance.number,
-                weight,
-                utterance.source,
-                utterance.block,
-                utterance.in_thread,
+                candidate.number,
+                failure.weight_of(candidate.text),
+                candidate.source,
+                candidate.block,
+                candidate.in_thread,
             )
 
 
-def _class_of(utterance: CandidateLine, likely: Sequence[FailureClass]) -> FailureClass | None:
-    """The class of a line, if any. A line that ends a traceback is at least a plain exception."""
-    text = utterance.text
-    frames = utterance.frames
-    failure = next((one for one in CLASSES if frames and one.is_within(frames, text)), None)
-    failure = failure or next((one for one in likely if one.pattern.search(text)), None)
-    is_raised = utterance.block >= 0 and RAISED.match(text)
-    return failure or (BY_ID[EXCEPTION] if is_raised else None)
+def _class_of(candidate: CandidateLine, likely: Sequence[FailureClass]) -> FailureClass | None:
+    """Return the class of a line, if any. A line that ends a traceback is at least a plain
+    exception."""
+    text = candidate.text
+    frames = candidate.frames
+    if frames:
+        for failure in CLASSES:
+            if failure.is_within(frames, text):
+                return failure
+    for failure in likely:
+        if failure.pattern.search(text):
+            return failure
+    is_raised = candidate.block >= 0 and RAISED.match(text)
+    return BY_ID[EXCEPTION] if is_raised else None
 
 
 def _drop_handled(matches: list[Match]) -> list[Match]:
-    """Matches without exceptions that were handled: a process that raised another one afterwards
-    had handled them. One that reports lost peers does not count as another, since several processes
-    may print into one log. Exceptions of other threads only count without one of the main thread,
-    whose end they often follow from."""
-    others = [one for one in matches if one.block >= 0 and one.weight > Weight.SYMPTOM]
-    of_main = {one.source for one in others if not one.in_thread}
-    last: dict[str, int] = {}
-    for one in others:
-        if not one.in_thread or one.source not in of_main:
-            last[one.source] = one.block
-    return [
-        one
-        for one in matches
-        if one.block < 0 or last.get(one.source, -1) <= one.block
-        if not one.in_thread or one.source not in of_main
-    ]
+    """Return the matches without exceptions that were handled: a process that raised another one
+    afterwards had handled them.
+
+    An exception that reports lost peers does not count as another one, since several processes may
+    print into one log. Exceptions of other threads count only if the main thread raised none: they
+    often follow from its end.
+    """
+    exceptions = [it for it in matches if it.block >= 0 and it.weight > Weight.SYMPTOM]
+    main_sources = {it.source for it in exceptions if not it.in_thread}
+    last_blocks: dict[str, int] = {}
+    for match in exceptions:
+        if not match.in_thread or match.source not in main_sources:
+            last_blocks[match.source] = match.block
+    unhandled = []
+    for match in matches:
+        is_last = match.block < 0 or last_blocks.get(match.source, -1) <= match.block
+        if is_last and (not match.in_thread or match.source not in main_sources):
+            unhandled.append(match)
+    return unhandled
 
 
 def _decisive_match(matches: list[Match], root: str) -> Match:
-    """The decisive one of several matches with the same weight.
+    """Return the decisive one of several matches with the same weight.
 
-    It is one of the rank that the launcher names, or else of the process that printed the first,
-    and of the class of that process's last match. If that ends a traceback, it is that one; else
-    the first of its class, or the last exception of the traceback in which the first is.
+    It is a match of the rank that the launcher names, or else of the process that printed the first
+    match. If the last match of that process ends a traceback, it decides. Otherwise the first match
+    of the same class does, or the last exception of the traceback to which that one belongs.
     """
-    sources = [one.source for one in matches]
+    sources = [it.source for it in matches]
     source = root if root and root in sources else sources[0]
-    own = [one for one in matches if one.source == source]
-    alike = [one for one in own if one.failure is own[-1].failure]
-    if own[-1].block >= 0:
-        return own[-1]
-    block = alike[0].block  # of an exception whose message goes on in lines of its own
-    return [one for one in alike if one.block == block][-1 if block >= 0 else 0]
+    of_source = [it for it in matches if it.source == source]
+    last = of_source[-1]
+    if last.block >= 0:
+        return last
+    same_class = [it for it in of_source if it.failure is last.failure]
+    block = same_class[0].block
+    if block < 0:
+        return same_class[0]
+    # The message of an exception may go on in lines of its own.
+    return [it for it in same_class if it.block == block][-1]
 
 
 def _root_source(lines: Sequence[str]) -> str:

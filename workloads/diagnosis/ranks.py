@@ -15,8 +15,8 @@ COLLATERAL = frozenset({-15, 143, -9, 137})
 
 
 def sort_by_failure(ranks: Iterable[Rank]) -> list[Rank]:
-    """Failed ranks: preempted ones first, then those that failed by their own fault, and last those
-    stopped because of them; each in the order in which they ended."""
+    """Return the failed ranks: first those that were preempted, then those that failed by
+    themselves, then those that were stopped because of them; each in the order of their ends."""
     failed = [rank for rank in ranks if rank.phase == RankPhase.FAILED and _was_started(rank)]
     last = now()
     return sorted(
@@ -37,13 +37,15 @@ def _was_started(rank: Rank) -> bool:
 
 
 def class_of_end(rank: Rank, earliest: datetime | None = None) -> FailureClass | None:
-    """The failure class of a rank's end, from the engine's reason or else its exit code. ``None``
-    for a rank that was killed after the ``earliest`` end of all, because another had failed."""
-    for one in CLASSES:
-        if rank.reason in one.reasons and one.fits_message(rank.message):
-            return one
+    """Return the failure class of a rank's end, from the engine's reason or else its exit code.
+    ``None`` for a rank that was killed after the ``earliest`` end of all, because another had
+    failed."""
+    for failure in CLASSES:
+        if rank.reason in failure.reasons and failure.fits_message(rank.message):
+            return failure
     code = rank.exit_code
     if code in COLLATERAL and earliest and rank.finished_at and rank.finished_at > earliest:
         return None
+    # Engines report signal N as -N, shells as 128 + N.
     signal = -code if code is not None and code < 0 else (code or 0) - 128
-    return next((one for one in CLASSES if signal in one.signals or code in one.codes), None)
+    return next((it for it in CLASSES if signal in it.signals or code in it.codes), None)

@@ -95,7 +95,7 @@ class _SourceState:
 
 
 def candidate_lines(lines: Sequence[str]) -> Iterator[CandidateLine]:
-    """The lines that may be the cause: without frames of tracebacks, and without lines that are no
+    """Yield the lines that may be the cause: no frames of tracebacks, and no lines that are not a
     reason to fail."""
     sources: dict[str, _SourceState] = {}
     blocks = count()
@@ -104,43 +104,44 @@ def candidate_lines(lines: Sequence[str]) -> Iterator[CandidateLine]:
         name = prefix[0].strip() if prefix else ""
         text = line[len(prefix[0]) if prefix else 0 :]
         text = FRAMED.sub("", text).rstrip("\u2502\u2503 ")
-        at = sources.setdefault(name, _SourceState())
-        if _take_traceback_line(at, text, blocks):
-            at.frames = (*at.frames, text)[-DEEPEST:]
-        elif not _is_of_other_rank(at, text):
-            block, was_aside = (at.block, at.is_aside) if at.in_traceback else (-1, False)
-            frames = "\n".join(at.frames)
-            at.frames = ()
-            in_thread = at.after_thread_head and block >= 0
-            at.after_thread_head = bool(THREAD.match(text))
-            at.in_traceback = at.is_aside = False
+        state = sources.setdefault(name, _SourceState())
+        if _take_traceback_line(state, text, blocks):
+            state.frames = (*state.frames, text)[-DEEPEST:]
+        elif not _is_of_other_rank(state, text):
+            block, was_aside = (state.block, state.is_aside) if state.in_traceback else (-1, False)
+            frames = "\n".join(state.frames)
+            state.frames = ()
+            in_thread = state.after_thread_head and block >= 0
+            state.after_thread_head = bool(THREAD.match(text))
+            state.in_traceback = False
+            state.is_aside = False
             if not was_aside and _may_be_cause(line, text, is_raised=block >= 0):
-                yield CandidateLine(
-                    number, name, text, block, frames if block >= 0 else "", in_thread
-                )
+                if block < 0:
+                    frames = ""
+                yield CandidateLine(number, name, text, block, frames, in_thread)
 
 
-def _take_traceback_line(at: _SourceState, text: str, blocks: Iterator[int]) -> bool:
-    """Whether the line is the head or a frame of a traceback. Its last line, with the exception, is
-    not. Updates ``at``."""
-    if BEGINS.match(text) or (not at.in_traceback and FRAME.match(text)):
-        if at.block < 0 or not (at.is_chained or CHAINED.match(text)):
-            at.block = next(blocks)
-        at.in_traceback = True
-        at.is_chained = False
+def _take_traceback_line(state: _SourceState, text: str, blocks: Iterator[int]) -> bool:
+    """Update ``state`` with a line. Return whether it is the head or a frame of a traceback; the
+    last line of one, with the exception, is not."""
+    if BEGINS.match(text) or (not state.in_traceback and FRAME.match(text)):
+        if state.block < 0 or not (state.is_chained or CHAINED.match(text)):
+            state.block = next(blocks)
+        state.in_traceback = True
+        state.is_chained = False
     elif CHAINED.match(text):
-        at.is_chained = True
+        state.is_chained = True
     elif ASIDE.match(text):
-        at.is_aside = True
+        state.is_aside = True
     else:
-        return at.in_traceback and (not text.strip() or text[0] in " \t|+")
+        return state.in_traceback and (not text.strip() or text[0] in " \t|+")
     return True
 
 
-def _is_of_other_rank(at: _SourceState, text: str) -> bool:
+def _is_of_other_rank(state: _SourceState, text: str) -> bool:
     """Whether the line is of another, running rank, and only happens to be inside a traceback."""
     is_measure = PROGRESS.match(text) or MEASURE.match(text)
-    return at.in_traceback and is_measure is not None and not RAISED.match(text)
+    return state.in_traceback and is_measure is not None and not RAISED.match(text)
 
 
 def _may_be_cause(line: str, text: str, *, is_raised: bool) -> bool:

@@ -58,38 +58,38 @@ def record_diagnosis(workload: Workload) -> None:
 
 
 def refusal_class(reason: Reason) -> str:
-    """The failure class of a workload that never started, so that no rank has an output. Empty if
-    there is none."""
-    return next((one.id for one in CLASSES if reason in one.reasons), "")
+    """Return the failure class of a workload that never started, so that no rank has any output;
+    empty if there is none."""
+    return next((failure.id for failure in CLASSES if reason in failure.reasons), "")
 
 
 def diagnose(workload: Workload, ranks: Iterable[Rank]) -> Diagnosis | None:
-    """The diagnosis of the first failed rank that shows a cause. A rank that only reports that
-    others are gone counts if no other does. ``None`` if none shows anything."""
+    """Return the diagnosis of the first failed rank that shows a cause, or else of one that only
+    reports that others are gone. ``None`` if no rank shows anything."""
     if workload.reason in TIME_LIMIT.reasons:  # however its ranks ended
         return Diagnosis(TIME_LIMIT, DecisiveLine(0))
     best: Diagnosis | None = None
     failed = sort_by_failure(ranks)
     earliest = min((rank.finished_at for rank in failed if rank.finished_at), default=None)
     for rank in failed[:MOST_RANKS]:
-        own = _diagnose_rank(workload, rank, earliest)
-        if own and (best is None or own.failure.weight > best.failure.weight):
-            best = own
+        diagnosis = _diagnose_rank(workload, rank, earliest)
+        if diagnosis and (best is None or diagnosis.failure.weight > best.failure.weight):
+            best = diagnosis
         if best and best.failure.weight >= Weight.PLAIN:
             break
     return best
 
 
 def _diagnose_rank(workload: Workload, rank: Rank, earliest: datetime | None) -> Diagnosis | None:
-    """The diagnosis from the rank's log, or from how it ended if that says more or the engine gave
-    the reason."""
-    own = _diagnose_log(workload, rank)
+    """Return the diagnosis from the rank's log, or from how the rank ended if that says more or the
+    engine gave the reason."""
+    from_log = _diagnose_log(workload, rank)
     end = class_of_end(rank, earliest)
-    if end is None or (own and own.failure is end):
-        return own
-    if own is None or end.weight > own.failure.weight or rank.reason in end.reasons:
+    if end is None or (from_log and from_log.failure is end):
+        return from_log
+    if from_log is None or end.weight > from_log.failure.weight or rank.reason in end.reasons:
         return Diagnosis(end, DecisiveLine(rank.rank))
-    return own
+    return from_log
 
 
 def _diagnose_log(workload: Workload, rank: Rank) -> Diagnosis | None:
@@ -107,13 +107,13 @@ def _diagnose_log(workload: Workload, rank: Rank) -> Diagnosis | None:
 
 
 def _last_lines(stream: logs.Stream) -> tuple[list[int], list[str]]:
-    """The last lines of the output, oldest first, and the offset of each in bytes."""
+    """Return the offset of each of the last lines in bytes, and their texts, oldest first."""
     offsets: list[int] = []
     lines: list[str] = []
-    left = TAIL_BYTES
+    remaining_bytes = TAIL_BYTES
     for line in read_backward(stream, last_line_end(stream, unfinished=True)):
-        left -= len(line.data)
-        if len(lines) >= TAIL_LINES or (left < 0 and lines):
+        remaining_bytes -= len(line.data)
+        if len(lines) >= TAIL_LINES or (remaining_bytes < 0 and lines):
             break
         offsets.append(line.offset)
         lines.append(plain_text(line.data))

@@ -79,43 +79,43 @@ class Choice:
 
     @classmethod
     def of(cls, workload: Workload, query: QueryDict) -> Self:
-        there = streams(workload.pk)
-        tries = sorted({(stream.run, stream.attempt) for stream in there})
+        attempts = sorted({(stream.run, stream.attempt) for stream in streams(workload.pk)})
+        run, attempt = attempts[-1] if attempts else (workload.run, workload.attempt)
         pair = query.get("try", "")
-        place = query.get("line", "")[:LONGEST_LINE_ADDRESS]
-        if place == FIRST_ERROR:
-            pair, place = _first_error(workload) or (pair, place)
-        asked = _parse_numbers(pair.split("-"))
-        latest = tries[-1] if tries else (workload.run, workload.attempt)
-        run, attempt = (asked[0], asked[1]) if len(asked) == 2 else latest
+        address = query.get("line", "")[:LONGEST_LINE_ADDRESS]
+        if address == FIRST_ERROR:
+            pair, address = _first_error(workload) or (pair, address)
+        numbers = _parse_numbers(pair.split("-"))
+        if len(numbers) == 2:
+            run, attempt = numbers
         names = {rank.rank: rank.name for rank in workload.ranks.all()}
-        ranks, refused = _chosen_ranks(query, names)
+        ranks, unknown_ranks = _chosen_ranks(query, names)
         return cls(
             workload=workload,
             names=names,
-            attempts=tries,
+            attempts=attempts,
             run=run,
             attempt=attempt,
             ranks=tuple(sorted(ranks)),
-            unknown_ranks=refused,
+            unknown_ranks=unknown_ranks,
             text=exact_text(query, "text"),
             only_matches="only" in query,
-            line_address=place,
+            line_address=address,
         )
 
     @property
     def streams(self) -> list[Stream]:
-        there = latest_streams(self.workload.pk, self.run, self.attempt)
+        stored = latest_streams(self.workload.pk, self.run, self.attempt)
         return [
-            there.get(rank) or Stream(self.workload.pk, self.run, self.attempt, rank)
+            stored.get(rank) or Stream(self.workload.pk, self.run, self.attempt, rank)
             for rank in self.ranks
         ]
 
     @property
     def is_over(self) -> bool:
-        """Whether the output is complete, so that a last line without a line break is whole."""
-        older = (self.run, self.attempt) < (self.workload.run, self.workload.attempt)
-        return older or self.workload.logs_complete
+        """Whether the output is complete, so that a last line without a line break counts."""
+        is_older = (self.run, self.attempt) < (self.workload.run, self.workload.attempt)
+        return is_older or self.workload.logs_complete
 
     @property
     def missing_reason(self) -> str:
@@ -163,8 +163,8 @@ class Choice:
         """A message if the line in the address does not exist."""
         if self.line_address == FIRST_ERROR:
             return "No error was found in the log of this run"
-        lacks = self.line_address and self.line(self.line_address) is None
-        return "The line of this link was not found" if lacks else ""
+        is_missing = self.line_address and self.line(self.line_address) is None
+        return "The line of this link was not found" if is_missing else ""
 
     @property
     def choices(self) -> list[RankChoice]:
@@ -181,9 +181,9 @@ class Choice:
             return None
         return Hits(self.streams, self.text, unfinished=self.is_over)
 
-    def line(self, place: str) -> tuple[int, int] | None:
-        """Rank and offset of a line in an address; ``None`` if it does not exist."""
-        cursor = merge.decode_cursor(place) or {}
+    def line(self, address: str) -> tuple[int, int] | None:
+        """Return rank and offset of a line by its address; ``None`` if it does not exist."""
+        cursor = merge.decode_cursor(address) or {}
         for stream in self.streams:
             offset = cursor.get(stream.rank, -1)
             if len(cursor) == 1 and first_offset(stream) <= offset < size(stream):
@@ -191,9 +191,9 @@ class Choice:
         return None
 
     def window(self, *, before: str = "", after: str = "", time: str = "") -> merge.Window:
-        """The window next to a cursor, around a line or a time, or of the last lines. While only
-        matching lines are shown and the search is incomplete, an empty window that announces more.
-        """
+        """Return the window before or after a cursor, around a line or a time, or of the last
+        lines. If only matching lines are shown, it is empty and announces more until the search is
+        complete."""
         hits = self.hits if self.only_matches else None
         earlier = merge.decode_cursor(before)
         later = merge.decode_cursor(after)
@@ -201,8 +201,8 @@ class Choice:
         if hits:
             hits.search(SEARCH_SECONDS)
             if not hits.is_done:
-                here = later or earlier or merge.end_cursor(self.streams, unfinished=self.is_over)
-                return merge.Window([], here, here, more=True)
+                cursor = later or earlier or merge.end_cursor(self.streams, unfinished=self.is_over)
+                return merge.Window([], cursor, cursor, more=True)
         next_lines = hits.forward if hits else partial(read_forward, unfinished=self.is_over)
         last_lines = hits.backward if hits else read_backward
         if middle is not None:
@@ -221,34 +221,36 @@ class Choice:
         return cursor_at_time(self.streams, moment) if moment else None
 
     def shown_lines(self, lines: list[Line]) -> list[ShownLine]:
+        """Return the lines as the page shows them."""
         mark = mark_pattern(self.text)
         return [
             ShownLine(
-                one.rank,
-                self.names.get(one.rank, ""),
-                one.rank % COLOURS,
-                one,
-                render_markup(one.data, mark),
+                line.rank,
+                self.names.get(line.rank, ""),
+                line.rank % COLOURS,
+                line,
+                render_markup(line.data, mark),
             )
-            for one in lines
+            for line in lines
         ]
 
 
 def _chosen_ranks(query: QueryDict, names: Mapping[int, str]) -> tuple[set[int], list[str]]:
-    """The requested ranks, and requested values that are not ranks. A form without any ticked box
-    asks for none; an address without ranks asks for all."""
+    """Return the requested ranks, and the requested values that are not ranks. A form without a
+    ticked box requests none; an address without ranks requests all."""
     text = query.get("ranks", "").strip()
     if text and text not in (ALL, NONE):
         return parse_ranges(text, names)
     ticked = {rank for rank in _parse_numbers(query.getlist("rank")) if rank in names}
-    is_none = text == NONE or ("ranks" in query and text != ALL)
     if ticked and not text:
         return ticked, []
-    return set() if is_none else set(names), []
+    if text == NONE or ("ranks" in query and text != ALL):
+        return set(), []
+    return set(names), []
 
 
 def _first_error(workload: Workload) -> tuple[str, str] | None:
-    """Attempt and line of the first error, as in addresses."""
+    """Return the attempt and the line of the first error, as in addresses; ``None`` if unknown."""
     line = workload.failure_line
     if line.get("offset", -1) < 0:
         return None

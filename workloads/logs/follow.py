@@ -38,12 +38,13 @@ class MergedOutput:
         since: datetime | None,
     ) -> "MergedOutput":
         """Start with the last ``tail`` lines, and without lines collected before ``since``."""
-        fixed = run is not None or attempt is not None
-        number = workload.run if run is None else run
-        there = latest_streams(
-            workload.pk, number, workload.attempt if attempt is None else attempt
-        )
-        chosen = [stream for rank, stream in there.items() if rank in names]
+        is_fixed = run is not None or attempt is not None
+        if run is None:
+            run = workload.run
+        if attempt is None:
+            attempt = workload.attempt
+        stored = latest_streams(workload.pk, run, attempt)
+        chosen = [stream for rank, stream in stored.items() if rank in names]
         starts = [{stream.rank: 0 for stream in chosen}]
         if tail is not None:
             starts.append(merge.last_window(chosen, limit=tail, unfinished=True).start)
@@ -51,15 +52,16 @@ class MergedOutput:
             starts.append(merge.end_cursor(chosen, unfinished=True))
         if since is not None:
             starts.append(cursor_at_time(chosen, since))
-        begin = {it: max(start.get(it.rank, 0) for start in starts) for it in chosen}
-        return cls(names, fixed, begin)
+        # Every condition holds, so each stream begins at the last of its starts.
+        positions = {it: max(start.get(it.rank, 0) for start in starts) for it in chosen}
+        return cls(names, is_fixed, positions)
 
     def lines(self, workload: Workload) -> list[Line]:
-        """New lines, oldest first, up to a limit. A rank's last line counts without a line break
-        once its output is complete."""
+        """Return new lines, oldest first, up to a limit. Once the output is complete, the last line
+        of a rank counts even without a line break."""
         self._add_new_streams(workload)
-        over = workload.logs_complete or self.is_fixed
-        sources = [self._lines_after(stream, unfinished=over) for stream in self.positions]
+        is_complete = workload.logs_complete or self.is_fixed
+        sources = [self._lines_after(stream, unfinished=is_complete) for stream in self.positions]
         lines = list[Line]()
         room = BYTES_AT_ONCE
         for line, stream in islice(merged(*sources, key=lambda it: it[0].order), LINES_AT_ONCE):

@@ -17,9 +17,10 @@ MISSING_REASON_FILE = "late"  # name of a file
 
 @lru_cache(maxsize=16_384)
 def stream_of_log(workload_id: UUID, log: Log) -> Stream:
-    """The stream of a log, which is reserved at the first call."""
+    """Return the stream of a log. The first call reserves it."""
     if not log.origin:
         return Stream(workload_id, log.run, log.start, log.rank)
+    # If another process reserves the stream first, look again: the number is taken then.
     while True:
         stream, is_new = _find_stream(workload_id, log)
         if not is_new or append(stream, b"", offset=0, cursor=f"{log.origin} {log.start}"):
@@ -27,7 +28,7 @@ def stream_of_log(workload_id: UUID, log: Log) -> Stream:
 
 
 def engine_cursor(stream: Stream) -> str:
-    """The engine's cursor after the stored output."""
+    """Return the engine's cursor after the stored output."""
     return read_cursor(stream).partition(" ")[2].partition(" ")[2]
 
 
@@ -38,7 +39,7 @@ def append_output(stream: Stream, log: Log, data: bytes, *, offset: int, cursor:
 
 
 def set_missing_reason(workload_id: UUID, why: str) -> bool:
-    """Store why output is missing; empty if it is not. Returns whether that changed."""
+    """Store why output is missing; empty if it is not. Return whether that changed."""
     if why == missing_reason(workload_id):
         return False
     path = log_folder(workload_id) / MISSING_REASON_FILE
@@ -58,14 +59,15 @@ def missing_reason(workload_id: UUID) -> str:
 
 
 def _find_stream(workload_id: UUID, log: Log) -> tuple[Stream, bool]:
-    """The stream of a log, and whether it is new: an unknown origin gets the next number."""
-    last = -1
+    """Return the stream of a log, and whether it is new. An unknown origin gets the next number."""
+    last_attempt = -1
     for stream in streams(workload_id):
         if (stream.run, stream.rank) == (log.run, log.rank):
-            last = max(last, stream.attempt)
+            last_attempt = max(last_attempt, stream.attempt)
             origin, start, *_ = [*read_cursor(stream).split(" "), "", ""]
             if origin == log.origin:
                 attempt = stream.attempt + log.start - int(start)
-                there = Stream(workload_id, log.run, attempt, log.rank)
-                return there, not there.path.exists()
-    return Stream(workload_id, log.run, last + 1 + log.start, log.rank), True
+                found = Stream(workload_id, log.run, attempt, log.rank)
+                return found, not found.path.exists()
+    attempt = last_attempt + 1 + log.start
+    return Stream(workload_id, log.run, attempt, log.rank), True

@@ -128,22 +128,24 @@ def streams(workload_id: UUID) -> list[Stream]:
 
 
 def stream_lengths(workload_id: UUID) -> dict[Stream, int]:
-    """Bytes of each stream, without what was cut."""
-    there = streams(workload_id)
-    return {stream: stream.path.stat().st_size - first_offset(stream) for stream in there}
+    """Return the bytes of each stream, without those that were cut."""
+    return {
+        stream: stream.path.stat().st_size - first_offset(stream) for stream in streams(workload_id)
+    }
 
 
 def latest_streams(workload_id: UUID, run: int, attempt: int) -> dict[int, Stream]:
-    """For each rank its stream in this attempt, or, if it was not started in it, the one before.
+    """Return for each rank its stream in this attempt, or, if the rank was not started in it, its
+    latest one before.
 
     A restart of one rank is an attempt of the gang, during which other ranks may simply continue.
     """
-    there = streams(workload_id)
-    return {one.rank: one for one in there if one.run == run and one.attempt <= attempt}
+    ordered = streams(workload_id)  # by attempt, so that later ones replace earlier ones
+    return {it.rank: it for it in ordered if it.run == run and it.attempt <= attempt}
 
 
 def size(stream: Stream) -> int:
-    """Size in bytes, as far as the index covers it."""
+    """Return the size in bytes, as far as the index covers it."""
     last, _ = _last_chunk(stream)
     return last.end if last else 0
 
@@ -192,8 +194,8 @@ def append(
     chunk, or neither is.
     """
     stream.path.parent.mkdir(parents=True, exist_ok=True)
-    with stream.path.open("ab") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)  # serializes concurrent collectors
+    with stream.path.open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # serializes concurrent collectors
         last, records = _last_chunk(stream)
         end = last.end if last else 0
         if offset not in (None, end):
@@ -201,6 +203,7 @@ def append(
         moment = int((at or datetime.now(UTC)).timestamp() * NANOSECONDS)
         moment = max(moment, last.at) if last else moment
         _write(stream.path, end, data)
+        # The record comes last: without it neither the chunk nor the cursor counts.
         if cursor:
             _write_cursor(stream, records + 1, cursor)
         _write(stream.index_path, records * RECORD.size, RECORD.pack(moment, end, len(data)))
@@ -208,7 +211,7 @@ def append(
 
 
 def read_cursor(stream: Stream) -> str:
-    """The cursor after the last chunk; empty if there is none.
+    """Return the cursor after the last chunk; empty if there is none.
 
     After a power failure it may be that of a lost chunk: a gap is better than a repetition.
     """
@@ -218,8 +221,10 @@ def read_cursor(stream: Stream) -> str:
         return ""
     _, records = _last_chunk(stream)
     slots = [text[at : at + SLOT].strip().partition(" ") for at in range(0, len(text), SLOT)]
-    by_number = {int(number): kept for number, _, kept in slots if number.isdigit()}
-    return by_number.get(records) or (by_number[min(by_number)] if by_number else "")
+    cursors = {int(number): cursor for number, _, cursor in slots if number.isdigit()}
+    if records in cursors:
+        return cursors[records]
+    return cursors[min(cursors)] if cursors else ""
 
 
 @dataclass(frozen=True)
@@ -242,11 +247,11 @@ def open_snapshot(stream: Stream) -> Iterator[StreamCopy]:
         try:
             begin = first_offset(stream)
             (last, records) = _last_chunk(stream)
-            kept = stream.cursor_path.read_bytes() if stream.cursor_path.exists() else b""
+            cursor = stream.cursor_path.read_bytes() if stream.cursor_path.exists() else b""
             index = stream.index_path.read_bytes()[: records * RECORD.size] if last else b""
         finally:
             fcntl.flock(log, fcntl.LOCK_UN)
-        yield StreamCopy(log, last.end if last else 0, index, kept, begin)
+        yield StreamCopy(log, last.end if last else 0, index, cursor, begin)
 
 
 def read_output(stream: Stream, offset: int, limit: int) -> bytes:
@@ -277,17 +282,17 @@ def _write_cursor(stream: Stream, records: int, cursor: str) -> None:
 
 
 def _last_chunk(stream: Stream) -> tuple[Chunk | None, int]:
-    """The last complete chunk, and the number of records up to it.
+    """Return the last complete chunk, and the number of records up to it.
 
     After a power failure the index may be ahead of the data.
     """
     try:
-        there = stream.path.stat().st_size
+        stored_bytes = stream.path.stat().st_size
     except FileNotFoundError:
         return None, 0
     with Index(stream) as index:
         for number in range(len(index) - 1, -1, -1):
             piece = index[number]
-            if piece.end <= there:
+            if piece.end <= stored_bytes:
                 return piece, number + 1
     return None, 0
