@@ -26,7 +26,7 @@ HANDLE = Handle(UUID(int=0), "probe", "project")
 TRAINING = {"kind": WorkloadKind.TRAINING}
 WORKERS = {
     "kind": WorkloadKind.DISTRIBUTED,
-    "distributedFramework": Framework.PYTORCH,
+    "distributedFramework": next(iter(Framework)),  # any: the probes are about other fields
     "architecture": Architecture.WORKERS_ONLY,
     "numWorkers": 2,
 }
