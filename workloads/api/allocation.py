@@ -41,14 +41,14 @@ Measures = dict[str, tuple[str, float]]
     operation_id="read_project_metrics",
 )
 def project_metrics(
-    request: ApiRequest, project_id: int, asked: Query[MeasureQuery]
+    request: ApiRequest, project_id: int, query: Query[MeasureQuery]
 ) -> Measurements:
     """What the project's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
     project = Project.objects.visible_to(request.user).filter(pk=project_id).first()
     if project is None:
         raise not_found("The project")
-    return _measure_allocation(asked, Q(project=project), ORGANIZATION_MEASURES)
+    return _measure_allocation(query, Q(project=project), ORGANIZATION_MEASURES)
 
 
 @router.get(
@@ -57,7 +57,7 @@ def project_metrics(
     operation_id="read_department_metrics",
 )
 def department_metrics(
-    request: ApiRequest, department_id: int, asked: Query[MeasureQuery]
+    request: ApiRequest, department_id: int, query: Query[MeasureQuery]
 ) -> Measurements:
     """What the workloads of all the department's projects held, at evenly spaced times. 501 for
     metrics that are not recorded."""
@@ -66,7 +66,7 @@ def department_metrics(
     department = Department.objects.filter(pk=department_id).first()
     if department is None:
         raise not_found("The department")
-    return _measure_allocation(asked, Q(project__department=department), ORGANIZATION_MEASURES)
+    return _measure_allocation(query, Q(project__department=department), ORGANIZATION_MEASURES)
 
 
 @router.get(
@@ -75,42 +75,44 @@ def department_metrics(
     operation_id="read_cluster_metrics",
 )
 def cluster_metrics(
-    request: ApiRequest, cluster_id: UUID, asked: Query[MeasureQuery]
+    request: ApiRequest, cluster_id: UUID, query: Query[MeasureQuery]
 ) -> Measurements:
     """What the cluster's workloads held, at evenly spaced times. 501 for metrics that are not
     recorded."""
     cluster = find_cluster(request, cluster_id)
-    return _measure_allocation(asked, Q(cluster=cluster), CLUSTER_MEASURES)
+    return _measure_allocation(query, Q(cluster=cluster), CLUSTER_MEASURES)
 
 
-def _measure_allocation(asked: MeasureQuery, whose: Q, measures: Measures) -> Measurements:
-    asked.check(measures)
-    moments = asked.moments()
-    names = dict.fromkeys(measures[name][0] for name in asked.metric_type)
-    held = {name: [0.0] * len(moments) for name in names}
-    for amounts, since, until in _holding_periods(asked, whose, list(names)):
+def _measure_allocation(query: MeasureQuery, condition: Q, measures: Measures) -> Measurements:
+    query.check(measures)
+    moments = query.moments()
+    columns = dict.fromkeys(measures[name][0] for name in query.metric_type)
+    sums = {name: [0.0] * len(moments) for name in columns}
+    for amounts, since, until in _holding_periods(query, condition, list(columns)):
         first = bisect_left(moments, since)
         last = len(moments) if until is None else bisect_left(moments, until)
         for name, amount in amounts.items():
-            for moment in range(first, last):
-                held[name][moment] += amount
+            for index in range(first, last):
+                sums[name][index] += amount
     series = []
-    for name in asked.metric_type:
+    for name in query.metric_type:
         column, factor = measures[name]
-        values = (round(it * factor, 4) for it in held[column])
+        values = (round(it * factor, 4) for it in sums[column])
         series.append(measurement(name, dict(zip(moments, values, strict=True))))
     return Measurements(measurements=series)
 
 
 def _holding_periods(
-    asked: MeasureQuery, whose: Q, columns: list[str]
+    query: MeasureQuery, condition: Q, columns: list[str]
 ) -> Iterable[tuple[dict[str, Any], datetime, datetime | None]]:
     """The periods in which workloads held resources: the amounts by column, the start, and the end
     or ``None`` if it has not ended. A period lasts from one change of phase to another."""
-    over = Q(completed_at__lt=asked.start) | Q(deleted_at__lt=asked.start)
-    workloads = Workload.objects.filter(whose, created_at__lt=asked.end).exclude(over)
+    has_ended_before = Q(completed_at__lt=query.start) | Q(deleted_at__lt=query.start)
+    workloads = Workload.objects.filter(condition, created_at__lt=query.end).exclude(
+        has_ended_before
+    )
     amounts = {row.pop("pk"): row for row in workloads.order_by().values("pk", *columns)}
-    events = Event.objects.filter(workload__in=workloads, at__lt=asked.end).exclude(phase="")
+    events = Event.objects.filter(workload__in=workloads, at__lt=query.end).exclude(phase="")
     rows = events.order_by("workload_id", "at", "pk").values_list("workload_id", "at", "phase")
     for pk, changes in groupby(rows.iterator(), key=itemgetter(0)):
         since: datetime | None = None

@@ -119,22 +119,22 @@ def author(workload: Workload) -> str:
 
 def requested_name(workload: Workload) -> str:
     """The name as requested, without the suffix added to a prefix."""
-    asked = str(as_mapping(workload.draft_json).get("requestedName") or "")
-    return asked if workload.name.startswith(f"{asked}-") and asked else workload.name
+    requested = str(as_mapping(workload.draft_json).get("requestedName") or "")
+    return requested if workload.name.startswith(f"{requested}-") and requested else workload.name
 
 
 def _scope_fields(workload: Workload) -> dict[str, Any]:
     """Where the workload is, with its priority and category."""
     stored = as_mapping(workload.spec_json)
-    home = workload.project
+    project = workload.project
     priority = str(stored.get("priorityClass") or "")
     return {
         "cluster_id": workload.cluster_id,
         "project_id": str(workload.project_id),
-        "project_name": home.name,
-        "department_id": str(home.department_id),
-        "department_name": home.department.name,
-        "namespace": workload.cluster.definition.namespace(workload.cluster, home.name),
+        "project_name": project.name,
+        "department_id": str(project.department_id),
+        "department_name": project.department.name,
+        "namespace": workload.cluster.definition.namespace(workload.cluster, project.name),
         "priority": _priority_value(priority),
         "priority_class_name": priority,
         "category": str(stored.get("category") or ""),

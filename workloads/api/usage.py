@@ -70,17 +70,17 @@ UseOfNodes = dict[int, dict[tuple[Stay, str], list[float]]]  # by the number of 
 
 
 @router.get("/nodes/{int:node_id}/metrics", response=Measurements, operation_id="read_node_metrics")
-def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) -> Measurements:
+def node_metrics(request: ApiRequest, node_id: int, query: Query[MeasureQuery]) -> Measurements:
     """What ranks on the node used since they started. Utilization is in percent; that of GPUs is
     the mean of the ranks that have any. A rank counts for as long as it was there. Programs outside
     of workloads are not measured. 501 for metrics that are not measured. Times without samples have
     no values."""
-    asked.check(MEASURES)
+    query.check(MEASURES)
     clusters = Cluster.objects.visible_to(request.user)
     node = Node.objects.filter(pk=node_id, cluster__in=clusters).first()
     if node is None:
         raise not_found("The node")
-    return _measurements(asked, [node])
+    return _measurements(query, [node])
 
 
 @router.get(
@@ -89,32 +89,32 @@ def node_metrics(request: ApiRequest, node_id: int, asked: Query[MeasureQuery]) 
     operation_id="read_pool_metrics",
 )
 def pool_metrics(
-    request: ApiRequest, cluster_id: UUID, nodepool_name: str, asked: Query[MeasureQuery]
+    request: ApiRequest, cluster_id: UUID, nodepool_name: str, query: Query[MeasureQuery]
 ) -> Measurements:
     """What ranks used of all nodes that are in a pool now, taken together. Only shares are
     available: 501 for other metrics. Times without samples have no values."""
-    asked.check(POOL_MEASURES)
+    query.check(POOL_MEASURES)
     cluster = find_cluster(request, cluster_id)
     if nodepool_name != DEFAULT_POOL and not cluster.pools.filter(name=nodepool_name).exists():
         raise not_found("The node pool")
-    return _measurements(asked, list(Node.objects.filter(cluster=cluster).in_pool(nodepool_name)))
+    return _measurements(query, list(Node.objects.filter(cluster=cluster).in_pool(nodepool_name)))
 
 
-def _measurements(asked: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
-    used = _collect_usage(asked, nodes)
+def _measurements(query: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
+    usage = _collect_usage(query, nodes)
     return Measurements(
-        measurements=[_usage_series(asked, used, nodes, it) for it in asked.metric_type]
+        measurements=[_usage_series(query, usage, nodes, it) for it in query.metric_type]
     )
 
 
-def _collect_usage(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
+def _collect_usage(query: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
     """The samples of ranks on these nodes, by interval. Where a rank was before its last start is
     unknown, so earlier samples are left out."""
     names = {(node.cluster_id, node.name) for node in nodes}
     ranks = Rank.objects.filter(
         workload__cluster__in={node.cluster_id for node in nodes},
         node__in={node.name for node in nodes},
-        started_at__lt=asked.end,
+        started_at__lt=query.end,
     )
     stays = {
         (workload, run, rank): Stay(pk, started, finished)
@@ -127,10 +127,10 @@ def _collect_usage(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
     samples = Sample.objects.filter(
         workload__in={workload for workload, _, _ in stays},
         kind=SampleKind.USAGE,
-        at__gte=asked.start,
-        at__lt=asked.end,
+        at__gte=query.start,
+        at__lt=query.end,
     )
-    used: UseOfNodes = defaultdict(lambda: defaultdict(list))
+    usage: UseOfNodes = defaultdict(lambda: defaultdict(list))
     rows = samples.order_by().values_list("workload", "run", "rank", "at", "values")
     for workload, run, rank, at, values in rows.iterator():
         stay = stays.get((workload, run, rank))
@@ -138,26 +138,26 @@ def _collect_usage(asked: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
             continue
         for name, value in values.items():
             if isinstance(value, int | float):
-                used[asked.sample_index(at)][stay, name].append(float(value))
-    return used
+                usage[query.sample_index(at)][stay, name].append(float(value))
+    return usage
 
 
 def _usage_series(
-    asked: MeasureQuery, used: UseOfNodes, nodes: Sequence[Node], name: str
+    query: MeasureQuery, usage: UseOfNodes, nodes: Sequence[Node], name: str
 ) -> MetricSeries:
     measure = MEASURES[name]
-    moments = asked.moments()
-    whole = sum(measure.of(node) for node in nodes) / PERCENT if measure.of else 1.0
+    moments = query.moments()
+    capacity = sum(measure.of(node) for node in nodes) / PERCENT if measure.of else 1.0
     points: dict[datetime, float] = {}
-    for part, ranks in used.items():
+    for part, ranks in usage.items():
         end = moments[part]
         means = [
-            (fmean(numbers), stay.share_of(end, asked.step))
+            (fmean(numbers), stay.share_of(end, query.step))
             for (stay, it), numbers in ranks.items()
             if it == measure.sampled
         ]
         shares = sum(share for _, share in means)
-        if shares and whole:
+        if shares and capacity:
             total = sum(mean * share for mean, share in means)
-            points[end] = total / (shares if measure.mean else whole)
+            points[end] = total / (shares if measure.mean else capacity)
     return measurement(name, points)

@@ -90,8 +90,10 @@ class CauseOut(Wire):
     @classmethod
     def of(cls, workload: Workload) -> "CauseOut | None":
         """The cause for a row of :func:`with_cause`; ``None`` if it does not wait."""
-        there: list[CausePeriod] = getattr(workload, CAUSES) if workload.phase in HELD_UP else []
-        cause = next(iter(there), None)
+        open_causes: list[CausePeriod] = (
+            getattr(workload, CAUSES) if workload.phase in HELD_UP else []
+        )
+        cause = next(iter(open_causes), None)
         if cause is None:
             return None
         shares = cause.evidence.get("shares", [])

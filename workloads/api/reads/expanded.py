@@ -89,12 +89,12 @@ class ExpandedOut(WorkloadOut):
     "/{uuid:workload_id}", response=ExpandedOut, by_alias=True, operation_id="read_workload"
 )
 def read(
-    request: ApiRequest, workload_id: UUID, which: Query[Expanding]
+    request: ApiRequest, workload_id: UUID, query: Query[Expanding]
 ) -> ExpandedOut | HttpResponse:
     """One workload: its phase, why it waits, its requests and the last metrics of its training.
     ``expand`` adds its spec, pods, latest events and command line."""
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    answer = ExpandedOut.with_parts(workload, set(which.expand.split(",")))
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    answer = ExpandedOut.with_parts(workload, set(query.expand.split(",")))
     return runai.workload_response(answer, workload) if runai.is_runai_client(request) else answer
 
 

@@ -135,8 +135,8 @@ def name_availability(request: ApiRequest, wanted: Query[WantedName]) -> Availab
     project = Project.objects.visible_to(request.user).filter(pk=wanted.project_id).first()
     if project is None:
         raise not_found("The project")
-    wrong = name_problems(wanted.name, project)
-    return Availability(available=not wrong, reason=wrong[0].message if wrong else "")
+    problems = name_problems(wanted.name, project)
+    return Availability(available=not problems, reason=problems[0].message if problems else "")
 
 
 class Batch(StrictBody):
@@ -204,10 +204,10 @@ class EventList(Wire):
     by_alias=True,
     operation_id="list_workload_events",
 )
-def list_events(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> EventList:
+def list_events(request: ApiRequest, workload_id: UUID, query: Query[EventsOfOne]) -> EventList:
     """Events of the workload, newest first: changes of phase, actions of people, and messages."""
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    page, following = which.cut(which.rows(workload))
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    page, following = query.cut(query.rows(workload))
     return EventList(events=[EventOut.of(event) for event in page], next=following)
 
 
@@ -222,8 +222,8 @@ class PodList(Wire):
     by_alias=True,
     operation_id="list_workload_pods",
 )
-def list_pods(request: ApiRequest, workload_id: UUID, which: Query[PagesOfOne]) -> PodList:
+def list_pods(request: ApiRequest, workload_id: UUID, query: Query[PagesOfOne]) -> PodList:
     """Pods of the workload, one for each rank, with node, phase, restarts and exit code."""
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    page, following = which.cut(which.rows(workload))
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    page, following = query.cut(query.rows(workload))
     return PodList(pods=[PodOut.of(rank, workload) for rank in page], next=following)

@@ -89,7 +89,7 @@ class LogQuery(WithDeleted):
 
 @router.get("/{uuid:workload_id}/logs", auth=AsyncBearer())
 async def read_log(
-    request: ApiRequest, workload_id: UUID, which: Query[LogQuery]
+    request: ApiRequest, workload_id: UUID, query: Query[LogQuery]
 ) -> HttpResponseBase:
     """Bytes of one rank's output from ``offset``; the header ``X-Next-Offset`` says where to
     continue. Or lines of several ranks, merged by time. With ``follow=true`` new lines are added
@@ -97,11 +97,11 @@ async def read_log(
 
     Not part of Run:ai's API. Logs remain available after the workload has ended.
     """
-    if not which.is_merged:
-        return await sync_to_async(_bytes_response)(request, workload_id, which)
-    reading = await sync_to_async(_log_reading)(request, workload_id, which)
+    if not query.is_merged:
+        return await sync_to_async(_bytes_response)(request, workload_id, query)
+    reading = await sync_to_async(_log_reading)(request, workload_id, query)
     response = StreamingHttpResponse(
-        reading.followed_text() if which.follow else reading.available_text(),
+        reading.followed_text() if query.follow else reading.available_text(),
         content_type="text/plain; charset=utf-8",
     )
     response["Cache-Control"] = "no-cache, no-transform"
@@ -109,21 +109,21 @@ async def read_log(
     return response
 
 
-def _bytes_response(request: ApiRequest, workload_id: UUID, which: LogQuery) -> HttpResponse:
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    _require_output(workload, which)
-    rank = int(which.rank)
+def _bytes_response(request: ApiRequest, workload_id: UUID, query: LogQuery) -> HttpResponse:
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    _require_output(workload, query)
+    rank = int(query.rank)
     stream = logs.Stream(
         workload.pk,
-        workload.run if which.run is None else which.run,
-        workload.attempt if which.attempt is None else which.attempt,
+        workload.run if query.run is None else query.run,
+        workload.attempt if query.attempt is None else query.attempt,
         rank,
     )
-    if which.attempt is None:
-        there = logs.latest_streams(workload.pk, stream.run, stream.attempt)
-        stream = there.get(rank, stream)
-    offset = max(which.offset, logs.first_offset(stream))
-    data = logs.read_output(stream, offset, min(which.limit, LOG_LIMIT))
+    if query.attempt is None:
+        streams = logs.latest_streams(workload.pk, stream.run, stream.attempt)
+        stream = streams.get(rank, stream)
+    offset = max(query.offset, logs.first_offset(stream))
+    data = logs.read_output(stream, offset, min(query.limit, LOG_LIMIT))
     response = HttpResponse(data, content_type="text/plain; charset=utf-8")
     response["X-Next-Offset"] = str(offset + len(data))
     return response
@@ -186,24 +186,24 @@ class LogReading:
         return allowed
 
 
-def _log_reading(request: ApiRequest, workload_id: UUID, which: LogQuery) -> LogReading:
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    _require_output(workload, which)
-    run = which.run
-    attempt = which.attempt
-    if which.previous:
+def _log_reading(request: ApiRequest, workload_id: UUID, query: LogQuery) -> LogReading:
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    _require_output(workload, query)
+    run = query.run
+    attempt = query.attempt
+    if query.previous:
         run, attempt = _previous_attempt(workload)
     names = {rank.rank: rank.name for rank in workload.ranks.all()}
-    if which.rank != "all":
-        wanted = [int(number) for number in which.rank.split(",")]
+    if query.rank != "all":
+        wanted = [int(number) for number in query.rank.split(",")]
         names = {number: names.get(number, str(number)) for number in wanted}
-    since = which.since
+    since = query.since
     if since and since.tzinfo is None:
         since = since.replace(tzinfo=UTC)
     follower = MergedOutput.of(
-        workload, names, run=run, attempt=attempt, tail=which.tail, since=since
+        workload, names, run=run, attempt=attempt, tail=query.tail, since=since
     )
-    return LogReading(workload, follower, which, _token(request))
+    return LogReading(workload, follower, query, _token(request))
 
 
 def _previous_attempt(workload: Workload) -> tuple[int, int]:
@@ -222,26 +222,26 @@ def _last_attempt(workload: Workload, run: int) -> int:
     """The last attempt of a run. For runs before the latest, the last one with any output."""
     if run >= workload.run:
         return workload.attempt
-    there = (stream.attempt for stream in logs.streams(workload.pk) if stream.run == run)
-    return max(there, default=0)
+    attempts = (stream.attempt for stream in logs.streams(workload.pk) if stream.run == run)
+    return max(attempts, default=0)
 
 
-def _require_output(workload: Workload, where: LogQuery) -> None:
+def _require_output(workload: Workload, query: LogQuery) -> None:
     """Raise ``ApiError`` 404 for a rank, run or attempt that does not exist: an empty answer would
     look as if it had printed nothing."""
-    numbers = [parse_number(it) for it in where.rank.split(",") if it != "all"]
+    numbers = [parse_number(it) for it in query.rank.split(",") if it != "all"]
     last = workload.num_pods - 1
-    run = where.run or workload.run
-    attempt = _last_attempt(workload, run) if where.attempt else 0
+    run = query.run or workload.run
+    attempt = _last_attempt(workload, run) if query.attempt else 0
     absent = {
         "rank": any(it is None or it > last for it in numbers) and f"the ranks are 0 to {last}",
         "run": run > workload.run and f"the latest run is {workload.run}",
-        "attempt": (where.attempt or 0) > attempt and f"the latest attempt is {attempt}",
+        "attempt": (query.attempt or 0) > attempt and f"the latest attempt is {attempt}",
     }
     if issues := [Issue(field=name, details=text) for name, text in absent.items() if text]:
-        said = f"{issues[0].field}: {issues[0].details}"
-        raise ApiError(404, "There is no such output.", details=said, issues=issues)
-    if where.offset and where.is_merged:
+        details = f"{issues[0].field}: {issues[0].details}"
+        raise ApiError(404, "There is no such output.", details=details, issues=issues)
+    if query.offset and query.is_merged:
         raise unreadable_request(
             [Issue(field="offset", details="is for the bytes of one rank alone")]
         )

@@ -58,19 +58,19 @@ GROUPS = {
     operation_id="read_workload_metrics",
 )
 def workload_metrics(
-    request: ApiRequest, workload_id: UUID, asked: Query[MeasureQuery]
+    request: ApiRequest, workload_id: UUID, query: Query[MeasureQuery]
 ) -> Measurements:
     """What the workload used between two times, all ranks together. 501 for metrics that are not
     measured. Times without samples have no values."""
-    asked.check({*USAGE_KEYS, *REQUEST_COLUMNS})
+    query.check({*USAGE_KEYS, *REQUEST_COLUMNS})
     workload = find_workload(request, workload_id)
     samples = workload.samples.all()
     return Measurements(
         measurements=[
-            _request_series(asked, workload, name)
+            _request_series(query, workload, name)
             if name in REQUEST_COLUMNS
-            else _usage_series(asked, samples, name)
-            for name in asked.metric_type
+            else _usage_series(query, samples, name)
+            for name in query.metric_type
         ]
     )
 
@@ -82,18 +82,18 @@ def workload_metrics(
     operation_id="read_pod_metrics",
 )
 def pod_metrics(
-    request: ApiRequest, workload_id: UUID, pod_id: str, asked: Query[MeasureQuery]
+    request: ApiRequest, workload_id: UUID, pod_id: str, query: Query[MeasureQuery]
 ) -> Measurements:
     """What one pod used between two times. 501 for metrics that are not measured. Times without
     samples have no values."""
-    asked.check(USAGE_KEYS)
+    query.check(USAGE_KEYS)
     workload = find_workload(request, workload_id)
     rank = next((it for it in workload.ranks.all() if str(it.pk) == pod_id), None)
     if rank is None:
         raise not_found("The pod")
     samples = workload.samples.filter(rank=rank.rank)
     return Measurements(
-        measurements=[_usage_series(asked, samples, name) for name in asked.metric_type]
+        measurements=[_usage_series(query, samples, name) for name in query.metric_type]
     )
 
 
@@ -113,28 +113,28 @@ class WorkloadTelemetryQuery(Parameters):
     by_alias=True,
     operation_id="read_workloads_telemetry",
 )
-def workloads_telemetry(request: ApiRequest, asked: Query[WorkloadTelemetryQuery]) -> Telemetry:
+def workloads_telemetry(request: ApiRequest, query: Query[WorkloadTelemetryQuery]) -> Telemetry:
     """The number of workloads that you can see, or of GPUs that they hold, by group."""
-    refuse_unmeasured([asked.telemetry_type], COUNTED)
-    check_groups(asked.group_by, GROUPS)
+    refuse_unmeasured([query.telemetry_type], COUNTED)
+    check_groups(query.group_by, GROUPS)
     rows = Workload.objects.visible_to(request.user).order_by()
-    if asked.cluster_id:
-        rows = rows.filter(cluster=asked.cluster_id)
-    if asked.department_id is not None:
-        rows = rows.filter(project__department=asked.department_id)
-    if asked.filter_by_phases:
-        rows = rows.filter(phase__in=asked.filter_by_phases)
+    if query.cluster_id:
+        rows = rows.filter(cluster=query.cluster_id)
+    if query.department_id is not None:
+        rows = rows.filter(project__department=query.department_id)
+    if query.filter_by_phases:
+        rows = rows.filter(phase__in=query.filter_by_phases)
     number: Aggregate = Count("pk")
-    if asked.telemetry_type == "GPU_ALLOCATION":
+    if query.telemetry_type == "GPU_ALLOCATION":
         rows = rows.holding()
         number = Sum("gpus")
-    columns = [GROUPS[word] for word in asked.group_by]
-    named = dict.fromkeys(name for pair in columns for name in pair)
-    sums = list(rows.values(*named).annotate(number=number)) if named else []
-    if not named:
-        return sum_telemetry(asked.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
+    columns = [GROUPS[word] for word in query.group_by]
+    group_columns = dict.fromkeys(name for pair in columns for name in pair)
+    sums = list(rows.values(*group_columns).annotate(number=number)) if group_columns else []
+    if not group_columns:
+        return sum_telemetry(query.telemetry_type, [((), rows.aggregate(it=number)["it"] or 0.0)])
     return sum_telemetry(
-        asked.telemetry_type, ((_group_keys(asked.group_by, it), it["number"]) for it in sums)
+        query.telemetry_type, ((_group_keys(query.group_by, it), it["number"]) for it in sums)
     )
 
 
@@ -142,22 +142,22 @@ def _group_keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
     """The group that a row belongs to. A name is empty if it would only repeat the value."""
     keys = []
     for word in groups:
-        column, named = GROUPS[word]
+        column, name_column = GROUPS[word]
         value = str(row[column])
         if word == "Type":
             value = WorkloadKind(value).traits.type
-        keys.append((word, value, str(row[named]) if named != column else ""))
+        keys.append((word, value, str(row[name_column]) if name_column != column else ""))
     return keys
 
 
-def _usage_series(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
+def _usage_series(query: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
     """What the ranks used in the interval before each time, where there are samples."""
-    rows = samples.filter(kind=SampleKind.USAGE, at__gte=asked.start, at__lt=asked.end)
+    rows = samples.filter(kind=SampleKind.USAGE, at__gte=query.start, at__lt=query.end)
     parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
         if (value := values.get(USAGE_KEYS[name])) is not None:
-            parts[asked.sample_index(at)][rank].append(float(value))
-    moments = asked.moments()
+            parts[query.sample_index(at)][rank].append(float(value))
+    moments = query.moments()
     points = dict[datetime, float]()
     for part, ranks in parts.items():
         means = [fmean(numbers) for numbers in ranks.values()]
@@ -165,11 +165,11 @@ def _usage_series(asked: MeasureQuery, samples: QuerySet[Sample], name: str) -> 
     return measurement(name, points)
 
 
-def _request_series(asked: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
+def _request_series(query: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
     """What the workload requests, at each time from its creation to its completion."""
     amount = float(getattr(workload, REQUEST_COLUMNS[name]))
     ended = workload.completed_at
-    there = [
-        it for it in asked.moments() if workload.created_at <= it and not (ended and it > ended)
+    moments = [
+        it for it in query.moments() if workload.created_at <= it and not (ended and it > ended)
     ]
-    return measurement(name, dict.fromkeys(there, amount))
+    return measurement(name, dict.fromkeys(moments, amount))

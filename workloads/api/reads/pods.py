@@ -101,10 +101,10 @@ class HistoryRecord(Wire):
 
     @classmethod
     def of(cls, event: Event) -> Self:
-        shown = EventOut.of(event)
-        meta = RecordMeta(creation_timestamp=event.at, type=shown.type)
+        event_out = EventOut.of(event)
+        meta = RecordMeta(creation_timestamp=event.at, type=event_out.type)
         if not event.phase:
-            return cls(meta=meta, spec=RecordSpec(event=shown))
+            return cls(meta=meta, spec=RecordSpec(event=event_out))
         update = PhaseUpdate(phase=event.phase, phase_message=event.message)
         return cls(meta=meta, spec=RecordSpec(phase_update=update))
 
@@ -120,9 +120,9 @@ class History(Wire):
     by_alias=True,
     operation_id="read_workload_history",
 )
-def workload_history(request: ApiRequest, workload_id: UUID, which: Query[EventsOfOne]) -> History:
+def workload_history(request: ApiRequest, workload_id: UUID, query: Query[EventsOfOne]) -> History:
     """Changes of phase and other events, newest first. The same as ``/events``, in Run:ai's other
     form."""
-    workload = find_with_deleted(request, workload_id, deleted=which.deleted)
-    page, following = which.cut(which.rows(workload))
+    workload = find_with_deleted(request, workload_id, deleted=query.deleted)
+    page, following = query.cut(query.rows(workload))
     return History(records=[HistoryRecord.of(event) for event in page], next=following)

@@ -31,10 +31,10 @@ def workload_response(answer: Wire, workload: Workload) -> JsonResponse:
 
 def list_response(answer: Wire, page: list[Workload]) -> JsonResponse:
     """The answer with a page of workloads, in the client's form."""
-    whole = answer.model_dump(by_alias=True)
-    pairs = zip(whole["workloads"], page, strict=True)
+    document = answer.model_dump(by_alias=True)
+    pairs = zip(document["workloads"], page, strict=True)
     return _json_response(
-        whole | {"workloads": [_convert_workload(one, workload) for one, workload in pairs]}
+        document | {"workloads": [_convert_workload(one, workload) for one, workload in pairs]}
     )
 
 
@@ -42,14 +42,14 @@ def _json_response(body: dict[str, Any]) -> JsonResponse:
     return JsonResponse(body, encoder=NinjaJSONEncoder)
 
 
-def _convert_workload(one: dict[str, Any], workload: Workload) -> dict[str, Any]:
+def _convert_workload(document: dict[str, Any], workload: Workload) -> dict[str, Any]:
     """The answer in the client's form. It has no limits, as these belong to single pods in the
     spec. It has no conditions, as Trainyard keeps none. Kubernetes' phase is the workload's phase.
     """
-    requested = one["workloadRequestedResources"]
-    allocated = one["allocatedResources"]
-    return one | {
-        **{name: int(one[name]) for name in DONE_IN_PARTS},
+    requested = document["workloadRequestedResources"]
+    allocated = document["allocatedResources"]
+    return document | {
+        **{name: int(document[name]) for name in DONE_IN_PARTS},
         "workloadRequestedResources": {
             "gpu": {"request": requested["gpu"]},
             "cpu": {"request": requested["cpu"]},
@@ -58,8 +58,8 @@ def _convert_workload(one: dict[str, Any], workload: Workload) -> dict[str, Any]
         "allocatedResources": allocated | {"cpuMemory": str(allocated["cpuMemory"])},
         "phaseReason": _reason(workload),
         "conditions": [],
-        "k8sPhase": one["phase"],
-        "k8sPhaseUpdatedAt": one["phaseUpdatedAt"],
+        "k8sPhase": document["phase"],
+        "k8sPhaseUpdatedAt": document["phaseUpdatedAt"],
     }
 
 
@@ -68,5 +68,9 @@ def _reason(workload: Workload) -> str | None:
     other reasons."""
     if workload.reason != Reason.WAITING_FOR_QUOTA:
         return None
-    wished = as_mapping(workload.spec_json).get("preemptibility")
-    return "NonPreemptibleOverQuota" if wished == Preemptibility.NON_PREEMPTIBLE else "OverLimit"
+    preemptibility = as_mapping(workload.spec_json).get("preemptibility")
+    return (
+        "NonPreemptibleOverQuota"
+        if preemptibility == Preemptibility.NON_PREEMPTIBLE
+        else "OverLimit"
+    )

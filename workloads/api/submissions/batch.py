@@ -31,7 +31,7 @@ Drafts = Sequence[Callable[[], WorkloadDraft]]  # ``SpecError`` where no draft c
     operation_id="create_many_distributed",
 )
 def create_all(
-    request: ApiRequest, body: BatchIn, asked: Query[DryRun]
+    request: ApiRequest, body: BatchIn, query: Query[DryRun]
 ) -> Status[BatchDryRunOut] | Status[BatchOut]:
     """Submit many distributed trainings in one project: all of them or none. 400 lists every
     invalid field, such as ``workloads.3.spec.image``. With ``dryRun=true`` nothing is submitted and
@@ -39,7 +39,7 @@ def create_all(
     by = request.user
     bodies = body.workloads
     drafts = [partial(draft_of, one, by=by) for one in bodies]
-    if asked.dry_run:
+    if query.dry_run:
         return Status(200, check_requests(bodies, drafts, by=by))
     submitted = submit_requests(bodies, drafts, by=by)
     return Status(202, BatchOut(workloads=[DistributedOut.of(workload) for workload in submitted]))
@@ -55,32 +55,32 @@ def submit_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> 
 
 def check_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
     """Check each request alone, and if all are valid, all of them together."""
-    alone = [check_request(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
-    together: list[Issue] = []
-    if all(one.valid for one in alone):
+    results = [check_request(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
+    issues: list[Issue] = []
+    if all(one.valid for one in results):
         try:
             submission.check_all(_build_drafts(drafts, by), by=by)
         except submission.BatchError as error:
-            together = _batch_refusal(error, bodies).issues
-    valid = not together and all(one.valid for one in alone)
-    return BatchDryRunOut(valid=valid, compliance_issues=together, workloads=alone)
+            issues = _batch_refusal(error, bodies).issues
+    valid = not issues and all(one.valid for one in results)
+    return BatchDryRunOut(valid=valid, compliance_issues=issues, workloads=results)
 
 
 def _build_drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
     """The drafts of the requests. If one cannot be expressed as a draft, raises ``BatchError`` with
     its problems and those of all others."""
-    said: dict[int, WorkloadDraft] = {}
+    built: dict[int, WorkloadDraft] = {}
     problems: list[tuple[int | None, Problem]] = []
-    for at, draft in enumerate(drafts):
+    for index, draft in enumerate(drafts):
         try:
-            said[at] = draft()
+            built[index] = draft()
         except SpecError as error:
-            problems += [(at, problem) for problem in error.problems]
+            problems += [(index, problem) for problem in error.problems]
     if problems:
-        for at, one in said.items():
-            problems += [(at, problem) for problem in plan(one, by=by).problems]
+        for index, one in built.items():
+            problems += [(index, problem) for problem in plan(one, by=by).problems]
         raise submission.BatchError(problems)
-    return list(said.values())
+    return list(built.values())
 
 
 def _batch_refusal(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> ApiError:
@@ -91,5 +91,9 @@ def _batch_refusal(error: submission.BatchError, bodies: Sequence[OnePodIn]) -> 
     return refusal_error(CANNOT, issues, f"{issues[0].field}: {issues[0].details}")
 
 
-def _request_field(at: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
-    return "workloads" if at is None else f"workloads.{at}.{request_field(problem, bodies[at])}"
+def _request_field(index: int | None, problem: Problem, bodies: Sequence[OnePodIn]) -> str:
+    return (
+        "workloads"
+        if index is None
+        else f"workloads.{index}.{request_field(problem, bodies[index])}"
+    )

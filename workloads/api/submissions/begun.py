@@ -26,17 +26,17 @@ def add_start_values(
     if base.kind != draft.kind:
         kinds = " and ".join(WorkloadKind(it).label.lower() for it in (base.kind, draft.kind))
         return draft, [Problem(PATH, f"is of another kind: {kinds} do not go together")]
-    both = {
+    updates = {
         "template": template.pk,
         "framework": draft.framework or base.framework,
         "worker": lay_replica_over(base.worker, draft.worker),
         "values": merge_user_values(base.values, draft.values),
     }
     if draft.master:
-        both["master"] = lay_replica_over(base.master or base.worker, draft.master)
+        updates["master"] = lay_replica_over(base.master or base.worker, draft.master)
     elif _leaves_out_the_master(body):
-        both |= {"master": base.master, "architecture": base.architecture}
-    return draft.model_copy(update=both), []
+        updates |= {"master": base.master, "architecture": base.architecture}
+    return draft.model_copy(update=updates), []
 
 
 def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:

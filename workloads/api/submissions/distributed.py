@@ -52,11 +52,11 @@ class Accepted(Wire):
     summary="Submit a distributed training",
 )
 def create(
-    request: ApiRequest, body: DistributedIn, asked: Query[DryRun]
+    request: ApiRequest, body: DistributedIn, query: Query[DryRun]
 ) -> Status[DryRunOut] | Status[DistributedOut]:
     """Submit a distributed training. 400 lists every invalid field. With ``dryRun=true`` nothing is
     submitted; the answer is 200 and says what is invalid, and whether the workload would start."""
-    if asked.dry_run:
+    if query.dry_run:
         return Status(
             200, check_request(body, partial(draft_of, body, by=request.user), by=request.user)
         )
@@ -163,9 +163,9 @@ def request_field(problem: Problem, body: OnePodIn) -> str:
     if body.assets and head in {"worker", "master"} and _is_asset_choice(body.assets, rest):
         return ".".join(["assets", *map(str, rest)])
     master = body.master_spec if isinstance(body, DistributedIn) else None
-    given = {"worker": body.spec, "master": master or {}}
-    if head in given:
-        rest = list(given_as(given[str(head)], tuple(rest)))
+    values = {"worker": body.spec, "master": master or {}}
+    if head in values:
+        rest = list(given_as(values[str(head)], tuple(rest)))
     renamed = {
         SPEC: "spec",
         "worker": "spec",
@@ -180,11 +180,11 @@ def request_field(problem: Problem, body: OnePodIn) -> str:
     return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
-def _is_asset_choice(chosen: ChosenIn, at: list[str | int]) -> bool:
+def _is_asset_choice(chosen: ChosenIn, path: list[str | int]) -> bool:
     """Whether a problem is about the choice of an asset, not about a value from it."""
-    if at and at[0] in ASSET_LISTS:
-        return at[0] in chosen.listed_assets()
-    return len(at) == 1 and getattr(chosen, str(at[0]), None) is not None
+    if path and path[0] in ASSET_LISTS:
+        return path[0] in chosen.listed_assets()
+    return len(path) == 1 and getattr(chosen, str(path[0]), None) is not None
 
 
 @router.get(

@@ -205,13 +205,13 @@ def _request_fields(path: str, plan: Plan) -> Iterator[str]:
     fields."""
     head, _, rest = path.partition(".")
     root, inner = (ROOTS[head], rest) if head in ROOTS and rest else ("spec", path)
-    places = [inner]
+    names = [inner]
     if inner == CONNECTIONS:
-        places = [URLS, PORTS]
+        names = [URLS, PORTS]
     elif connection := CONNECTION.match(inner):
         key, number = published_at(plan.document[head], int(connection[1]))
-        places = [f"{key}[{number}]{inner[connection.end() :]}"]
-    yield from (f"{root}.{it}".replace("[", ".").replace("]", "") for it in places)
+        names = [f"{key}[{number}]{inner[connection.end() :]}"]
+    yield from (f"{root}.{it}".replace("[", ".").replace("]", "") for it in names)
 
 
 def _manifests_of_plan(plan: Plan, by: User) -> list[dict[str, Any]]:

@@ -69,16 +69,16 @@ class ManifestMetadataOut(Wire):
     @classmethod
     def of(cls, workload: Workload, manifest: dict[str, Any]) -> Self:
         stored = as_mapping(workload.spec_json)
-        home = workload.project
+        project = workload.project
         return cls(
             id=workload.pk,
             name=workload.name,
             gvk=Gvk.of(manifest),
             cluster_id=workload.cluster_id,
-            project_id=str(home.pk),
-            project_name=home.name,
-            department_id=str(home.department_id),
-            department_name=home.department.name,
+            project_id=str(project.pk),
+            project_name=project.name,
+            department_id=str(project.department_id),
+            department_name=project.department.name,
             priority=stored.get("priorityClass"),
             category=stored.get("category"),
             preemptibility=stored.get("preemptibility"),

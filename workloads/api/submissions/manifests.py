@@ -118,7 +118,7 @@ class ManifestUpdateIn(ManifestIn):
     url_name="manifests",
 )
 def create(
-    request: ApiRequest, body: ManifestCreationIn, asked: Query[DryRun]
+    request: ApiRequest, body: ManifestCreationIn, query: Query[DryRun]
 ) -> Status[DryRunOut] | Status[ManifestWorkloadOut]:
     """Submit a job of Kubeflow's operators, or a Job of Kubernetes, as a workload on any cluster.
     400 lists everything in it that workloads do not have, such as ``manifest.spec.volumes``. With
@@ -126,14 +126,14 @@ def create(
     manifest = _read_manifest(body)
     by = request.user
     creation, draft = _convert_manifest(body.metadata, manifest, by)
-    if asked.dry_run:
+    if query.dry_run:
         return Status(200, check_request(creation, draft, by=by))
     try:
         workload = services.submit(draft(), by=by, source=Source.API, manifest=manifest)
     except SpecError as error:
-        places = _request_fields(body.metadata)
+        fields = _request_fields(body.metadata)
         issues = [
-            it.model_copy(update={"field": places.get(it.field, it.field)})
+            it.model_copy(update={"field": fields.get(it.field, it.field)})
             for it in submission_refusal(error, creation).issues
         ]
         raise refusal_error(CANNOT, issues) from error
@@ -146,10 +146,10 @@ def create(
     operation_id="read_manifest_workload",
     url_name="manifest",
 )
-def read(request: ApiRequest, workload_id: UUID, asked: Query[WithDeleted]) -> ManifestWorkloadOut:
+def read(request: ApiRequest, workload_id: UUID, query: Query[WithDeleted]) -> ManifestWorkloadOut:
     """A workload that was submitted as a manifest, with that manifest and the one its cluster gets.
     404 for one that was submitted in another way: read it at the path of its kind."""
-    return ManifestWorkloadOut.of(_find(request, workload_id, deleted=asked.deleted))
+    return ManifestWorkloadOut.of(_find(request, workload_id, deleted=query.deleted))
 
 
 @router.put(
@@ -191,13 +191,13 @@ def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> W
 def _request_fields(metadata: ManifestMetadataIn) -> dict[str, str]:
     """The request's name of fields that have another name in the spec. Fields that only the
     manifest sets keep theirs."""
-    places = {
+    fields = {
         "name": "metadata.name" if metadata.name else f"{MANIFEST}.metadata.name",
         "projectId": "metadata.projectId",
         "clusterId": "metadata.clusterId",
     }
-    over = {f"spec.{key}": f"metadata.{OVERRIDES[key]}" for key in _overrides(metadata)}
-    return places | over
+    overridden = {f"spec.{key}": f"metadata.{OVERRIDES[key]}" for key in _overrides(metadata)}
+    return fields | overridden
 
 
 def _overrides(metadata: ManifestMetadataIn) -> dict[str, str]:
@@ -255,8 +255,8 @@ def _convert_manifest(
         "spec": job.spec | _overrides(metadata),
     }
     if not job.kind.is_gang:
-        one = OnePodIn.model_validate(request)
-        return one, partial(draft_of_one_pod, one, job.kind, by=by)
+        one_pod = OnePodIn.model_validate(request)
+        return one_pod, partial(draft_of_one_pod, one_pod, job.kind, by=by)
     same = None if job.no_master else job.master is None
     request |= {"noMaster": job.no_master, "masterSpecSameAsWorker": same, "masterSpec": job.master}
     gang = DistributedIn.model_validate(request)
@@ -271,44 +271,44 @@ def _namespace_issues(
     number = parse_number(metadata.project_id)
     if not job.namespace or number is None:
         return
-    home = Project.objects.visible_to(by).filter(pk=number).first()
-    if home is None:
+    project = Project.objects.visible_to(by).filter(pk=number).first()
+    if project is None:
         return
-    own = home.cluster.definition.namespace(home.cluster, home.name)
-    if job.namespace != own:
-        where = f"the project's is {own}" if own else "the cluster has no namespaces"
-        yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{where}; leave it out")
+    namespace = project.cluster.definition.namespace(project.cluster, project.name)
+    if job.namespace != namespace:
+        advice = f"the project's is {namespace}" if namespace else "the cluster has no namespaces"
+        yield Issue(field=f"{MANIFEST}.metadata.namespace", details=f"{advice}; leave it out")
 
 
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
     """Paths of the fields that differ from the submitted workload. A masked value, as answers show
     it, counts as unchanged."""
     stored = as_mapping(workload.spec_json)
-    asked = body.metadata or ManifestClassIn()
-    if asked.priority not in {None, stored.get("priorityClass")}:
+    metadata = body.metadata or ManifestClassIn()
+    if metadata.priority not in {None, stored.get("priorityClass")}:
         yield "metadata.priority"
-    if asked.category not in {None, stored.get("category")}:
+    if metadata.category not in {None, stored.get("category")}:
         yield "metadata.category"
     if body.manifest is None and body.manifest_base64_encoded is None:
         return
-    there = as_mapping(workload.manifest_json)
+    manifest = as_mapping(workload.manifest_json)
     yield from _differing_paths(
-        _read_manifest(body), there, mask_secret_values(there, VARIABLES), MANIFEST
+        _read_manifest(body), manifest, mask_secret_values(manifest, VARIABLES), MANIFEST
     )
 
 
-def _differing_paths(given: Any, there: Any, shown: Any, path: str) -> Iterator[str]:
+def _differing_paths(document: Any, stored: Any, masked: Any, path: str) -> Iterator[str]:
     """Paths where a document differs from the stored one and from the same as it is ``shown``, as
     deep as all three have the same structure."""
-    if given in (there, shown):
+    if document in (stored, masked):
         return
-    if all(isinstance(it, dict) for it in (given, there, shown)):
-        for key in dict.fromkeys([*given, *there]):
+    if all(isinstance(it, dict) for it in (document, stored, masked)):
+        for key in dict.fromkeys([*document, *stored]):
             yield from _differing_paths(
-                given.get(key), there.get(key), shown.get(key), f"{path}.{key}"
+                document.get(key), stored.get(key), masked.get(key), f"{path}.{key}"
             )
-    elif _are_equally_long_lists(given, there, shown):
-        for number, trio in enumerate(zip(given, there, shown, strict=True)):
+    elif _are_equally_long_lists(document, stored, masked):
+        for number, trio in enumerate(zip(document, stored, masked, strict=True)):
             yield from _differing_paths(*trio, f"{path}.{number}")
     else:
         yield path

@@ -40,7 +40,7 @@ def router_of(kind: WorkloadKind) -> Router:
     """The router with the calls of one kind, such as ``POST /trainings``."""
     path = f"/{kind.traits.path}"
     noun = kind.traits.noun
-    one = f"{path}/{{workload_id}}"
+    workload_path = f"{path}/{{workload_id}}"
     router = Router(tags=[kind.traits.path.capitalize()], by_alias=True)
 
     @router.post(path, response=ANSWER, operation_id=f"create_{noun}", summary=f"Submit a {noun}")
@@ -53,24 +53,26 @@ def router_of(kind: WorkloadKind) -> Router:
 
     _add_batch(router, kind)
 
-    @router.get(one, response=OnePodOut, operation_id=f"read_{noun}")
+    @router.get(workload_path, response=OnePodOut, operation_id=f"read_{noun}")
     def read(request: ApiRequest, workload_id: UUID) -> OnePodOut:
         """The complete spec of the workload as it was submitted, including every default."""
         return OnePodOut.of(find_of_kind(request, workload_id, kind))
 
-    @router.delete(one, response=ACCEPTED_ANSWER, operation_id=f"delete_{noun}")
+    @router.delete(workload_path, response=ACCEPTED_ANSWER, operation_id=f"delete_{noun}")
     def delete(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Delete the workload, even if it runs. Logs, metrics and events are kept for a time."""
         workload = find_of_kind(request, workload_id, kind)
         return apply_verb(services.delete, workload, request.user, "is being deleted")
 
-    @router.post(f"{one}/suspend", response=ACCEPTED_ANSWER, operation_id=f"suspend_{noun}")
+    @router.post(
+        f"{workload_path}/suspend", response=ACCEPTED_ANSWER, operation_id=f"suspend_{noun}"
+    )
     def suspend(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Stop the workload. Its definition and volumes are kept. 409 if nothing runs."""
         workload = find_of_kind(request, workload_id, kind)
         return apply_verb(services.stop, workload, request.user, "is stopping")
 
-    @router.post(f"{one}/resume", response=ACCEPTED_ANSWER, operation_id=f"resume_{noun}")
+    @router.post(f"{workload_path}/resume", response=ACCEPTED_ANSWER, operation_id=f"resume_{noun}")
     def resume(request: ApiRequest, workload_id: UUID) -> Status[Accepted]:
         """Run a stopped workload again, as its next run. 409 unless it is stopped."""
         workload = find_of_kind(request, workload_id, kind)

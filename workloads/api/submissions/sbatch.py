@@ -91,7 +91,7 @@ class BatchScriptDryRunOut(Wire):
     operation_id="create_from_batch_script",
 )
 def from_sbatch(
-    request: ApiRequest, body: BatchScriptIn, asked: Query[DryRun]
+    request: ApiRequest, body: BatchScriptIn, query: Query[DryRun]
 ) -> Status[BatchScriptDryRunOut] | Status[BatchScriptOut]:
     """Submit a batch script. On Slurm it runs unchanged; elsewhere the command in it runs, with a
     rank for each task. 400 lists every line that has to be changed first, such as ``script.13``,
@@ -105,11 +105,13 @@ def from_sbatch(
         )
     creation = _convert_script(body, script)
     notes = [NoteOut.of(note) for note in script.notes]
-    if asked.dry_run:
-        shown = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    if query.dry_run:
+        request_document = creation.model_dump(mode="json", by_alias=True, exclude_unset=True)
         draft = partial(draft_of, creation, by=request.user)
         rehearsal = check_request(creation, draft, by=request.user)
-        return Status(200, BatchScriptDryRunOut(request=shown, notes=notes, plan=rehearsal))
+        return Status(
+            200, BatchScriptDryRunOut(request=request_document, notes=notes, plan=rehearsal)
+        )
     try:
         workload = services.submit(
             draft_of(creation, by=request.user), by=request.user, source=Source.API

@@ -117,13 +117,13 @@ def listed_template(template: Template, reasons: list[ComplianceReason] | None) 
 def _template_fields(template: Template) -> dict[str, Any]:
     draft = template.draft
     setup = documents.mask_secret_values(setup_of(draft))
-    whole: dict[str, Any] = {"spec": setup["spec"], "assets": setup["assets"]}
+    fields: dict[str, Any] = {"spec": setup["spec"], "assets": setup["assets"]}
     if draft.is_gang:
-        whole["no_master"] = setup["noMaster"]
-        whole["master"] = setup["master"]
-        whole["master_spec_same_as_worker"] = not (setup["master"] or setup["noMaster"])
+        fields["no_master"] = setup["noMaster"]
+        fields["master"] = setup["master"]
+        fields["master_spec_same_as_worker"] = not (setup["master"] or setup["noMaster"])
     rules = [_rule(rule) for rule in draft.rules or ()]
-    return {"meta": _template_meta(template, kind_of(draft)), "rules": rules, **whole}
+    return {"meta": _template_meta(template, kind_of(draft)), "rules": rules, **fields}
 
 
 def _rule(rule: FieldRule) -> TemplateRule:

@@ -66,10 +66,10 @@ class TemplateCalls:
         rows = TEMPLATE.rows.visible_to(user).select_related("created_by", "updated_by")
         if self.kind is None:
             return rows
-        its = Q(**{KIND_COLUMN: self.kind.value})
+        is_of_kind = Q(**{KIND_COLUMN: self.kind.value})
         if self.kind is WorkloadKind.DISTRIBUTED:
-            its |= Q(**{f"{KIND_COLUMN}__isnull": True})
-        return rows.filter(its)
+            is_of_kind |= Q(**{f"{KIND_COLUMN}__isnull": True})
+        return rows.filter(is_of_kind)
 
     def filtered_rows(self, narrowing: TemplateNarrowing, user: User) -> ScopedQuerySet[Template]:
         rows = filter_queryset(self.rows(user), narrowing.filter_by, FIELDS)
@@ -99,13 +99,13 @@ class TemplateCalls:
 
     def create(self, body: OnePodTemplateIn, user: User) -> TemplateOut:
         """Create a template. Raises ``ApiError`` 400 with every problem."""
-        place, wrong = find_place(body.meta, user)
+        place, issues = find_place(body.meta, user)
         setup = _setup_in_body(body)
         draft, more = self._draft(setup, user)
-        wrong += more
+        issues += more
         if place is None:
-            raise refusal_error(REFUSED, wrong)
-        with _report_issues(wrong):
+            raise refusal_error(REFUSED, issues)
+        with _report_issues(issues):
             template = services.save_template(
                 draft,
                 name=body.meta.name,
@@ -125,11 +125,11 @@ class TemplateCalls:
         """Merge the given fields into the setup, then clear some. Raises ``ApiError`` 404
         or 400."""
         template = self.find(pk, user)
-        given = _setup_in_body(body)
+        new = _setup_in_body(body)
         old = setup_of(template.draft)
-        if given.get(SAME_AS_WORKER) and "master" not in given:
+        if new.get(SAME_AS_WORKER) and "master" not in new:
             old.pop("master", None)
-        setup = apply_merge_patch(old, given)
+        setup = apply_merge_patch(old, new)
         for path in body.fields_to_clear or ():
             setup = remove_path(setup, path)
         return self._save(template, body, setup, user)
@@ -143,8 +143,8 @@ class TemplateCalls:
     def _save(
         self, template: Template, body: OnePodTemplateChange, setup: Setup | None, user: User
     ) -> TemplateOut:
-        draft, wrong = (None, []) if setup is None else self._draft(setup, user)
-        with _report_issues(wrong):
+        draft, issues = (None, []) if setup is None else self._draft(setup, user)
+        with _report_issues(issues):
             name = body.meta.name
             description = body.meta.description
             services.update_template(template, draft, by=user, name=name, description=description)
@@ -152,9 +152,9 @@ class TemplateCalls:
 
     def _draft(self, setup: Setup, user: User) -> tuple[WorkloadDraft, list[Issue]]:
         kind = self.kind or WorkloadKind.DISTRIBUTED
-        wrong = list(_contradictions(setup))
+        issues = list(_contradictions(setup))
         draft = draft_of(setup, kind)
-        return draft, [*wrong, *([] if wrong else setup_issues(setup, draft, user))]
+        return draft, [*issues, *([] if issues else setup_issues(setup, draft, user))]
 
 
 def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
@@ -162,26 +162,26 @@ def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
     meta = TemplateMetaIn.model_validate(
         {"name": wanted.template_name, "scopeType": wanted.scope_type, "scopeId": wanted.scope_id}
     )
-    place, wrong = find_place(meta, user)
+    place, issues = find_place(meta, user)
     if place is None:
-        raise refusal_error("The name cannot be judged.", wrong)
+        raise refusal_error("The name cannot be judged.", issues)
     name = wanted.template_name.strip()
     return bool(name) and not TEMPLATE.rows.named(name, place).exists()
 
 
 def find_place(meta: TemplateMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
     """The place that a scope and its id name, or the problems with them."""
-    given = {}
+    scope_id = {}
     if meta.scope_type in IDS and meta.scope_id is not None:
         column, kind = IDS[meta.scope_type]
         try:
-            given[column] = kind.validate_python(meta.scope_id)
+            scope_id[column] = kind.validate_python(meta.scope_id)
         except ValidationError:
-            said = f"is not the ID of a {meta.scope_type} you have access to"
-            return None, [Issue(field="meta.scopeId", details=said)]
-    named = AssetMetaIn.model_construct(name=meta.name, scope=meta.scope_type, **given)
-    place, wrong = scope_from_meta(named, user)
-    return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in wrong]
+            details = f"is not the ID of a {meta.scope_type} you have access to"
+            return None, [Issue(field="meta.scopeId", details=details)]
+    asset_meta = AssetMetaIn.model_construct(name=meta.name, scope=meta.scope_type, **scope_id)
+    place, issues = scope_from_meta(asset_meta, user)
+    return place, [it.model_copy(update={"field": "meta.scopeId"}) for it in issues]
 
 
 def _setup_in_body(body: StrictBody) -> Setup:
@@ -191,29 +191,29 @@ def _setup_in_body(body: StrictBody) -> Setup:
 
 
 def _contradictions(setup: Setup) -> Iterator[Issue]:
-    same = setup.get(SAME_AS_WORKER)
+    is_same = setup.get(SAME_AS_WORKER)
     has_master = setup.get("master") is not None
     if has_master and setup.get("noMaster"):
         yield Issue(field="master", details="leave it out when noMaster is true")
-    elif has_master and same:
+    elif has_master and is_same:
         yield Issue(field="master", details=f"leave it out when {SAME_AS_WORKER} is true")
-    elif same is False and not (has_master or setup.get("noMaster")):
-        said = f"is required when {SAME_AS_WORKER} is false"
-        yield Issue(field="master", details=said, rule="required")
+    elif is_same is False and not (has_master or setup.get("noMaster")):
+        details = f"is required when {SAME_AS_WORKER} is false"
+        yield Issue(field="master", details=details, rule="required")
 
 
 @contextmanager
-def _report_issues(wrong: list[Issue]) -> Iterator[None]:
+def _report_issues(issues: list[Issue]) -> Iterator[None]:
     """Report the problems of a change together with ``wrong``, which were found before. If there
     are any, the change is rolled back."""
     try:
         with translate_errors(REFUSED), transaction.atomic():
             yield
-            if wrong:
+            if issues:
                 raise SpecError(())
     except SpecError as error:
-        more = [
+        later_issues = [
             Issue(field=f"meta.{'.'.join(map(str, it.path))}", details=it.message, rule=it.rule)
             for it in error.problems
         ]
-        raise refusal_error(REFUSED, [*wrong, *more]) from error
+        raise refusal_error(REFUSED, [*issues, *later_issues]) from error

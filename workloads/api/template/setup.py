@@ -28,25 +28,27 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
     spec, master = dict(as_mapping(setup.get("spec"))), setup.get("master")
     if not kind.is_gang:
         document = documents.one_pod_from_wire(spec, kind)
-        own: Values = {"framework": ""}
+        gang_fields: Values = {"framework": ""}
     else:
-        its = None if master is None else as_mapping(as_mapping(master).get("spec"))
-        document = documents.from_wire(spec, no_master=bool(setup.get("noMaster")), master=its)
+        master_spec = None if master is None else as_mapping(as_mapping(master).get("spec"))
+        document = documents.from_wire(
+            spec, no_master=bool(setup.get("noMaster")), master=master_spec
+        )
         framework = document.pop(FRAMEWORK, None)
-        own = {
+        gang_fields = {
             **({"framework": str(framework)} if framework else {}),
             "architecture": document.pop("architecture"),
             "master": None
-            if its is None
+            if master_spec is None
             else _replica_draft(document.pop("master"), as_mapping(master)),
         }
     worker = _replica_draft(document.pop("worker"), setup)
-    return WorkloadDraft(kind=kind, worker=worker, values=document, **own)
+    return WorkloadDraft(kind=kind, worker=worker, values=document, **gang_fields)
 
 
-def _replica_draft(values: Values, given: Setup) -> ReplicaDraft:
+def _replica_draft(values: Values, setup: Setup) -> ReplicaDraft:
     """The role's values, with the assets that are chosen for it."""
-    chosen = as_mapping(given.get("assets"))
+    chosen = as_mapping(setup.get("assets"))
     listed = {key: chosen[key] for key in ASSET_LISTS if chosen.get(key)}
     return ReplicaDraft(
         assets={kind: chosen[kind] for kind in CHOSEN if chosen.get(kind)},
@@ -61,12 +63,12 @@ def setup_of(draft: WorkloadDraft) -> Setup:
     setup: Setup = {"spec": spec, "assets": _chosen_assets(draft.worker)}
     if not draft.is_gang:
         return setup
-    own = draft.master
+    master = draft.master
     setup["spec"] = {FRAMEWORK: draft.framework, **spec}
     setup["noMaster"] = draft.architecture == WORKERS_ONLY
-    setup["master"] = own and {
-        "spec": documents.master_to_wire({"master": _pod_values(own)}) or {},
-        "assets": _chosen_assets(own),
+    setup["master"] = master and {
+        "spec": documents.master_to_wire({"master": _pod_values(master)}) or {},
+        "assets": _chosen_assets(master),
     }
     return setup
 
@@ -143,16 +145,16 @@ def field_of(problem: Problem, setup: Setup) -> str:
     """Path of the request's field that a problem of the draft is about."""
     head, *rest = problem.path
     if head in {"worker", "master"}:
-        given = setup if head == "worker" else as_mapping(setup.get("master"))
-        before = [] if head == "worker" else ["master"]
-        if set(rest[:1]) & ASSET_LISTS or as_mapping(given.get("assets")).get(
+        role_setup = setup if head == "worker" else as_mapping(setup.get("master"))
+        prefix = [] if head == "worker" else ["master"]
+        if set(rest[:1]) & ASSET_LISTS or as_mapping(role_setup.get("assets")).get(
             str(rest[:1] and rest[0])
         ):
-            return ".".join([*before, "assets", *map(str, rest)])
-        rest = list(given_as(as_mapping(given.get("spec")), tuple(rest)))
-        return ".".join([*before, "spec", *map(str, rest)])
-    named = {"framework": f"spec.{FRAMEWORK}", "architecture": "noMaster"}
-    return ".".join([named.get(str(head), f"spec.{head}"), *map(str, rest)])
+            return ".".join([*prefix, "assets", *map(str, rest)])
+        rest = list(given_as(as_mapping(role_setup.get("spec")), tuple(rest)))
+        return ".".join([*prefix, "spec", *map(str, rest)])
+    renamed = {"framework": f"spec.{FRAMEWORK}", "architecture": "noMaster"}
+    return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
 def kind_of(draft: WorkloadDraft) -> WorkloadKind:
