@@ -118,13 +118,14 @@ def author(workload: Workload) -> str:
 
 
 def requested_name(workload: Workload) -> str:
-    """The name as requested, without the suffix added to a prefix."""
+    """Return the name as requested, without the suffix that was added to a prefix."""
     requested = str(as_mapping(workload.draft_json).get("requestedName") or "")
-    return requested if workload.name.startswith(f"{requested}-") and requested else workload.name
+    is_prefix = requested and workload.name.startswith(f"{requested}-")
+    return requested if is_prefix else workload.name
 
 
 def _scope_fields(workload: Workload) -> dict[str, Any]:
-    """Where the workload is, with its priority and category."""
+    """Return where the workload belongs, with its priority and category."""
     stored = as_mapping(workload.spec_json)
     project = workload.project
     priority = str(stored.get("priorityClass") or "")
@@ -142,14 +143,14 @@ def _scope_fields(workload: Workload) -> dict[str, Any]:
 
 
 def _priority_value(priority: str) -> int | None:
-    """The number of a priority class; ``None`` for the default, and for an unknown class."""
+    """Return the number of a priority class; ``None`` for the default, and for an unknown class."""
     if priority not in set(PriorityClass):
         return None
     return PriorityClass(priority).value_on_cluster
 
 
 def desired_phase(workload: Workload) -> str:
-    """The phase that its user wants: Running, Stopped or Deleted."""
+    """Return the phase that the user asked for: Running, Stopped or Deleted."""
     if workload.deleted_at or workload.phase == Phase.DELETING:
         return "Deleted"
     return "Stopped" if workload.phase in TOLD_TO_STOP else "Running"

@@ -35,7 +35,7 @@ TOOLS = {URLS: "Tools with a URL of their own", PORTS: "Tools with an external p
 
 
 def spec_schema(*kinds: WorkloadKind, null: bool = False) -> WithJsonSchema:
-    """The schema of the ``spec`` of any of these kinds.
+    """Return the schema of the ``spec`` of any of these kinds.
 
     It is a marker at first: pydantic would follow a reference, and does not know these schemas.
     :func:`resolve` replaces the marker by references.
@@ -51,7 +51,7 @@ MASTER_SPEC = _schema_marker([MASTER], null=True)
 
 
 def resolve_markers(schema: Any) -> Any:
-    """The schema with each marker replaced by references."""
+    """Return the schema with each marker replaced by references."""
     if isinstance(schema, list):
         return [resolve_markers(one) for one in schema]
     if not isinstance(schema, dict):
@@ -67,20 +67,23 @@ def resolve_markers(schema: Any) -> Any:
 
 
 def spec_model(kind: WorkloadKind) -> type[BaseModel]:
-    """The model of the ``spec`` of one kind, which has fields of pods and of the workload side by
-    side."""
+    """Return the model of the ``spec`` of one kind, which has fields of pods and of the workload
+    side by side."""
     accepted = documents.accepted_keys(kind)
-    whole = {key: it for key, it in _model_fields(WorkloadSpec).items() if key in accepted}
-    return _create_model(NAMES[kind], _model_fields(Replica) | _tool_fields() | whole)
+    workload_fields = {
+        key: field for key, field in _model_fields(WorkloadSpec).items() if key in accepted
+    }
+    return _create_model(NAMES[kind], _model_fields(Replica) | _tool_fields() | workload_fields)
 
 
 def master_model() -> type[BaseModel]:
-    """The model of ``masterSpec``. Fields that are left out are the same as for the workers."""
+    """Return the model of ``masterSpec``. Fields that are left out are the same as for the
+    workers."""
     return _create_model(MASTER, _model_fields(Replica) | _tool_fields())
 
 
 def spec_definitions() -> dict[str, Any]:
-    """All schemas by name, including those of their parts."""
+    """Return all schemas by name, including those of their parts."""
     models = [*map(spec_model, WorkloadKind), master_model()]
     schemas: dict[str, Any] = {}
     for model in models:
@@ -99,9 +102,10 @@ def _item_schema_names(schemas: dict[str, Any]) -> set[str]:
     """Names of the schemas that are items of a list."""
     references = set()
     for schema in schemas.values():
-        for one in schema.get("properties", {}).values():
-            ways = [one, *one.get("anyOf", ())]
-            references |= {way["items"]["$ref"] for way in ways if "$ref" in way.get("items", {})}
+        for field in schema.get("properties", {}).values():
+            for variant in [field, *field.get("anyOf", ())]:
+                if "$ref" in variant.get("items", {}):
+                    references.add(variant["items"]["$ref"])
     return {reference.rpartition("/")[2] for reference in references}
 
 

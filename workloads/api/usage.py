@@ -108,8 +108,8 @@ def _measurements(query: MeasureQuery, nodes: Sequence[Node]) -> Measurements:
 
 
 def _collect_usage(query: MeasureQuery, nodes: Sequence[Node]) -> UseOfNodes:
-    """The samples of ranks on these nodes, by interval. Where a rank was before its last start is
-    unknown, so earlier samples are left out."""
+    """Return the samples of ranks on these nodes, by interval. Where a rank was before its last
+    start is unknown, so earlier samples are left out."""
     names = {(node.cluster_id, node.name) for node in nodes}
     ranks = Rank.objects.filter(
         workload__cluster__in={node.cluster_id for node in nodes},

@@ -29,7 +29,7 @@ class WarningOut(Wire):
 
 
 def warnings_of(workload: Workload) -> list[WarningOut]:
-    """The warnings of a workload: if it was just submitted, those of its plan, else
+    """Return the warnings of a workload: those of its plan if it was just submitted, else they are
     computed again."""
     if workload.warnings is not None:
         return [WarningOut.of(problem) for problem in workload.warnings]

@@ -89,7 +89,8 @@ class CauseOut(Wire):
 
     @classmethod
     def of(cls, workload: Workload) -> "CauseOut | None":
-        """The cause for a row of :func:`with_cause`; ``None`` if it does not wait."""
+        """Return the cause of a row of :func:`with_cause`; ``None`` if the workload does not
+        wait."""
         open_causes: list[CausePeriod] = (
             getattr(workload, CAUSES) if workload.phase in HELD_UP else []
         )

@@ -48,8 +48,8 @@ FIELDS: filters.Fields = {
 
 
 def filter_workloads(rows: WorkloadQuerySet, given: Iterable[str], search: str) -> WorkloadQuerySet:
-    """Rows that match every filter and the search. Raises ``ApiError`` 400 for an invalid
-    filter."""
+    """Return the rows that match every filter and the search. ``ApiError`` 400 if a filter is
+    invalid."""
     rows = filters.filter_queryset(rows, given, FIELDS)
     if search:
         matches = Q(name__icontains=search) | Q(image__icontains=search)

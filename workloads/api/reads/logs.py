@@ -140,12 +140,13 @@ class LogReading:
     token: str
 
     async def available_text(self) -> AsyncIterator[str]:
-        """The text that is available now."""
+        """Yield the text that is available now."""
         while text := await sync_to_async(self._next)():
             yield text
 
     async def followed_text(self) -> AsyncIterator[str]:
-        """The text that is available now and all that follows, until the workload has ended."""
+        """Yield the text that is available now and all that follows, until the workload has
+        ended."""
         checked = monotonic()
         channel = events.channel(self.workload.project_id)
         async with aclosing(live.listen([channel])) as batches:
@@ -219,7 +220,8 @@ def _token(request: HttpRequest) -> str:
 
 
 def _last_attempt(workload: Workload, run: int) -> int:
-    """The last attempt of a run. For runs before the latest, the last one with any output."""
+    """Return the last attempt of a run. For runs before the latest, it is the last one with any
+    output."""
     if run >= workload.run:
         return workload.attempt
     attempts = (stream.attempt for stream in logs.streams(workload.pk) if stream.run == run)

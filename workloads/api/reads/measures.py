@@ -139,7 +139,7 @@ def workloads_telemetry(request: ApiRequest, query: Query[WorkloadTelemetryQuery
 
 
 def _group_keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
-    """The group that a row belongs to. A name is empty if it would only repeat the value."""
+    """Return the group of a row. A name is empty if it would only repeat the value."""
     keys = []
     for word in groups:
         column, name_column = GROUPS[word]
@@ -151,7 +151,7 @@ def _group_keys(groups: Iterable[str], row: dict[str, Any]) -> list[Key]:
 
 
 def _usage_series(query: MeasureQuery, samples: QuerySet[Sample], name: str) -> MetricSeries:
-    """What the ranks used in the interval before each time, where there are samples."""
+    """Return what the ranks used in the interval before each time, where there are samples."""
     rows = samples.filter(kind=SampleKind.USAGE, at__gte=query.start, at__lt=query.end)
     parts: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for rank, at, values in rows.order_by().values_list("rank", "at", "values"):
@@ -166,7 +166,7 @@ def _usage_series(query: MeasureQuery, samples: QuerySet[Sample], name: str) -> 
 
 
 def _request_series(query: MeasureQuery, workload: Workload, name: str) -> MetricSeries:
-    """What the workload requests, at each time from its creation to its completion."""
+    """Return what the workload requests, at each time from its creation to its completion."""
     amount = float(getattr(workload, REQUEST_COLUMNS[name]))
     ended = workload.completed_at
     moments = [

@@ -25,12 +25,12 @@ def is_runai_client(request: HttpRequest) -> bool:
 
 
 def workload_response(answer: Wire, workload: Workload) -> JsonResponse:
-    """The answer about one workload, in the client's form."""
+    """Return the answer about one workload, in the client's form."""
     return _json_response(_convert_workload(answer.model_dump(by_alias=True), workload))
 
 
 def list_response(answer: Wire, page: list[Workload]) -> JsonResponse:
-    """The answer with a page of workloads, in the client's form."""
+    """Return the answer with a page of workloads, in the client's form."""
     document = answer.model_dump(by_alias=True)
     pairs = zip(document["workloads"], page, strict=True)
     return _json_response(
@@ -64,8 +64,8 @@ def _convert_workload(document: dict[str, Any], workload: Workload) -> dict[str,
 
 
 def _reason(workload: Workload) -> str | None:
-    """The client's reason for a workload that waits for quota, else ``None``. ``phaseMessage`` has
-    other reasons."""
+    """Return the client's reason for a workload that waits for quota, else ``None``.
+    ``phaseMessage`` has other reasons."""
     if workload.reason != Reason.WAITING_FOR_QUOTA:
         return None
     preemptibility = as_mapping(workload.spec_json).get("preemptibility")

@@ -89,7 +89,7 @@ class ProgramWatch:
             log.warning("A program's watch was cut: %s", error)
 
     async def _first_messages(self) -> AsyncIterator[str]:
-        """The changes since the last id, followed by the id that the stream continues from."""
+        """Yield the changes since the last id, then the id from which the stream continues."""
         self.cursor = await in_thread(changes.newest_cursor)()
         missed: set[UUID] | None = set()
         if self.last_event_id is not None:
@@ -99,12 +99,11 @@ class ProgramWatch:
         yield f"event: {event}\nid: {self.cursor}\ndata: {{}}\n\n"
 
     async def _change_messages(self, names: Iterable[str]) -> str:
-        """A message for each workload that changed. Only the last one has an id, which confirms all
-        of them."""
-        named = (name.partition("-") for name in names)
-        current = await changes.read_changes(
-            parse_uuids(rest for first, _, rest in named if first != "o")
-        )
+        """Return a message for each workload that changed. Only the last one has an id, which
+        confirms all of them."""
+        parts = (name.partition("-") for name in names)
+        ids = parse_uuids(rest for kind, _, rest in parts if kind != "o")
+        current = await changes.read_changes(ids)
         text = self._format_changes(current)
         if text:
             self.cursor = self.cursor.advanced_by(current)
@@ -120,7 +119,8 @@ class ProgramWatch:
         return any(it in (channel, events.EVERY_CHANNEL) for it in self.channels or ())
 
     def _channels(self) -> list[str] | None:
-        """The channels that the caller may listen to; ``None`` if the token is no longer valid."""
+        """Return the channels to which the caller may listen; ``None`` if the token is no longer
+        valid."""
         try:
             user = tokens.token_owner(self.token)
             return channels_of(user) if user else None

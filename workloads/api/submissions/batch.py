@@ -21,7 +21,8 @@ from workloads.plan import plan
 router = Router(tags=["Distributed"])
 
 CANNOT = "The workloads cannot be submitted; none was created."
-Drafts = Sequence[Callable[[], WorkloadDraft]]  # ``SpecError`` where no draft could say it
+#: Functions that build the drafts. ``SpecError`` if a request cannot be expressed as a draft.
+Drafts = Sequence[Callable[[], WorkloadDraft]]
 
 
 @router.post(
@@ -55,19 +56,21 @@ def submit_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> 
 
 def check_requests(bodies: Sequence[OnePodIn], drafts: Drafts, *, by: User) -> BatchDryRunOut:
     """Check each request alone, and if all are valid, all of them together."""
-    results = [check_request(one, draft, by=by) for one, draft in zip(bodies, drafts, strict=True)]
+    results = [
+        check_request(body, draft, by=by) for body, draft in zip(bodies, drafts, strict=True)
+    ]
     issues: list[Issue] = []
-    if all(one.valid for one in results):
+    if all(result.valid for result in results):
         try:
             submission.check_all(_build_drafts(drafts, by), by=by)
         except submission.BatchError as error:
             issues = _batch_refusal(error, bodies).issues
-    valid = not issues and all(one.valid for one in results)
+    valid = not issues and all(result.valid for result in results)
     return BatchDryRunOut(valid=valid, compliance_issues=issues, workloads=results)
 
 
 def _build_drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
-    """The drafts of the requests. If one cannot be expressed as a draft, raises ``BatchError`` with
+    """Return the drafts of the requests. If one cannot be expressed as a draft, ``BatchError`` has
     its problems and those of all others."""
     built: dict[int, WorkloadDraft] = {}
     problems: list[tuple[int | None, Problem]] = []
@@ -77,8 +80,8 @@ def _build_drafts(drafts: Drafts, by: User) -> list[WorkloadDraft]:
         except SpecError as error:
             problems += [(index, problem) for problem in error.problems]
     if problems:
-        for index, one in built.items():
-            problems += [(index, problem) for problem in plan(one, by=by).problems]
+        for index, built_draft in built.items():
+            problems += [(index, problem) for problem in plan(built_draft, by=by).problems]
         raise submission.BatchError(problems)
     return list(built.values())
 

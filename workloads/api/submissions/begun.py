@@ -14,8 +14,8 @@ PATH = ("template",)
 def add_start_values(
     draft: WorkloadDraft, body: OnePodIn, *, by: User
 ) -> tuple[WorkloadDraft, list[Problem]]:
-    """Lay the draft of a request over the assets and the template that it names, if any. Returns
-    the draft and the problems with these names."""
+    """Lay the draft of a request over the assets and the template that the request names, if any.
+    Return the draft and the problems with these names."""
     draft = _choose_assets(draft, body.assets)
     if body.template_id is None:
         return draft, []
@@ -40,7 +40,7 @@ def add_start_values(
 
 
 def _choose_assets(draft: WorkloadDraft, chosen: ChosenIn | None) -> WorkloadDraft:
-    """The draft with these assets chosen for each role that has a setup of its own."""
+    """Return the draft with these assets chosen for each role that has a setup of its own."""
     if chosen is None:
         return draft
     assets = {kind: getattr(chosen, kind) for kind in ("environment", "compute")}

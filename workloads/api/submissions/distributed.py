@@ -88,7 +88,7 @@ def draft_of(body: DistributedIn, *, by: User) -> WorkloadDraft:
 def require_no_problems(
     draft: WorkloadDraft, problems: list[Problem], *, by: User
 ) -> WorkloadDraft:
-    """The draft, if there are no ``problems``. Otherwise raises ``SpecError`` with them and the
+    """Return the draft if there are no ``problems``. Otherwise ``SpecError`` has them and the
     problems of all other fields."""
     if not problems:
         return draft
@@ -98,22 +98,21 @@ def require_no_problems(
 
 
 def _inexpressible_problems(body: DistributedIn) -> Iterator[Problem]:
-    """Problems of the request that a draft cannot express."""
+    """Yield the problems of the request that a draft cannot express."""
     if body.master_spec is not None and body.no_master:
         yield Problem(("master",), "leave it out when noMaster is true")
     elif body.master_spec is not None and body.master_spec_same_as_worker:
         yield Problem(("master",), "leave it out when masterSpecSameAsWorker is true")
-    elif (body.master_spec, body.master_spec_same_as_worker, body.no_master) == (
-        None,
-        False,
-        False,
+    elif (
+        body.master_spec is None and body.master_spec_same_as_worker is False and not body.no_master
     ):
-        yield Problem(("master",), "is required when masterSpecSameAsWorker is false", "required")
+        message = "is required when masterSpecSameAsWorker is false"
+        yield Problem(("master",), message, "required")
     yield from inexpressible_problems(body, KIND)
 
 
 def inexpressible_problems(body: OnePodIn, kind: WorkloadKind) -> Iterator[Problem]:
-    """Problems of a request of any kind that a draft cannot express."""
+    """Yield the problems of a request of any kind that a draft cannot express."""
     for key in documents.unknown_keys(body.spec, kind):
         yield Problem((SPEC, key), WORDS["extra_forbidden"], "unknown")
     if parse_number(body.project_id) is None:
@@ -124,7 +123,8 @@ def inexpressible_problems(body: OnePodIn, kind: WorkloadKind) -> Iterator[Probl
 def _build_draft(body: DistributedIn) -> WorkloadDraft:
     own_master = None if body.no_master else body.master_spec
     document = documents.from_wire(body.spec, no_master=body.no_master, master=own_master)
-    worker, master = document.pop("worker"), document.pop("master", None)
+    worker = document.pop("worker")
+    master = document.pop("master", None)
     framework = document.pop("distributedFramework", "")
     architecture = document.pop("architecture")
     return WorkloadDraft(
@@ -138,7 +138,7 @@ def _build_draft(body: DistributedIn) -> WorkloadDraft:
 
 
 def name_and_scope(body: OnePodIn) -> dict[str, Any]:
-    """The fields that a draft of any kind takes from a request in addition to the spec."""
+    """Return the fields that a draft of any kind takes from a request in addition to the spec."""
     suffix = f"-{secrets.token_hex(4)}" if body.use_given_name_as_prefix else ""
     return {
         "name": body.name + suffix,
@@ -149,16 +149,17 @@ def name_and_scope(body: OnePodIn) -> dict[str, Any]:
 
 
 def submission_refusal(error: SpecError, body: OnePodIn) -> ApiError:
-    """The error as an answer, with the field names of the request."""
+    """Return the error as an answer, with the field names of the request."""
     issues = [
-        Issue(field=request_field(p, body), details=p.message, rule=p.rule) for p in error.problems
+        Issue(field=request_field(it, body), details=it.message, rule=it.rule)
+        for it in error.problems
     ]
     first = f"{issues[0].field}: {issues[0].details}" if issues else "The draft is incomplete."
     return refusal_error(CANNOT, issues, first)
 
 
 def request_field(problem: Problem, body: OnePodIn) -> str:
-    """Path of the request's field that a problem is about."""
+    """Return the path of the request's field that a problem is about."""
     head, *rest = problem.path or ("",)
     if body.assets and head in {"worker", "master"} and _is_asset_choice(body.assets, rest):
         return ".".join(["assets", *map(str, rest)])

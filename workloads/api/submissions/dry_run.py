@@ -89,15 +89,16 @@ class VerdictOut(Wire):
     @classmethod
     def of(cls, fit: Fit, offered: Iterable[Repair]) -> "VerdictOut":
         cause = fit.cause
+        shares = []
+        if cause:
+            shares = [ShareOut(reason=it.label, nodes=it.nodes) for it in cause.shares]
         return cls(
             answer=fit.answer,
             kind=cause.kind if cause else "",
             title=cause.title if cause else fit.note,
             next_step=cause.todo if cause else "",
             nodes=cause.total if cause else 0,
-            shares=[ShareOut(reason=it.label, nodes=it.nodes) for it in cause.shares]
-            if cause
-            else [],
+            shares=shares,
             largest_workers=fit.largest,
             repairs=[RepairOut.of(repair) for repair in offered],
         )
@@ -166,9 +167,9 @@ class DryRunOut(Wire):
     def of(cls, plan: Plan, field_of: FieldOf, by: User) -> "DryRunOut":
         out = cls.refused(plan.draft.name, _problems_of_plan(plan), field_of)
         if plan.spec:
-            whole = documents.mask_secret_values(documents.dump_spec(plan.spec))
-            out.spec = documents.to_wire(whole)
-            out.master_spec = documents.master_to_wire(whole)
+            document = documents.mask_secret_values(documents.dump_spec(plan.spec))
+            out.spec = documents.to_wire(document)
+            out.master_spec = documents.master_to_wire(document)
             out.sources = {
                 field: source
                 for path, source in plan.origins.items()
@@ -215,7 +216,8 @@ def _request_fields(path: str, plan: Plan) -> Iterator[str]:
 
 
 def _manifests_of_plan(plan: Plan, by: User) -> list[dict[str, Any]]:
-    """The manifests of the plan; none if it cannot be submitted or the engine cannot render it."""
+    """Return the manifests of the plan; none if it cannot be submitted or the engine cannot render
+    it."""
     launch = launch_of_plan(plan, by)
     if launch is None or plan.cluster is None:
         return []
@@ -226,7 +228,8 @@ def _manifests_of_plan(plan: Plan, by: User) -> list[dict[str, Any]]:
 
 
 def mask_spec(spec: WorkloadSpec) -> WorkloadSpec:
-    """The spec without values of variables that look secret, which are never part of an answer."""
+    """Return the spec without the values of variables that look secret: they are never part of an
+    answer."""
     master = _mask_replica(spec.master) if spec.master else None
     return spec.model_copy(update={"worker": _mask_replica(spec.worker), "master": master})
 

@@ -156,7 +156,7 @@ class ManifestWorkloadOut(Wire):
 
 
 def _cluster_manifest(workload: Workload, raw: dict[str, Any]) -> dict[str, Any]:
-    """The manifest for the cluster, or an empty List if the engine cannot render it."""
+    """Return the manifest for the cluster, or an empty List if the engine cannot render it."""
     items: list[dict[str, Any]] = []
     with suppress(EngineError, ObjectDoesNotExist):
         launch = launch_without_secrets(workload)

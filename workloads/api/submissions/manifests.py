@@ -162,7 +162,8 @@ def update(request: ApiRequest, workload_id: UUID, body: ManifestUpdateIn) -> Ma
     workload does not change, so 409 lists the fields that differ."""
     workload = _find(request, workload_id)
     access.require(request.user, "workloads.update", *workload.project.scope_keys)
-    if differing := list(_differing_fields(body, workload)):
+    differing = list(_differing_fields(body, workload))
+    if differing:
         issues = [Issue(field=it, details="is not as it was submitted") for it in differing]
         details = f"{differing[0]} differs; delete the workload, or submit it by another name."
         raise ApiError(409, UNCHANGEABLE, details=details, issues=issues)
@@ -189,8 +190,8 @@ def _find(request: ApiRequest, workload_id: UUID, *, deleted: bool = False) -> W
 
 
 def _request_fields(metadata: ManifestMetadataIn) -> dict[str, str]:
-    """The request's name of fields that have another name in the spec. Fields that only the
-    manifest sets keep theirs."""
+    """Return the names in the request of fields that have another name in the spec. Fields that
+    only the manifest sets have the same name."""
     fields = {
         "name": "metadata.name" if metadata.name else f"{MANIFEST}.metadata.name",
         "projectId": "metadata.projectId",
@@ -201,14 +202,14 @@ def _request_fields(metadata: ManifestMetadataIn) -> dict[str, str]:
 
 
 def _overrides(metadata: ManifestMetadataIn) -> dict[str, str]:
-    """The values that override the manifest, by their names in the spec."""
+    """Return the values that override the manifest, by their names in the spec."""
     values = {key: getattr(metadata, name) for key, name in OVERRIDES.items()}
     return {key: value for key, value in values.items() if value is not None}
 
 
 def _read_manifest(body: ManifestIn) -> dict[str, Any]:
-    """The manifest of a request. Raises ``ApiError`` 400 if there is none, or not exactly one, or
-    it is not valid."""
+    """Return the manifest of a request. ``ApiError`` 400 if there is not exactly one, or it is not
+    valid."""
     if (body.manifest is None) == (body.manifest_base64_encoded is None):
         details = f"give either {MANIFEST} or {ENCODED}"
         raise unreadable_request([Issue(field=MANIFEST, details=details, rule="required")])
@@ -266,8 +267,8 @@ def _convert_manifest(
 def _namespace_issues(
     job: ImportedManifest, metadata: ManifestMetadataIn, by: User
 ) -> Iterator[Issue]:
-    """A problem if the manifest has a namespace that is not the project's. If the project does not
-    exist, the plan reports that."""
+    """Yield a problem if the manifest has a namespace that is not the project's. If the project
+    does not exist, the plan reports that."""
     number = parse_number(metadata.project_id)
     if not job.namespace or number is None:
         return
@@ -281,8 +282,8 @@ def _namespace_issues(
 
 
 def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[str]:
-    """Paths of the fields that differ from the submitted workload. A masked value, as answers show
-    it, counts as unchanged."""
+    """Yield the paths of the fields that differ from the submitted workload. A masked value, as
+    answers show it, counts as unchanged."""
     stored = as_mapping(workload.spec_json)
     metadata = body.metadata or ManifestClassIn()
     if metadata.priority not in {None, stored.get("priorityClass")}:
@@ -298,7 +299,7 @@ def _differing_fields(body: ManifestUpdateIn, workload: Workload) -> Iterator[st
 
 
 def _differing_paths(document: Any, stored: Any, masked: Any, path: str) -> Iterator[str]:
-    """Paths where a document differs from the stored one and from the same as it is ``shown``, as
+    """Yield the paths where a document differs from the stored one and from its ``masked`` copy, as
     deep as all three have the same structure."""
     if document in (stored, masked):
         return

@@ -37,7 +37,7 @@ ACCEPTED_ANSWER: Any = {202: Accepted}
 
 
 def router_of(kind: WorkloadKind) -> Router:
-    """The router with the calls of one kind, such as ``POST /trainings``."""
+    """Return the router with the calls of one kind, such as ``POST /trainings``."""
     path = f"/{kind.traits.path}"
     noun = kind.traits.noun
     workload_path = f"{path}/{{workload_id}}"

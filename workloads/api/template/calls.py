@@ -61,8 +61,8 @@ class TemplateCalls:
     kind: WorkloadKind | None = None
 
     def rows(self, user: User) -> ScopedQuerySet[Template]:
-        """The templates of this kind that the user sees. Rows without a kind are from before there
-        were several, and are distributed trainings."""
+        """Return the templates of this kind that the user sees. Rows without a kind are distributed
+        trainings, which were once the only kind."""
         rows = TEMPLATE.rows.visible_to(user).select_related("created_by", "updated_by")
         if self.kind is None:
             return rows
@@ -170,7 +170,7 @@ def is_name_free(wanted: WantedTemplateName, user: User) -> bool:
 
 
 def find_place(meta: TemplateMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
-    """The place that a scope and its id name, or the problems with them."""
+    """Return the place that a scope and its id name, or the problems with them."""
     scope_id = {}
     if meta.scope_type in IDS and meta.scope_id is not None:
         column, kind = IDS[meta.scope_type]
@@ -185,7 +185,7 @@ def find_place(meta: TemplateMetaIn, user: User) -> tuple[OwningScope | None, li
 
 
 def _setup_in_body(body: StrictBody) -> Setup:
-    """The setup in a request, without fields that are null."""
+    """Return the setup in a request, without fields that are null."""
     document = body.model_dump(mode="json", by_alias=True, exclude_unset=True, include=set(SETUP))
     return {key: value for key, value in document.items() if value is not None}
 

@@ -24,8 +24,9 @@ WORKERS_ONLY = "workers_only"
 
 
 def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
-    """The draft for a setup, which may lack any field."""
-    spec, master = dict(as_mapping(setup.get("spec"))), setup.get("master")
+    """Return the draft for a setup, which may lack any field."""
+    spec = dict(as_mapping(setup.get("spec")))
+    master = setup.get("master")
     if not kind.is_gang:
         document = documents.one_pod_from_wire(spec, kind)
         gang_fields: Values = {"framework": ""}
@@ -47,7 +48,7 @@ def draft_of(setup: Setup, kind: WorkloadKind) -> WorkloadDraft:
 
 
 def _replica_draft(values: Values, setup: Setup) -> ReplicaDraft:
-    """The role's values, with the assets that are chosen for it."""
+    """Return the draft of a role: its values, and the assets that are chosen for it."""
     chosen = as_mapping(setup.get("assets"))
     listed = {key: chosen[key] for key in ASSET_LISTS if chosen.get(key)}
     return ReplicaDraft(
@@ -57,8 +58,8 @@ def _replica_draft(values: Values, setup: Setup) -> ReplicaDraft:
 
 
 def setup_of(draft: WorkloadDraft) -> Setup:
-    """The setup of a draft: the inverse of :func:`draft_of`. Contains nothing that the draft leaves
-    open."""
+    """Return the setup of a draft, without what the draft leaves open: the inverse of
+    :func:`draft_of`."""
     spec = documents.to_wire({**draft.counted, "worker": _pod_values(draft.worker)})
     setup: Setup = {"spec": spec, "assets": _chosen_assets(draft.worker)}
     if not draft.is_gang:
@@ -74,8 +75,8 @@ def setup_of(draft: WorkloadDraft) -> Setup:
 
 
 def _pod_values(replica: ReplicaDraft) -> Values:
-    """The role's values for a spec. Drafts store anything that was entered; items that are not a
-    tool's cannot be part of a spec."""
+    """Return the role's values for a spec. Drafts store anything that was entered; items that are
+    not tools cannot be part of a spec."""
     values = {key: value for key, value in replica.values.items() if key not in ASSET_LISTS}
     if CONNECTIONS in values:
         tools = values[CONNECTIONS] if isinstance(values[CONNECTIONS], list) else []
@@ -112,7 +113,7 @@ def apply_merge_patch(old: Any, new: Any) -> Any:
 
 
 def remove_path(setup: Setup, path: str) -> Setup:
-    """The setup without the value at a dotted path such as ``spec.image``."""
+    """Return the setup without the value at a dotted path such as ``spec.image``."""
     head, _, rest = path.partition(".")
     if not rest or not isinstance(setup.get(head), dict):
         return {key: value for key, value in setup.items() if key != head or rest}
@@ -120,7 +121,8 @@ def remove_path(setup: Setup, path: str) -> Setup:
 
 
 def setup_issues(setup: Setup, draft: WorkloadDraft, by: User) -> Iterator[Issue]:
-    """Problems with the values of a setup. Missing values are not a problem of a template."""
+    """Yield the problems with the values of a setup. Missing values are not a problem of a
+    template."""
     kind = WorkloadKind(draft.kind)
     for key in documents.unknown_keys(as_mapping(setup.get("spec")), kind):
         yield Issue(field=f"spec.{key}", details="is not a field of this kind", rule="unknown")
@@ -142,7 +144,7 @@ def _is_missing(problem: Problem, draft: WorkloadDraft) -> bool:
 
 
 def field_of(problem: Problem, setup: Setup) -> str:
-    """Path of the request's field that a problem of the draft is about."""
+    """Return the path of the request's field that a problem of the draft is about."""
     head, *rest = problem.path
     if head in {"worker", "master"}:
         role_setup = setup if head == "worker" else as_mapping(setup.get("master"))
