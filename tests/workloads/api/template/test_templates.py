@@ -167,7 +167,7 @@ def test_a_template_that_is_only_shared_is_read_and_not_changed(
     call: Caller, project: Project
 ) -> None:
     shared = TemplateFactory(home=project, name="shared")
-    shared.put(OwningScope(project.cluster))
+    shared.set_scope(OwningScope(project.cluster))
     shared.save()
     one = f"{GANGS}/{shared.pk}"
     assert call("GET", one)[0] == 200
