@@ -25,9 +25,9 @@ class DocumentField(JSONField):
         return super().get_db_prep_save(versions.with_version(value), connection)
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        read = super().from_db_value(value, expression, connection)
-        is_whole = not isinstance(expression, KeyTransform)
-        return versions.lifted(read, self.document_model) if is_whole else read
+        document = super().from_db_value(value, expression, connection)
+        is_whole_document = not isinstance(expression, KeyTransform)
+        return versions.lifted(document, self.document_model) if is_whole_document else document
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()

@@ -19,14 +19,15 @@ Reference = tuple[str, str, UUID]  # role, kind, id
 
 
 class AssetLink(models.Model):
-    """A link. ``role`` is the kind of pod that uses the asset; empty for the whole. A subclass adds
-    a foreign key to its ``HOLDER`` with the related name ``assets``.
+    """A link from a ``HOLDER``, such as a workload, to an asset that it was made with.
 
-    Deleting an asset keeps its links: what something was made with stays true.
+    ``role`` is the kind of pod that uses the asset, or empty for the entire workload. A subclass
+    adds a foreign key to its ``HOLDER`` with the related name ``assets``. Deleting an asset keeps
+    its links, because what something was made with stays true.
     """
 
     HOLDER: ClassVar[str]
-    #: Run:ai's words in REST for the holders.
+    #: Run:ai's names for the holders in REST.
     GROUPS: ClassVar[tuple[str, ...]]
 
     kind = models.CharField(max_length=40)
@@ -42,16 +43,16 @@ class AssetLink(models.Model):
 
     @classmethod
     def build_links(cls, holder: models.Model, references: Iterable[Reference]) -> list[Self]:
-        """Links to create, without duplicates."""
-        each = dict.fromkeys(references)
+        """Return unsaved links from a holder, without duplicates."""
+        unique_references = dict.fromkeys(references)
         return [
             cls(**{cls.HOLDER: holder}, role=role, kind=kind, asset_id=pk)
-            for role, kind, pk in each
+            for role, kind, pk in unique_references
         ]
 
     @classmethod
     def holders(cls) -> Any:
-        """All existing holders: a QuerySet with ``visible_to``."""
+        """Return all existing holders, as a QuerySet with ``visible_to``."""
         holder = cls._meta.get_field(cls.HOLDER).related_model
         assert isinstance(holder, type)  # noqa: S101 -- foreign keys have a model
         return holder._default_manager.all()
@@ -63,39 +64,41 @@ class AssetLink(models.Model):
 
     @classmethod
     def rest_entry(cls, holder: Any) -> tuple[str, dict[str, Any]]:
-        """The group in which REST lists a holder, and its entry there."""
+        """Return the group in which REST lists a holder, and its entry there."""
         return cls.GROUPS[0], {"id": str(holder.pk), "name": str(holder)}
 
     @classmethod
     def holder_count(cls, kind: str) -> Coalesce:
-        """An expression that counts the holders of each asset of a kind."""
-        there = {f"{cls.HOLDER}__in": cls.holders()}
-        links = cls._default_manager.filter(kind=kind, asset_id=OuterRef("pk"), **there)
-        each = links.order_by().values("asset_id")
-        return Coalesce(Subquery(each.annotate(n=Count(cls.HOLDER, distinct=True)).values("n")), 0)
+        """Return an expression that counts the holders of each asset of a kind."""
+        existing_holders = {f"{cls.HOLDER}__in": cls.holders()}
+        links = cls._default_manager.filter(kind=kind, asset_id=OuterRef("pk"), **existing_holders)
+        links_by_asset = links.order_by().values("asset_id")
+        return Coalesce(
+            Subquery(links_by_asset.annotate(n=Count(cls.HOLDER, distinct=True)).values("n")), 0
+        )
 
 
 def holder_entries(
     kind: str, assets: Iterable[UUID], user: Any
 ) -> dict[UUID, dict[str, list[Any]]]:
-    """Entries of holders that ``user`` may see, by asset and group."""
-    users: dict[UUID, dict[str, list[Any]]] = {
+    """Return the entries of holders that ``user`` may see, by asset and group."""
+    entries: dict[UUID, dict[str, list[Any]]] = {
         pk: {group: [] for table in link_tables() for group in table.GROUPS} for pk in assets
     }
     for table in link_tables():
-        links = table._default_manager.filter(kind=kind, asset_id__in=users)
+        links = table._default_manager.filter(kind=kind, asset_id__in=entries)
         pairs = list(links.order_by("pk").values_list("asset_id", f"{table.HOLDER}_id"))
-        visible = table.holders().visible_to(user).in_bulk({pk for _, pk in pairs})
+        visible_holders = table.holders().visible_to(user).in_bulk({pk for _, pk in pairs})
         for asset, pk in dict.fromkeys(pairs):
-            if pk in visible:
-                group, entry = table.rest_entry(visible[pk])
-                users[asset][group].append(entry)
-    return users
+            if pk in visible_holders:
+                group, entry = table.rest_entry(visible_holders[pk])
+                entries[asset][group].append(entry)
+    return entries
 
 
 def usage_text(asset: Any) -> str:
-    """Usage in words, such as ``3 workloads and 1 template``, of an asset from
-    :func:`with_counts`."""
+    """Return what uses an asset, such as ``3 workloads and 1 template``. The asset must come from
+    :func:`with_usage_counts`."""
     return count_nouns((getattr(asset, f"used_by_{it.HOLDER}"), it.noun()) for it in link_tables())
 
 
@@ -107,5 +110,5 @@ def with_usage_counts(rows: QuerySet[Any], kind: str) -> QuerySet[Any]:
 
 
 def link_tables() -> list[type[AssetLink]]:
-    """All tables of links, that of the uppermost package first."""
+    """Return all tables of links. The table of the uppermost package is first."""
     return [model for model in apps.get_models() if issubclass(model, AssetLink)][::-1]

@@ -24,8 +24,8 @@ def names_for(user: User) -> Names:
     def id_of(slug: str, name: str) -> UUID | None:
         if pk := parse_uuid(name):
             return pk
-        rows = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
-        ids = [row.pk for row in rows]
+        matches = KINDS[slug].rows.visible_to(user).filter(name=name)[:2] if slug in KINDS else ()
+        ids = [row.pk for row in matches]
         return ids[0] if len(ids) == 1 else None
 
     return Names(name_of, id_of)

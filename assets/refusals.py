@@ -25,8 +25,8 @@ def find_refused(
         if not isinstance(layer, dict):
             continue  # current rules do not accept it, as its card says
         values = {key: value for key, value in layer.items() if key in keys and value}
-        home = cluster or asset.cluster
-        reason = _why_refused(values, home) if values and home else ""
+        asset_cluster = cluster or asset.cluster
+        reason = _why_refused(values, asset_cluster) if values and asset_cluster else ""
         if reason:
             reasons[asset.pk] = reason
     return reasons

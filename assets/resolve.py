@@ -29,38 +29,38 @@ class ResolvedReplica:
 
 
 def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> Merged:
-    """The workload-wide values: the user's over the project's."""
+    """Merge the workload-wide values: the user's over the project's."""
     merged = Merged()
-    theirs = {"nodePools": project.default_node_pools} if project else {}
-    merged.lay(theirs, f"project {project}")
+    project_values = {"nodePools": project.default_node_pools} if project else {}
+    merged.lay(project_values, f"project {project}")
     merged.lay(draft.given, USER)
-    merged.credit(theirs, f"project {project}", instead_of=USER)
+    merged.credit(project_values, f"project {project}", instead_of=USER)
     return merged
 
 
 def resolve_replica(
-    draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, at: Path
+    draft: ReplicaDraft, *, project: Project | None, user: User, framework: str, path: Path
 ) -> ResolvedReplica:
     """Merge the assets in the order of their kinds, then the user's own values; the later wins.
 
-    ``at`` is the path of the replica in the draft (``("worker",)``), for problems. Without a
-    project every asset that the user may see counts as usable.
+    ``path`` is that of the replica in the draft (``("worker",)``), for problems. Without a project
+    every asset that the user may see counts as usable.
     """
     resolved = ResolvedReplica()
-    for kind, chosen in _chosen_assets(draft):
-        asset = _find_usable(kind, chosen, project, user)
+    for kind, pk in _chosen_assets(draft):
+        asset = _find_usable(kind, pk, project, user)
         if asset is None:
-            resolved.problems.append(_gone_problem((*at, kind.slug), kind.noun))
+            resolved.problems.append(_gone_problem((*path, kind.slug), kind.noun))
         elif fault := kind.fault_of(asset):
-            resolved.problems.append(_fault_problem((*at, kind.slug), asset, fault))
+            resolved.problems.append(_fault_problem((*path, kind.slug), asset, fault))
         else:
             resolved.assets[kind.slug] = asset
             resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
     for kind in listed_kinds():
-        _add_listed(resolved, kind, draft, project, user, at)
+        _add_listed(resolved, kind, draft, project, user, path)
     resolved.merged.lay(draft.of_the_pod, USER)
-    resolved.problems += _conflicts(resolved, draft, framework, at)
-    resolved.problems += _missing_parts(resolved, draft, at)
+    resolved.problems += _conflicts(resolved, draft, framework, path)
+    resolved.problems += _missing_parts(resolved, draft, path)
     return resolved
 
 
@@ -70,21 +70,25 @@ def _add_listed(
     draft: ReplicaDraft,
     project: Project | None,
     user: User,
-    at: Path,
+    path: Path,
 ) -> None:
     """Add all listed assets of a kind as one layer, so that two of them do not merge."""
     chosen: list[tuple[Asset, Values]] = []
     for number, item in enumerate(draft.listed_assets(kind.list_key)):
-        path = (*at, kind.list_key, number)
+        item_path = (*path, kind.list_key, number)
         asset = _find_usable(kind, _parse_id(item.get("id")), project, user)
         if not item.get("id"):
-            resolved.problems.append(Problem((*path, "id"), f"select {kind.noun_with_article}"))
+            resolved.problems.append(
+                Problem((*item_path, "id"), f"select {kind.noun_with_article}")
+            )
         elif asset is None:
-            resolved.problems.append(_gone_problem((*path, "id"), kind.noun))
+            resolved.problems.append(_gone_problem((*item_path, "id"), kind.noun))
         elif fault := kind.fault_of(asset):
-            resolved.problems.append(_fault_problem((*path, "id"), asset, fault))
-        elif wrong := list(kind.item_problems(asset, item)):
-            resolved.problems += [Problem((*path, *it.path), it.message) for it in wrong]
+            resolved.problems.append(_fault_problem((*item_path, "id"), asset, fault))
+        elif item_problems := list(kind.item_problems(asset, item)):
+            resolved.problems += [
+                Problem((*item_path, *it.path), it.message) for it in item_problems
+            ]
         else:
             chosen.append((asset, item))
     if chosen:
@@ -94,7 +98,7 @@ def _add_listed(
 
 
 def _parse_id(text: Any) -> UUID | None:
-    """Parse an id; ``None`` if it is not one."""
+    """Return the id in a text, or ``None`` if it is not one."""
     try:
         return UUID(str(text))
     except ValueError:
@@ -120,38 +124,41 @@ def _fault_problem(path: Path, asset: Asset, fault: str) -> Problem:
 
 def _chosen_assets(draft: ReplicaDraft) -> Iterator[tuple[AssetKind[Any], UUID]]:
     for kind in pod_kinds():
-        if chosen := draft.assets.get(kind.slug):
-            yield kind, chosen
+        if pk := draft.assets.get(kind.slug):
+            yield kind, pk
 
 
 def _conflicts(
-    resolved: ResolvedReplica, draft: ReplicaDraft, framework: str, at: Path
+    resolved: ResolvedReplica, draft: ReplicaDraft, framework: str, path: Path
 ) -> Iterator[Problem]:
-    """Conflicts between the chosen assets, the pod's own values and the framework."""
+    """Yield conflicts between the chosen assets, the pod's own values and the framework."""
     for slug, asset in resolved.assets.items():
         kind = KINDS[slug]
         for problem in kind.complaints(asset, draft.given):
-            yield Problem((*at, *problem.path), problem.message)
-        if why := kind.why_unfit(asset, framework):
-            yield Problem((*at, slug), f"is {why}; choose another")
+            yield Problem((*path, *problem.path), problem.message)
+        if reason := kind.why_unfit(asset, framework):
+            yield Problem((*path, slug), f"is {reason}; choose another")
 
 
-def _missing_parts(resolved: ResolvedReplica, draft: ReplicaDraft, at: Path) -> Iterator[Problem]:
-    """Required assets that are missing. A replica with its own image or command has defaults; one
-    that is put together from assets must be complete."""
-    chosen = {kind.slug for kind, _ in _chosen_assets(draft)}
+def _missing_parts(resolved: ResolvedReplica, draft: ReplicaDraft, path: Path) -> Iterator[Problem]:
+    """Yield a problem for each required asset or value that is missing.
+
+    A replica with its own image or command needs no assets: its other values have defaults. A
+    replica that is built from assets must be complete.
+    """
+    chosen_slugs = {kind.slug for kind, _ in _chosen_assets(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
     if not {"image", "command"} & resolved.merged.document.keys():
-        yield Problem((*at, "image"), NO_PROGRAM, "required")
-    own = {"image", "command"} & draft.values.keys()
-    is_whole = bool(own) and not any("image" in layer for layer in layers)
+        yield Problem((*path, "image"), NO_PROGRAM, "required")
+    own_keys = {"image", "command"} & draft.values.keys()
+    is_self_contained = bool(own_keys) and not any("image" in layer for layer in layers)
     for kind in pod_kinds():
-        given = kind.slug in chosen or kind.required_key in resolved.merged.document
-        if kind.required_key and not given and not is_whole:
-            yield Problem((*at, kind.slug), f"select {kind.noun_with_article}")
+        is_given = kind.slug in chosen_slugs or kind.required_key in resolved.merged.document
+        if kind.required_key and not is_given and not is_self_contained:
+            yield Problem((*path, kind.slug), f"select {kind.noun_with_article}")
 
 
-def _gone_problem(path: Path, kind: str) -> Problem:
+def _gone_problem(path: Path, noun: str) -> Problem:
     return Problem(
-        path, f"this {kind} no longer exists, or is not available in this project; choose another"
+        path, f"this {noun} no longer exists, or is not available in this project; choose another"
     )

@@ -36,9 +36,9 @@ def create(
     **columns: Any,
 ) -> A:
     """Create an asset with ``document``, which has the wire names of the kind's part.
-    ``SpecError``.
 
-    ``own`` are columns of the kind, such as an environment's ``framework``.
+    ``columns`` are those of the kind, such as an environment's ``framework``. Raises ``SpecError``
+    with every problem, or ``PermissionDenied``.
     """
     asset = kind.model(**columns)
     with transaction.atomic():
@@ -59,7 +59,8 @@ def update(
     document: Document | None = None,
     **columns: Any,
 ) -> A:
-    """Change the given values. Existing workloads keep theirs. ``SpecError``."""
+    """Change the given values. Existing workloads keep theirs. Raises ``SpecError`` with every
+    problem, or ``PermissionDenied``."""
     check_editable(kind, asset, by)
     asset.name = asset.name if name is None else name.strip()
     asset.description = asset.description if description is None else description.strip()
@@ -67,6 +68,7 @@ def update(
         setattr(asset, column, value)
     asset.updated_by = by
     with transaction.atomic():
+        # Lock the row, so that the log and the version tell exactly what this change replaces.
         before = kind.rows.select_for_update().get(pk=asset.pk)
         facts = _audit_facts(kind, before)
         _save(kind, asset, document)
@@ -78,7 +80,8 @@ def update(
 
 
 def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) -> A:
-    """Restore an earlier version, as a new version. ``SpecError``."""
+    """Restore an earlier version, as a new version. Raises ``SpecError`` if it is no longer
+    valid."""
     columns = history.columns_of(kind, history.restored_asset(kind, version))
     document = columns.pop(kind.column)
     return update(kind, asset, by=by, document=document, **columns)
@@ -87,7 +90,7 @@ def restore(kind: AssetKind[A], asset: A, version: AssetVersion, *, by: User) ->
 def duplicate(
     kind: AssetKind[A], asset: A, *, by: User, name: str, scope: OwningScope, description: str = ""
 ) -> A:
-    """Create a copy under another name or in another scope. ``SpecError``."""
+    """Create a copy under another name or in another scope. Raises ``SpecError``."""
     copy = kind.rows.get(pk=asset.pk)
     copy.pk = uuid.uuid4()
     copy._state.adding = True
@@ -100,8 +103,8 @@ def duplicate(
 
 
 def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
-    """Delete an asset; workloads keep its values. ``InUse`` if the kind cannot be deleted in
-    use."""
+    """Delete an asset. Workloads keep its values. Raises ``InUse`` if something uses it and its
+    kind cannot be deleted then."""
     check_editable(kind, asset, by, "assets.delete")
     with guard_deletion(asset, lambda: obstacle_to_delete(kind, asset, by)):
         audit.record(by, "delete", asset, before=_audit_facts(kind, asset))
@@ -110,34 +113,43 @@ def delete(kind: AssetKind[A], asset: A, *, by: User) -> None:
 
 
 def obstacle_to_delete(kind: AssetKind[A], asset: A, by: User) -> str:
-    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    """Return why ``by`` cannot delete the asset now; empty if they can."""
     users = _dependents(kind, asset, by) if kind.stays_while_used else Dependents(())
     return users.refusal(f"{asset} is used by", "Delete or change those first.")
 
 
 def _dependents(kind: AssetKind[A], asset: A, by: User) -> Dependents:
-    """The first of each kind: ``workload train``, ``template base``."""
-    uses = [(table.noun(), table.holders_of_asset(kind.slug, asset.pk)) for table in link_tables()]
-    names = [f"{noun} {name}" for noun, rows in uses for name in first_names(rows.visible_to(by))]
-    return Dependents(names, count_nouns((count_hidden(rows, by), noun) for noun, rows in uses))
+    """Return the first few holders of each kind: ``workload train``, ``template base``."""
+    holders_by_noun = [
+        (table.noun(), table.holders_of_asset(kind.slug, asset.pk)) for table in link_tables()
+    ]
+    names = [
+        f"{noun} {name}"
+        for noun, rows in holders_by_noun
+        for name in first_names(rows.visible_to(by))
+    ]
+    return Dependents(
+        names, count_nouns((count_hidden(rows, by), noun) for noun, rows in holders_by_noun)
+    )
 
 
 def free_name(kind: AssetKind[A], asset: A) -> str:
-    """A name for a copy: ``pytorch-copy``, ``pytorch-copy-2``."""
+    """Return an unused name for a copy: ``pytorch-copy``, ``pytorch-copy-2``."""
     base = f"{asset.name[: MAX_NAME_LENGTH - 8]}-copy"
     taken = set(kind.rows.filter(name__startswith=base).values_list("name", flat=True))
     return next(n for n in (base, *(f"{base}-{i}" for i in range(2, 1000))) if n not in taken)
 
 
 def check_editable(kind: AssetKind[A], asset: A, by: User, action: str = "assets.update") -> None:
-    """``PermissionDenied`` if ``by`` may not change the asset, for example because it is only
-    shared."""
+    """Raise ``PermissionDenied`` if ``by`` may not change the asset, for example because the asset
+    only reaches their project from a wider scope."""
     if not kind.rows.editable_by(by, action).filter(pk=asset.pk).exists():
         raise PermissionDenied(access.missing_permission_text(action, by))
 
 
 def _audit_facts(kind: AssetKind[A], asset: A) -> dict[str, Any]:
-    """The asset's columns for the audit log. The scope of a personal one names its owner."""
+    """Return the asset's columns for the audit log. The scope of a personal asset names its
+    owner."""
     facts = audit.facts(asset, kind.column)
     if owner := OwningScope.from_asset(asset).owner:
         facts["scope"] = f"Only {owner}"
@@ -156,18 +168,23 @@ def _save_new(
     if not scope.is_open_to(by, "assets.create"):
         raise PermissionDenied(access.missing_permission_text("assets.create", by))
     asset.set_scope(scope)
-    asset.name, asset.description = name.strip(), description.strip()
-    asset.created_by = asset.updated_by = by
+    asset.name = name.strip()
+    asset.description = description.strip()
+    asset.created_by = by
+    asset.updated_by = by
     _save(kind, asset, document)
 
 
 def _update_links(kind: AssetKind[A], asset: A, by: User) -> None:
-    """Update the asset's links. Ids in a draft come from its author, so only visible assets are
-    linked; existing links stay while they are named."""
+    """Replace the asset's links by those that its document names.
+
+    The ids in a document come from its author, so a new link is made only to an asset that ``by``
+    may see. An existing link stays as long as the document names the asset.
+    """
     if kind.links is None:
         return
-    old = kind.links._default_manager.filter(**{kind.links.HOLDER: asset.pk})
-    linked = set(old.values_list("kind", "asset_id"))
+    old_links = kind.links._default_manager.filter(**{kind.links.HOLDER: asset.pk})
+    linked = set(old_links.values_list("kind", "asset_id"))
     references: list[Reference] = []
     for role, name, pk in kind.references(asset):
         target = kind_named(name)
@@ -175,7 +192,7 @@ def _update_links(kind: AssetKind[A], asset: A, by: User) -> None:
             continue
         if (target.slug, pk) in linked or target.rows.visible_to(by).filter(pk=pk).exists():
             references.append((role, target.slug, pk))
-    old.delete()
+    old_links.delete()
     kind.links._default_manager.bulk_create(kind.links.build_links(asset, references))
 
 
@@ -184,11 +201,8 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
     problems = _name_problems(kind, asset)
     if document is not None:
         try:
-            setattr(
-                asset,
-                kind.column,
-                kind.dump_part(kind.part.model_validate(document, by_alias=True, by_name=False)),
-            )
+            part = kind.part.model_validate(document, by_alias=True, by_name=False)
+            setattr(asset, kind.column, kind.dump_part(part))
         except ValidationError as error:
             problems += problems_in(error)
         else:
@@ -199,6 +213,7 @@ def _save(kind: AssetKind[A], asset: A, document: Document | None) -> None:
         with transaction.atomic():
             asset.save()
     except IntegrityError as error:
+        # Another request has taken the name since it was checked.
         raise SpecError([_name_taken_problem(asset)]) from error
 
 
@@ -223,6 +238,6 @@ def _is_name_taken(kind: AssetKind[A], asset: A) -> bool:
 
 def _name_taken_problem(asset: Asset) -> Problem:
     scope = OwningScope.from_asset(asset)
-    where = "among your own" if scope.owner else f"in {scope}"
-    message = f"{asset.name!r} already exists {where}; enter a different name"
+    location = "among your own" if scope.owner else f"in {scope}"
+    message = f"{asset.name!r} already exists {location}; enter a different name"
     return Problem(("name",), message, TAKEN)

@@ -13,17 +13,17 @@ from assets.kinds import KINDS
 def pages(kind: AssetKind[Any]) -> list[URLPattern]:
     prefix = kind.path
     options = {"kind": kind}
-    one = f"{prefix}/<uuid:pk>"
+    asset_path = f"{prefix}/<uuid:pk>"
     addresses = [
         path(f"{prefix}/", gallery.listing, options, name=f"{kind.slug}-list"),
         path(f"{prefix}/export.csv", gallery.export, options, name=f"{kind.slug}-csv"),
-        path(f"{one}/", single.detail, options, name=f"{kind.slug}-detail"),
-        path(f"{one}/edit/", edit.edit, options, name=f"{kind.slug}-edit"),
-        path(f"{one}/copy/", edit.copy, options, name=f"{kind.slug}-copy"),
-        path(f"{one}/delete/", single.delete, options, name=f"{kind.slug}-delete"),
-        path(f"{one}/versions/", versions.listing, options, name=f"{kind.slug}-versions"),
+        path(f"{asset_path}/", single.detail, options, name=f"{kind.slug}-detail"),
+        path(f"{asset_path}/edit/", edit.edit, options, name=f"{kind.slug}-edit"),
+        path(f"{asset_path}/copy/", edit.copy, options, name=f"{kind.slug}-copy"),
+        path(f"{asset_path}/delete/", single.delete, options, name=f"{kind.slug}-delete"),
+        path(f"{asset_path}/versions/", versions.listing, options, name=f"{kind.slug}-versions"),
         path(
-            f"{one}/versions/<int:number>/restore/",
+            f"{asset_path}/versions/<int:number>/restore/",
             versions.restore,
             options,
             name=f"{kind.slug}-restore",

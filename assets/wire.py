@@ -1,4 +1,4 @@
-"""The form of a kind of asset in REST: converts between Run:ai's words and its document."""
+"""Convert between the documents of assets and Run:ai's words for them in REST."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -23,19 +23,22 @@ def any_object() -> Document:
 
 @dataclass(frozen=True)
 class AssetInput:
-    """An asset as a request describes it: its document, its other columns, and problems that the
-    document cannot express, with paths in the request's ``spec``."""
+    """An asset as a request describes it: its document, its other columns, and problems.
+
+    The problems are those that validating the document cannot find. Their paths are in the
+    request's ``spec``.
+    """
 
     document: Document
     columns: dict[str, Any] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
-    #: The path in the request's ``spec`` of what is at this path of the document.
+    #: Converts a path in the document to the path in the request's ``spec``.
     request_path: Callable[[Path], Path] = same_path
 
 
 @dataclass(frozen=True)
 class WireType:
-    """A kind of asset, or one of its types such as NFS, with a path of its own.
+    """A kind of asset in REST, or one of its types, such as NFS, with a path of its own.
 
     ``kind`` is Run:ai's word in ``meta.kind``. ``read`` converts a ``spec`` to what is stored, for
     a new or an existing asset; ``write`` is the inverse, without write-only values.
@@ -44,10 +47,10 @@ class WireType:
     kind: str
     read: Callable[[Document, Any], AssetInput]
     write: Callable[[Any], Document]
-    #: The subpath below the kind's, and the values of ``kind`` that its documents have.
+    #: The path below that of the asset kind; empty if the kind has only one type.
     path: str = ""
     document_kinds: tuple[str, ...] = ()
-    #: The key of its spec in the list of all types.
+    #: The values of ``kind`` in documents of this type.
     list_key: str = ""
     #: Its name in the API's description, such as ``an NFS data source``.
     noun_with_article: str = ""
@@ -57,7 +60,7 @@ class WireType:
 
 @dataclass(frozen=True)
 class SupportedTypesWire:
-    """``meta.workloadSupportedTypes`` of a kind that only some workloads can use."""
+    """Converts ``meta.workloadSupportedTypes``, for a kind that only some workloads can use."""
 
     read: Callable[[Mapping[str, Any]], AssetInput]
     write: Callable[[Any], Document]
@@ -65,8 +68,8 @@ class SupportedTypesWire:
 
 @dataclass(frozen=True)
 class AssetWire:
-    """REST calls of a kind at ``path`` below ``/api/v1/asset/``. One that is ``read_only`` is
-    created elsewhere."""
+    """The REST calls of an asset kind, at ``path`` below ``/api/v1/asset/``. Assets of a
+    ``read_only`` kind cannot be created or changed there."""
 
     path: str
     types: tuple[WireType, ...]
@@ -75,32 +78,38 @@ class AssetWire:
 
 
 def without_unsupported_fields(
-    document: Document, lacks: Mapping[str, str], at: Path = ()
+    document: Document, messages: Mapping[str, str], path: Path = ()
 ) -> tuple[Document, list[Problem]]:
-    """Remove Run:ai's fields that have no counterpart here. Null and false are ignored; for any
-    other value the table has the message."""
-    wrong = [
-        Problem((*at, key), why, "unknown" if why == WORDS["extra_forbidden"] else "")
-        for key, why in lacks.items()
+    """Return a document without Run:ai's fields that have no counterpart here, and problems.
+
+    ``messages`` has a message for each such field. A field that is null or false is removed without
+    a problem.
+    """
+    problems = [
+        Problem((*path, key), message, "unknown" if message == WORDS["extra_forbidden"] else "")
+        for key, message in messages.items()
         if document.get(key) is not None and document[key] is not False
     ]
-    return {key: value for key, value in document.items() if key not in lacks}, wrong
+    return {key: value for key, value in document.items() if key not in messages}, problems
 
 
 def without_unsupported_in_items(
-    document: Document, names: Iterable[str], lacks: Mapping[str, str] = UNSUPPORTED_IN_ITEMS
+    document: Document, names: Iterable[str], messages: Mapping[str, str] = UNSUPPORTED_IN_ITEMS
 ) -> tuple[Document, list[Problem]]:
-    """Apply :func:`without` to the items of these lists. Anything but a list is left for the spec
-    to refuse."""
-    whole = dict(document)
-    wrong = list[Problem]()
+    """Apply :func:`without_unsupported_fields` to the items of the lists ``names``. A value that is
+    no list stays, for the spec to refuse."""
+    remaining_document = dict(document)
+    problems = list[Problem]()
     for name in names:
-        if not isinstance(items := document.get(name), list):
+        items = document.get(name)
+        if not isinstance(items, list):
             continue
-        left = []
+        remaining_items = []
         for number, item in enumerate(items):
-            rest, problems = without_unsupported_fields(as_mapping(item), lacks, (name, number))
-            left.append(rest if isinstance(item, dict) else item)
-            wrong += problems
-        whole[name] = left
-    return whole, wrong
+            remaining_item, item_problems = without_unsupported_fields(
+                as_mapping(item), messages, (name, number)
+            )
+            remaining_items.append(remaining_item if isinstance(item, dict) else item)
+            problems += item_problems
+        remaining_document[name] = remaining_items
+    return remaining_document, problems

@@ -224,7 +224,7 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
     plan.document |= workload_wide.document
     for role, replica in _replicas(draft):
         resolved = resolve.resolve_replica(
-            replica, project=project, user=plan.by, framework=draft.met_by, at=(role,)
+            replica, project=project, user=plan.by, framework=draft.met_by, path=(role,)
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
@@ -243,7 +243,7 @@ def _load_spec(plan: Plan, project: Project | None) -> list[Problem]:
     document = plan.document
     problems: list[Problem] = []
     for role, _ in _replicas(plan.draft):
-        bound = bind_credentials(document[role], project=project, user=plan.by, at=(role,))
+        bound = bind_credentials(document[role], project=project, user=plan.by, path=(role,))
         document = document | {role: bound.document}
         plan.linked_assets += [(role, *asset) for asset in bound.linked]
         problems += bound.problems

@@ -28,26 +28,28 @@ ONLY_DISTRIBUTED = (
 
 
 def additional_info(
-    kind: AssetKind[Any], assets: list[Any], user: User, asked: WithInfo | AssetListing
+    kind: AssetKind[Any], assets: list[Any], user: User, query: WithInfo | AssetListing
 ) -> Mapping[UUID, dict[str, Any]]:
     """Return this information by asset, in a fixed number of queries."""
-    info: dict[UUID, dict[str, Any]] = {it.pk: {} for it in assets}
-    gang = asked.comply_to_workload_type is WorkloadKind.DISTRIBUTED
-    if asked.comply_to_replica_type and asked.comply_to_project is not None and not gang:
+    info: dict[UUID, dict[str, Any]] = {asset.pk: {} for asset in assets}
+    is_distributed = query.comply_to_workload_type is WorkloadKind.DISTRIBUTED
+    if query.comply_to_replica_type and query.comply_to_project is not None and not is_distributed:
         raise ApiError(400, ONLY_DISTRIBUTED)
-    if asked.usage_info:
+    if query.usage_info:
         for pk, users in holder_entries(kind.slug, info, user).items():
             info[pk]["used_by"] = users
-    if asked.status_info:
+    if query.status_info:
         issues = kind.issues(assets, None)
-        for it in assets:
-            placed = it.cluster_id is not None
-            info[it.pk]["status"] = AssetStatus.from_issue(issues.get(it.pk, ""), placed=placed)
-    if asked.comply_to_project is not None:
-        project = _find_project(asked.comply_to_project, user)
-        for pk, compliance in _compliance(kind, assets, project, asked).items():
+        for asset in assets:
+            has_cluster = asset.cluster_id is not None
+            info[asset.pk]["status"] = AssetStatus.from_issue(
+                issues.get(asset.pk, ""), has_cluster=has_cluster
+            )
+    if query.comply_to_project is not None:
+        project = _find_project(query.comply_to_project, user)
+        for pk, compliance in _compliance(kind, assets, project, query).items():
             info[pk]["compliance"] = compliance
-    elif asked.comply_to_workload_type or asked.comply_to_replica_type:
+    elif query.comply_to_workload_type or query.comply_to_replica_type:
         raise ApiError(400, PROJECT_MISSING)
     return info
 
@@ -60,7 +62,7 @@ def _find_project(pk: int, user: User) -> Project:
 
 
 def _compliance(
-    kind: AssetKind[Any], assets: list[Any], project: Project, asked: WithInfo | AssetListing
+    kind: AssetKind[Any], assets: list[Any], project: Project, query: WithInfo | AssetListing
 ) -> dict[UUID, AssetCompliance]:
     rows = kind.rows.usable_in(project).filter(pk__in=[it.pk for it in assets])
     usable = set(rows.values_list("pk", flat=True))
@@ -68,29 +70,35 @@ def _compliance(
     return {
         it.pk: _compliance_of_reasons(
             "" if it.pk in usable else f"its scope does not hold the project {project.name}",
-            _unfit_reason(kind, it, asked),
+            _unfit_reason(kind, it, query),
             issues.get(it.pk, ""),
         )
         for it in assets
     }
 
 
-def _unfit_reason(kind: AssetKind[Any], asset: Any, asked: WithInfo | AssetListing) -> str:
+def _unfit_reason(kind: AssetKind[Any], asset: Any, query: WithInfo | AssetListing) -> str:
     """Why no workload of a kind can use it: of a gang, whatever its framework; of its master,
     whatever its framework that has one."""
-    workload = asked.comply_to_workload_type
+    workload = query.comply_to_workload_type
     if workload is None:
         return ""
     frameworks: Iterable[Framework | str] = Framework if workload.is_gang else [""]
     reasons = [kind.why_unfit(asset, framework) for framework in frameworks]
     if all(reasons):
         return reasons[0]
-    of_masters = asked.comply_to_replica_type is ReplicaType.MASTER
-    led = [kind.why_unfit(asset, framework) for framework in Framework if framework.traits.head]
-    return NO_MASTER if of_masters and all(led) else ""
+    is_for_master = query.comply_to_replica_type is ReplicaType.MASTER
+    master_reasons = [
+        kind.why_unfit(asset, framework) for framework in Framework if framework.traits.head
+    ]
+    return NO_MASTER if is_for_master and all(master_reasons) else ""
 
 
 def _compliance_of_reasons(outside: str, unfit: str, issue: str) -> AssetCompliance:
-    said = (("meta.scope", outside), ("meta.workloadSupportedTypes", unfit), ("spec", issue))
-    reasons = [ComplianceReason(field=field, details=why) for field, why in said if why]
+    reasons_by_field = (
+        ("meta.scope", outside),
+        ("meta.workloadSupportedTypes", unfit),
+        ("spec", issue),
+    )
+    reasons = [ComplianceReason(field=field, details=why) for field, why in reasons_by_field if why]
     return AssetCompliance(imposed=False, compliance=not reasons, reason=reasons)

@@ -46,12 +46,12 @@ def scope_from_meta(
     return (
         _personal_scope(meta, user)
         if meta.private and personal
-        else shared_scope_from(meta, user, at="meta.")
+        else shared_scope_from(meta, user, prefix="meta.")
     )
 
 
 def shared_scope_from(
-    meta: ScopeIds, user: User, *, at: str = ""
+    meta: ScopeIds, user: User, *, prefix: str = ""
 ) -> tuple[OwningScope | None, list[Issue]]:
     """The same of what belongs to nobody alone. ``at`` is where the request says it."""
     holder: Any = None
@@ -60,7 +60,7 @@ def shared_scope_from(
         if (pk := getattr(meta, column)) is None:
             return None, [
                 Issue(
-                    field=f"{at}{WIRE_NAMES[column]}",
+                    field=f"{prefix}{WIRE_NAMES[column]}",
                     details=f"is required for the scope {meta.scope}",
                 )
             ]
@@ -68,25 +68,25 @@ def shared_scope_from(
         if holder is None:
             return None, [
                 Issue(
-                    field=f"{at}{WIRE_NAMES[column]}",
+                    field=f"{prefix}{WIRE_NAMES[column]}",
                     details=f"is not the ID of a {meta.scope} you have access to",
                 )
             ]
-    own = {column: getattr(holder, column, None) for column in IDS}
-    own |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
-    wrong = [
+    actual_ids = {column: getattr(holder, column, None) for column in IDS}
+    actual_ids |= {f"{meta.scope}_id": getattr(holder, "pk", None)}
+    issues = [
         Issue(
-            field=f"{at}{WIRE_NAMES[column]}",
+            field=f"{prefix}{WIRE_NAMES[column]}",
             details=f"is not that of the {meta.scope}; leave it out",
         )
         for column in IDS
-        if getattr(meta, column) not in (None, own[column])
+        if getattr(meta, column) not in (None, actual_ids[column])
     ]
-    return (None if wrong else OwningScope(holder)), wrong
+    return (None if issues else OwningScope(holder)), issues
 
 
 def _personal_scope(meta: AssetMetaIn, user: User) -> tuple[OwningScope | None, list[Issue]]:
     if meta.scope is not AssetScope.TENANT:
-        said = "must be tenant for what is private: it can be used in all projects"
-        return None, [Issue(field="meta.scope", details=said)]
+        details = "must be tenant for what is private: it can be used in all projects"
+        return None, [Issue(field="meta.scope", details=details)]
     return OwningScope(owner=user), []

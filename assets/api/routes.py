@@ -25,17 +25,17 @@ def asset_router(kind: AssetKind[A]) -> Router:
     router = Router(tags=[kind.title], by_alias=True, exclude_unset=True)
     if (wire := kind.wire) is None:
         return router
-    if any(its.path for its in wire.types):
+    if any(wire_type.path for wire_type in wire.types):
         _add_list(router, f"{ROOT}/{wire.path}", AssetCalls(kind, wire), kind.title.lower())
-    for its in wire.types:
-        path = "/".join(filter(None, (ROOT, wire.path, its.path)))
-        calls = AssetCalls(kind, wire, its)
-        thing = its.noun_with_article or kind.noun_with_article
+    for wire_type in wire.types:
+        path = "/".join(filter(None, (ROOT, wire.path, wire_type.path)))
+        calls = AssetCalls(kind, wire, wire_type)
+        noun = wire_type.noun_with_article or kind.noun_with_article
         _add_list(router, path, calls, kind.title.lower())
-        _add_read(router, path, calls, thing)
+        _add_read(router, path, calls, noun)
         if not wire.read_only:
-            _add_create(router, path, calls, thing)
-            _add_changes(router, path, calls, thing)
+            _add_create(router, path, calls, noun)
+            _add_changes(router, path, calls, noun)
     return router
 
 
@@ -52,23 +52,23 @@ def _add_list(router: Router, path: str, calls: AssetCalls, nouns: str) -> None:
         return calls.list_assets(listing, request.user)
 
 
-def _add_read(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
-    one = f"{path}/{{asset_id}}"
+def _add_read(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
+    asset_path = f"{path}/{{asset_id}}"
     name = _operation_name(path)
 
-    @router.get(one, response=AssetOut, operation_id=f"read{name}", summary=f"Get {thing}")
+    @router.get(asset_path, response=AssetOut, operation_id=f"read{name}", summary=f"Get {noun}")
     def read(request: ApiRequest, asset_id: UUID, asked: Query[WithInfo]) -> AssetOut:
         """One asset. ``usageInfo=true`` adds what uses it, ``statusInfo=true`` whether it can be
         used in its cluster, ``complyToProject`` whether in a project."""
         return calls.read(asset_id, request.user, asked)
 
 
-def _add_create(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
+def _add_create(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
     @router.post(
         path,
         response={201: AssetOut},
         operation_id=f"create{_operation_name(path)}",
-        summary=f"Create {thing}",
+        summary=f"Create {noun}",
         openapi_extra=_spec_schema(calls.wire_type.schema()),
     )
     def create(request: ApiRequest, body: AssetIn) -> Status[AssetOut]:
@@ -76,15 +76,15 @@ def _add_create(router: Router, path: str, calls: AssetCalls, thing: str) -> Non
         return Status(201, calls.create(body, request.user))
 
 
-def _add_changes(router: Router, path: str, calls: AssetCalls, thing: str) -> None:
-    one = f"{path}/{{asset_id}}"
+def _add_changes(router: Router, path: str, calls: AssetCalls, noun: str) -> None:
+    asset_path = f"{path}/{{asset_id}}"
     name = _operation_name(path)
 
     @router.put(
-        one,
+        asset_path,
         response=AssetOut,
         operation_id=f"update{name}",
-        summary=f"Change {thing}",
+        summary=f"Change {noun}",
         openapi_extra=_spec_schema(calls.wire_type.schema()),
     )
     def update(request: ApiRequest, asset_id: UUID, body: AssetChange) -> AssetOut:
@@ -93,7 +93,7 @@ def _add_changes(router: Router, path: str, calls: AssetCalls, thing: str) -> No
         return calls.update(asset_id, body, request.user)
 
     @router.delete(
-        one, response={204: None}, operation_id=f"delete{name}", summary=f"Delete {thing}"
+        asset_path, response={204: None}, operation_id=f"delete{name}", summary=f"Delete {noun}"
     )
     def delete(request: ApiRequest, asset_id: UUID) -> Status[None]:
         """Delete an asset. 409 while something uses it and needs it."""

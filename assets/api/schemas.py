@@ -150,10 +150,10 @@ class AssetStatus(Wire):
     )
 
     @classmethod
-    def from_issue(cls, issue: str, *, placed: bool) -> "AssetStatus":
+    def from_issue(cls, issue: str, *, has_cluster: bool) -> "AssetStatus":
         if issue:
             return cls(status=AssetStatusWord.ISSUES, message=issue)
-        word = AssetStatusWord.NO_ISSUES if placed else AssetStatusWord.NONE
+        word = AssetStatusWord.NO_ISSUES if has_cluster else AssetStatusWord.NONE
         return cls(status=word, message="")
 
 
@@ -196,11 +196,13 @@ class AssetOut(Wire):
     )
 
     @classmethod
-    def from_asset(cls, asset: Asset, wire: AssetWire, its: WireType, **usage: Any) -> "AssetOut":
+    def from_asset(
+        cls, asset: Asset, wire: AssetWire, wire_type: WireType, **info: Any
+    ) -> "AssetOut":
         supported = wire.supported.write(asset) if wire.supported else None
         meta = AssetMeta(
             id=asset.pk,
-            kind=its.kind,
+            kind=wire_type.kind,
             name=asset.name,
             description=asset.description or None,
             scope=AssetScope(SCOPE_WORDS[asset.scope]),
@@ -214,8 +216,10 @@ class AssetOut(Wire):
             updated_by=asset.updated_by.username if asset.updated_by else "",
             updated_at=asset.updated_at,
         )
-        asked: dict[str, Any] = {"status": None, "compliance": None, **usage}
-        return cls(meta=meta, spec=documents.mask_secret_values(its.write(asset)), **asked)
+        info_values: dict[str, Any] = {"status": None, "compliance": None, **info}
+        return cls(
+            meta=meta, spec=documents.mask_secret_values(wire_type.write(asset)), **info_values
+        )
 
 
 class AssetList(Wire):
@@ -262,16 +266,16 @@ class AssetListing(Pages, SortParameters, FilterParameters):
         if not self.include_descendants or self.department_id is None:
             return Q(**self.columns)
         columns = {key: it for key, it in self.columns.items() if key != "department_id"}
-        below = Q(project__department_id=self.department_id)
-        return Q(**columns) & (Q(department_id=self.department_id) | below)
+        in_projects = Q(project__department_id=self.department_id)
+        return Q(**columns) & (Q(department_id=self.department_id) | in_projects)
 
     @property
     def columns(self) -> dict[str, Any]:
         """The values that were asked for, by column."""
-        given = {name: getattr(self, name) for name in ("name", *IDS)}
+        values = {name: getattr(self, name) for name in ("name", *IDS)}
         if self.scope is not None:
-            given["scope"] = SCOPES[self.scope]
-        return {column: value for column, value in given.items() if value is not None}
+            values["scope"] = SCOPES[self.scope]
+        return {column: value for column, value in values.items() if value is not None}
 
 
 class WithInfo(Parameters):

@@ -1,4 +1,4 @@
-"""The base of all assets' forms: scope, name, and showing the spec's problems."""
+"""The base of the forms of all assets: cluster, scope, name and description."""
 
 from collections.abc import Collection
 from typing import Any
@@ -28,8 +28,8 @@ SHARED_FIELDS = (
 
 
 class AssetForm(Form):
-    """Cluster, scope, name and description, then the ``FIELDS`` of a kind. Keys in ``BESIDE`` are
-    not part of the document."""
+    """A form with cluster, scope, name and description, then the ``FIELDS`` of a kind. Fields whose
+    keys are in ``OUTSIDE_DOCUMENT`` are not part of the document."""
 
     FIELDS: tuple[Field, ...] = ()
     OUTSIDE_DOCUMENT: tuple[str, ...] = ()
@@ -44,11 +44,11 @@ class AssetForm(Form):
         fixed: Collection[str] = (),
     ) -> None:
         self.scopes = self.creatable_scopes(user)
-        shared = [it for it in self.scopes.values() if not it.owner] or self.scopes.values()
-        clusters = {it.cluster_key: str(it.cluster or EVERY_CLUSTER) for it in shared}
-        asked = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
-        groups = scope_options(self.scopes, asked)
-        offered = {
+        shared_scopes = [it for it in self.scopes.values() if not it.owner] or self.scopes.values()
+        clusters = {it.cluster_key: str(it.cluster or EVERY_CLUSTER) for it in shared_scopes}
+        cluster_key = str(initial.get("cluster") or "") if len(clusters) > 1 else ""
+        groups = scope_options(self.scopes, cluster_key)
+        options = {
             "clusters": list(clusters.items()),
             "scopes": [option for _, options in groups for option in options],
             **self.field_options(user, scope if "scope" in fixed else None),
@@ -56,21 +56,22 @@ class AssetForm(Form):
         if scope is not None:
             initial = initial | {"cluster": scope.cluster_key, "scope": scope.key}
         fields = (*SHARED_FIELDS, *self.FIELDS)
-        super().__init__(fields, initial, posted, offered=offered, fixed=fixed)
+        super().__init__(fields, initial, posted, offered=options, fixed=fixed)
         self["scope"].groups = groups
         if self.is_bound:
             self.check()
 
     def creatable_scopes(self, user: User) -> dict[str, OwningScope]:
-        """Places where the user may create one, by the value of the scope field."""
+        """Return the scopes where the user may create an asset, by the value of the scope field."""
         return scopes_open_to(user, "assets.create")
 
     def field_options(self, user: User, scope: OwningScope | None) -> Offered:
-        """Options of the form's own fields; ``scope`` is the asset's, once that is decided."""
+        """Return the options of the form's own fields. ``scope`` is that of the asset, or ``None``
+        while it can still be chosen."""
         return {}
 
     def check(self) -> None:
-        """Check what a browser with our scripts would not send."""
+        """Add errors for values that a browser with our scripts would not send."""
         scope = self.scopes.get(self.values.get("scope", ""))
         cluster = self.values.get("cluster")
         if scope is None or scope.owner or not cluster or scope.cluster_key == cluster:
@@ -85,9 +86,9 @@ class AssetForm(Form):
 
     @property
     def clusters(self) -> list[Cluster]:
-        """Clusters to which the asset may belong."""
-        each = {it.cluster.pk: it.cluster for it in self.scopes.values() if it.cluster}
-        return list(each.values())
+        """The clusters to which the asset may belong."""
+        clusters = {it.cluster.pk: it.cluster for it in self.scopes.values() if it.cluster}
+        return list(clusters.values())
 
     @property
     def scope(self) -> OwningScope:
@@ -102,12 +103,12 @@ class AssetForm(Form):
         return str(self.values.get("description", ""))
 
     def document(self, *, without: Collection[str] = ()) -> Values:
-        """The asset's values under their wire names."""
-        where = [field.key for field in SHARED_FIELDS]
-        return super().document(without=(*where, *self.OUTSIDE_DOCUMENT, *without))
+        """Return the asset's values under their wire names."""
+        shared_keys = [field.key for field in SHARED_FIELDS]
+        return super().document(without=(*shared_keys, *self.OUTSIDE_DOCUMENT, *without))
 
     def columns(self) -> dict[str, Any]:
-        """Values stored in columns, not in the document."""
+        """Return the values that are stored in columns, not in the document."""
         return {}
 
     def add_verdict(self, error: SpecError) -> None:

@@ -22,11 +22,11 @@ def asset_cards(
 ) -> list[AssetCard]:
     """Cards of assets of one kind, judged for ``cluster`` or for each asset where it belongs, with
     the names of assets they refer to."""
-    linked = _linked_facts(kind, assets)
+    linked_facts = _linked_facts(kind, assets)
     issues = kind.issues(assets, cluster)
-    drawn = [(asset.pk, _draw_card(kind, asset, cluster or asset.cluster)) for asset in assets]
-    named = [(pk, replace(card, facts=[*card.facts, *linked[pk]])) for pk, card in drawn]
-    return [_with_issue(card, issues.get(pk, "")) for pk, card in named]
+    own_cards = [(asset.pk, _draw_card(kind, asset, cluster or asset.cluster)) for asset in assets]
+    cards = [(pk, replace(card, facts=[*card.facts, *linked_facts[pk]])) for pk, card in own_cards]
+    return [_with_issue(card, issues.get(pk, "")) for pk, card in cards]
 
 
 def _with_issue(card: AssetCard, issue: str) -> AssetCard:
@@ -51,10 +51,12 @@ def _linked_facts(kind: AssetKind[A], assets: Sequence[A]) -> dict[UUID, list[Fa
     holder = f"{kind.links.HOLDER}_id"
     links: Any = kind.links._default_manager.filter(**{f"{holder}__in": [it.pk for it in assets]})
     pairs = sorted(set(links.values_list(holder, "kind", "asset_id")))
-    for slug, of in KINDS.items():
-        chosen = [(pk, asset) for pk, name, asset in pairs if name == slug]
-        names = dict(of.rows.filter(pk__in=[it for _, it in chosen]).values_list("pk", "name"))
-        for pk, asset in chosen:
+    for slug, linked_kind in KINDS.items():
+        asset_pairs = [(pk, asset) for pk, name, asset in pairs if name == slug]
+        names = dict(
+            linked_kind.rows.filter(pk__in=[it for _, it in asset_pairs]).values_list("pk", "name")
+        )
+        for pk, asset in asset_pairs:
             if asset in names:
-                facts[pk].append((of.icon, of.label, names[asset]))
+                facts[pk].append((linked_kind.icon, linked_kind.label, names[asset]))
     return facts

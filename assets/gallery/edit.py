@@ -51,13 +51,13 @@ def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
 def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     services.check_editable(kind, asset, request.user)
-    where = ("cluster", "scope")
+    fixed_fields = ("cluster", "scope")
     form = _form(
         request,
         kind,
         _initial_values(kind, asset),
         scope=OwningScope.from_asset(asset),
-        fixed=where,
+        fixed=fixed_fields,
     )
     if request.method == "POST" and form.is_valid():
         changes: dict[str, Any] = {"document": form.document()} if kind.has_form else {}
@@ -86,25 +86,29 @@ def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     initial = _initial_values(kind, asset) | {"name": services.free_name(kind, asset)}
     scope = OwningScope.from_asset(asset)
-    may = scope.is_open_to(request.user, "assets.create")
-    form = _form(request, kind, initial, scope=scope if may else None)
+    may_create = scope.is_open_to(request.user, "assets.create")
+    form = _form(request, kind, initial, scope=scope if may_create else None)
     if request.method == "POST" and form.is_valid():
-        where: dict[str, Any] = {
+        shared_values: dict[str, Any] = {
             "name": form.name,
             "description": form.description,
             "scope": form.scope,
         }
         try:
             if kind.has_form:
-                twin = services.create(
-                    kind, by=request.user, document=form.document(), **where, **form.columns()
+                new_asset = services.create(
+                    kind,
+                    by=request.user,
+                    document=form.document(),
+                    **shared_values,
+                    **form.columns(),
                 )
             else:
-                twin = services.duplicate(kind, asset, by=request.user, **where)
+                new_asset = services.duplicate(kind, asset, by=request.user, **shared_values)
         except SpecError as error:
             form.add_verdict(error)
         else:
-            return _respond_with_asset(request, kind, twin)
+            return _respond_with_asset(request, kind, new_asset)
     return _page(request, kind, form, f"Copy of {asset.name}", f"Create {kind.noun}")
 
 
@@ -128,9 +132,9 @@ def _requested_scope(request: Request, kind: AssetKind[A]) -> OwningScope | None
     if kind.may_be_personal and request.GET.get("scope") == ME:
         return OwningScope(owner=request.user)
     projects = Project.objects.visible_to(request.user).for_list()
-    asked = parse_number(request.GET.get("project", ""))
-    if asked is not None:
-        projects = projects.filter(pk=asked)
+    project_id = parse_number(request.GET.get("project", ""))
+    if project_id is not None:
+        projects = projects.filter(pk=project_id)
     elif request.GET.get("cluster"):
         return None
     candidates = list(projects[:2])

@@ -27,7 +27,7 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
     """One asset: in the drawer from the gallery, a page by its address."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     (card,) = asset_cards(kind, [asset])
-    editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
+    is_editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
     context = {
         "kind": kind,
         "asset": asset,
@@ -40,12 +40,14 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
         ],
         "yaml": as_yaml(kind, asset, request.user),
         "users": [
-            (table.noun().capitalize(), user)
+            (table.noun().capitalize(), holder)
             for table in link_tables()
-            for user in table.holders_of_asset(kind.slug, pk).visible_to(request.user)[:MOST_USERS]
+            for holder in table.holders_of_asset(kind.slug, pk).visible_to(request.user)[
+                :MOST_USERS
+            ]
         ],
-        "may_edit": editable,
-        "links": start_links(kind, asset, editable),
+        "may_edit": is_editable,
+        "links": start_links(kind, asset, is_editable),
         "has_virtual_gpus": kind.counts_gpus and asset.cluster and asset.cluster.has_virtual_gpus,
         "in_drawer": is_in_drawer(request),
         "edit_address": kind.address("edit", pk),

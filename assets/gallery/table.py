@@ -79,16 +79,16 @@ class GalleryState:
     """The state of a gallery in its address: ``q`` searches, ``scope``, ``type`` and ``by`` filter,
     ``order`` sorts. Unknown values are ignored."""
 
-    def __init__(self, kind: AssetKind[Any], asked: QueryDict, user: User) -> None:
+    def __init__(self, kind: AssetKind[Any], query: QueryDict, user: User) -> None:
         self.kind = kind
         self.user = user
         self.columns = columns_of(kind)
-        self.text = search_text(asked)
+        self.text = search_text(query)
         self.scopes = [*Scope.choices, *([(ME, ONLY_YOU)] if kind.may_be_personal else [])]
-        self.scope = _if_known(asked.get("scope", ""), dict(self.scopes))
-        self.type = _if_known(asked.get("type", ""), dict(kind.types))
-        self.by = asked.get("by", "")
-        self.order = asked.get("order", FIRST)
+        self.scope = _if_known(query.get("scope", ""), dict(self.scopes))
+        self.type = _if_known(query.get("type", ""), dict(kind.types))
+        self.by = query.get("by", "")
+        self.order = query.get("order", FIRST)
         self.by_key = {it.key: it.order for it in self.columns if it.order}
         if self.order.removeprefix("-") not in self.by_key:
             self.order = FIRST
@@ -123,8 +123,8 @@ class GalleryState:
         yield [column.label for column in self.columns]
         rows = list(self.rows())
         start = 0
-        while some := rows[start : start + EXPORT_CHUNK]:
-            for asset, card in zip(some, asset_cards(self.kind, some), strict=True):
+        while chunk := rows[start : start + EXPORT_CHUNK]:
+            for asset, card in zip(chunk, asset_cards(self.kind, chunk), strict=True):
                 yield [column.text(asset, card) for column in self.columns]
             start += EXPORT_CHUNK
 

@@ -32,8 +32,8 @@ def restore(request: Request, kind: AssetKind[A], pk: UUID, number: int) -> Http
     try:
         services.restore(kind, asset, version, by=request.user)
     except SpecError as error:
-        said = " ".join(f"{it.message[:1].upper()}{it.message[1:]}." for it in error.problems)
-        return _page(request, kind, asset, f"Version {number} cannot be restored. {said}")
+        reasons = " ".join(f"{it.message[:1].upper()}{it.message[1:]}." for it in error.problems)
+        return _page(request, kind, asset, f"Version {number} cannot be restored. {reasons}")
     messages.success(request, f"{asset.name} is as it was in version {number}.")
     return respond_after_change(request, kind.address("detail", pk))
 

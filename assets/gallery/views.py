@@ -34,16 +34,16 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
     look = _remembered_look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
     page = Paginator(state.rows(), size).get_page(request.GET.get("page"))
-    drawn = list(zip(page, asset_cards(kind, list(page)), strict=True))
+    assets_with_cards = list(zip(page, asset_cards(kind, list(page)), strict=True))
     context = {
         "kind": kind,
         "state": state,
         "look": look,
         "page": page,
-        "cards": _gallery_cards(request, kind, drawn) if look == CARDS else [],
+        "cards": _gallery_cards(request, kind, assets_with_cards) if look == CARDS else [],
         "rows": [
             (asset, [(it, it.text(asset, card)) for it in state.columns[1:]])
-            for asset, card in (drawn if look == TABLE else [])
+            for asset, card in (assets_with_cards if look == TABLE else [])
         ],
         "scopes": state.scopes,
         "authors": state.authors(),
@@ -70,23 +70,28 @@ def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
 
 def _create_address(kind: AssetKind[A], state: GalleryState) -> str:
     """Where one's own are listed, one of them is created."""
-    own = f"?scope={ME}" if state.scope == ME else ""
-    return f"{kind.address('create')}{own}" if kind.has_form else ""
+    query = f"?scope={ME}" if state.scope == ME else ""
+    return f"{kind.address('create')}{query}" if kind.has_form else ""
 
 
 def _remembered_look(request: Request) -> str:
-    asked = request.GET.get("as", "")
-    if asked in {CARDS, TABLE} and asked != request.session.get(LOOK, CARDS):
-        request.session[LOOK] = asked
+    requested_look = request.GET.get("as", "")
+    if requested_look in {CARDS, TABLE} and requested_look != request.session.get(LOOK, CARDS):
+        request.session[LOOK] = requested_look
     return str(request.session.get(LOOK, CARDS))
 
 
 def _gallery_cards(
-    request: Request, kind: AssetKind[A], drawn: list[tuple[Any, AssetCard]]
+    request: Request, kind: AssetKind[A], assets_with_cards: list[tuple[Any, AssetCard]]
 ) -> list[dict[str, Any]]:
-    rows = kind.rows.editable_by(request.user).filter(pk__in=[asset.pk for asset, _ in drawn])
-    editable = set(rows.values_list("pk", flat=True))
-    return [gallery_card(kind, asset, card, asset.pk in editable) for asset, card in drawn]
+    rows = kind.rows.editable_by(request.user).filter(
+        pk__in=[asset.pk for asset, _ in assets_with_cards]
+    )
+    editable_ids = set(rows.values_list("pk", flat=True))
+    return [
+        gallery_card(kind, asset, card, asset.pk in editable_ids)
+        for asset, card in assets_with_cards
+    ]
 
 
 def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool) -> dict[str, Any]:
@@ -95,7 +100,7 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
     if editable:
         menu.insert(0, (kind.edit_verb, kind.address("edit", asset.pk), "pencil"))
         menu.append(("Delete", kind.address("delete", asset.pk), "trash"))
-    users = usage_text(asset)
+    usage = usage_text(asset)
     return {
         "title": asset.name,
         "address": kind.address("detail", asset.pk),
@@ -103,7 +108,7 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
         "facts": card.facts,
         "why_not": card.why_not,
         "chips": [*card.chips, (asset.scope_name, "neutral")],
-        "foot": f"Used by {users}" if users else "Not used yet",
+        "foot": f"Used by {usage}" if usage else "Not used yet",
         "menu": menu,
         "links": start_links(kind, asset, editable),
     }
@@ -114,7 +119,9 @@ def start_links(kind: AssetKind[A], asset: Any, editable: bool) -> list[tuple[st
     icon."""
     if not kind.start_route:
         return []
-    where = {"project": asset.project_id} if asset.project_id else {}
-    begin = f"{reverse(kind.start_route)}?{urlencode({kind.slug: asset.pk, **where})}"
-    change = [("Edit", f"{begin}&edit", "pencil")] if editable else []
-    return [("Use", begin, "player-play"), *change]
+    project_query = {"project": asset.project_id} if asset.project_id else {}
+    start_address = (
+        f"{reverse(kind.start_route)}?{urlencode({kind.slug: asset.pk, **project_query})}"
+    )
+    edit_links = [("Edit", f"{start_address}&edit", "pencil")] if editable else []
+    return [("Use", start_address, "player-play"), *edit_links]

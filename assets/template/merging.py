@@ -12,11 +12,11 @@ def lay_replica_over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
     )
 
 
-def merge_user_values(base: Values, own: Values) -> Values:
+def merge_user_values(base_values: Values, own_values: Values) -> Values:
     """Merge values as a user's are merged over an asset's."""
     merged = Merged()
-    merged.lay(base, "template")
-    merged.lay(own, USER)
+    merged.lay(base_values, "template")
+    merged.lay(own_values, USER)
     return merged.document
 
 
@@ -25,21 +25,26 @@ def keeps_draft(base: WorkloadDraft, draft: WorkloadDraft, document: Values) -> 
     draft. A request cannot say that a value was removed or reset to its default."""
     if base.kind != draft.kind or not _is_expressed(base.values, draft.values, document):
         return False
-    for role, own in draft.replicas.items():
-        theirs = base.replicas.get(role, base.worker)
-        if own.assets != theirs.assets or not _is_expressed(
-            theirs.values, own.values, document[role]
-        ):
+    for role, replica in draft.replicas.items():
+        base_replica = base.replicas.get(role, base.worker)
+        if replica.assets != base_replica.assets:
+            return False
+        if not _is_expressed(base_replica.values, replica.values, document[role]):
             return False
     return True
 
 
-def _is_expressed(base: Values, own: Values, document: Values) -> bool:
-    return merge_user_values(base, own) == own and _are_sent(base, own, document)
+def _is_expressed(base_values: Values, own_values: Values, document: Values) -> bool:
+    if merge_user_values(base_values, own_values) != own_values:
+        return False  # a value of the template was removed, which a request cannot say
+    return _are_sent(base_values, own_values, document)
 
 
-def _are_sent(base: Values, own: Values, document: Values) -> bool:
-    return all(_is_sent(base.get(key), value, document.get(key)) for key, value in own.items())
+def _are_sent(base_values: Values, own_values: Values, document: Values) -> bool:
+    return all(
+        _is_sent(base_values.get(key), value, document.get(key))
+        for key, value in own_values.items()
+    )
 
 
 def _is_sent(base: Any, value: Any, sent: Any) -> bool:

@@ -14,43 +14,51 @@ EMPTY_VALUES: tuple[object, ...] = (None, "", [], {})
 
 
 def rulings_of(template: Template) -> Rulings:
-    """Rulings by dotted path. If the template's master inherits, the rules of the workers also
-    apply to a master that a draft sets up itself."""
+    """Return the rulings of a template by dotted path.
+
+    If the template's master has the values of its workers, the rules of the workers also apply to
+    a master that a draft sets up itself.
+    """
     base = template.draft
-    own: Rulings = {}
+    rulings: Rulings = {}
     for rule in base.rules or ():
         locked = rule.locked or rule.hidden
         source = f"template {template.name}"
-        own[rule.field] = FieldRuling(locked, rule.required, rule.hidden, source, rule.why)
+        rulings[rule.field] = FieldRuling(locked, rule.required, rule.hidden, source, rule.why)
     if base.master:
-        return own
-    workers = {path: it for path, it in own.items() if path.startswith("worker.")}
-    return {path.replace("worker", "master", 1): it for path, it in workers.items()} | own
+        return rulings
+    workers = {path: ruling for path, ruling in rulings.items() if path.startswith("worker.")}
+    return {
+        path.replace("worker", "master", 1): ruling for path, ruling in workers.items()
+    } | rulings
 
 
 def find_violations(
     template: Template, draft: WorkloadDraft, document: Values, *, others: Iterable[Problem]
 ) -> Iterator[Problem]:
-    """Problems where the draft breaks the template's rulings. ``document`` is the draft merged with
-    its assets. A field with one of the ``others`` is not also reported as missing."""
+    """Yield a problem for each ruling of the template that the draft breaks.
+
+    ``document`` is the draft merged with its assets. A field that has one of the ``others`` is not
+    reported as missing, too.
+    """
     base = template.draft
-    said = {problem.field for problem in others}
+    reported_fields = {problem.field for problem in others}
     for field, ruling in rulings_of(template).items():
         if field.startswith("master.") and draft.master is None:
             continue
         path = tuple(field.split("."))
-        given = value_of(draft, field)
-        by = ruling.source
-        if ruling.locked and given != value_of(base, field):
-            message = f"is locked by {by}{ruling.reason}; leave it as the template has it"
-            yield Problem(path, message, "locked", by)
-        missing = given in EMPTY_VALUES and _value_at(document, field) in EMPTY_VALUES
-        if ruling.required and missing and field not in said:
-            yield Problem(path, f"is required by {by}{ruling.reason}", "required", by)
+        value = value_of(draft, field)
+        source = ruling.source
+        if ruling.locked and value != value_of(base, field):
+            message = f"is locked by {source}{ruling.reason}; leave it as the template has it"
+            yield Problem(path, message, "locked", source)
+        missing = value in EMPTY_VALUES and _value_at(document, field) in EMPTY_VALUES
+        if ruling.required and missing and field not in reported_fields:
+            yield Problem(path, f"is required by {source}{ruling.reason}", "required", source)
 
 
 def value_of(draft: WorkloadDraft, field: str) -> Any:
-    """The draft's own value of a field, or the id of the chosen asset."""
+    """Return the draft's own value of a field, or the id of the chosen asset."""
     head, _, key = field.partition(".")
     if head in {"worker", "master"} and key:
         replica = _replica(draft, head)
@@ -59,19 +67,21 @@ def value_of(draft: WorkloadDraft, field: str) -> Any:
 
 
 def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -> None:
-    """Set a field to the template's value."""
+    """Set a field of the draft to the template's value."""
     base = template.draft
-    (head, _, key) = field.partition(".")
+    head, _, key = field.partition(".")
     if field in DRAFT_FIELDS:
         setattr(draft, field, getattr(base, field))
     elif head == "master" and draft.master is None:
         return
     elif head in {"worker", "master"} and key:
-        ours = _replica(draft, head)
-        theirs = _replica(base, head)
-        rest = {kind: pk for kind, pk in ours.assets.items() if kind != key}
-        ours.assets = rest | {kind: pk for kind, pk in theirs.assets.items() if kind == key}
-        _set_value(ours.values, key, _value_at(theirs.values, key))
+        replica = _replica(draft, head)
+        base_replica = _replica(base, head)
+        other_assets = {kind: pk for kind, pk in replica.assets.items() if kind != key}
+        replica.assets = other_assets | {
+            kind: pk for kind, pk in base_replica.assets.items() if kind == key
+        }
+        _set_value(replica.values, key, _value_at(base_replica.values, key))
     else:
         _set_value(draft.values, field, _value_at(base.values, field))
 
@@ -82,8 +92,8 @@ def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft:
 
 def _value_at(values: Values, path: str) -> Any:
     value: Any = values
-    for step in path.split("."):
-        value = value.get(step) if isinstance(value, dict) else None
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
@@ -91,10 +101,10 @@ def _set_value(values: Values, path: str, value: Any) -> None:
     """Set a value; an empty one is removed, together with parents that become empty."""
     head, _, rest = path.partition(".")
     if rest:
-        inner = values.get(head)
-        below = dict(inner) if isinstance(inner, dict) else {}
-        _set_value(below, rest, value)
-        value = below
+        parent = values.get(head)
+        nested_values = dict(parent) if isinstance(parent, dict) else {}
+        _set_value(nested_values, rest, value)
+        value = nested_values
     if value in EMPTY_VALUES:
         values.pop(head, None)
     else:

@@ -34,7 +34,7 @@ class Change:
 
 
 def versions_of(kind: AssetKind[A], asset: Asset) -> QuerySet[AssetVersion]:
-    """An asset's versions, newest first."""
+    """Return an asset's versions, newest first."""
     return AssetVersion.objects.filter(kind=kind.slug, asset_id=asset.pk).order_by("-number")
 
 
@@ -43,19 +43,24 @@ def columns_of(kind: AssetKind[A], asset: A) -> Columns:
 
 
 def columns_of_version(kind: AssetKind[A], version: AssetVersion) -> Columns:
-    """The columns of a version, its document lifted to the current version of the format."""
+    """Return the columns of a version. Its document is lifted to the current format."""
     document = lifted(version.columns.get(kind.column), kind.part)
     return {**version.columns, kind.column: document}
 
 
 def store_version(kind: AssetKind[A], asset: A, *, before: A | None = None) -> None:
-    """Store a version, if the asset has changed. ``before`` is the row before the change, which
-    becomes the first version of an asset that has none yet."""
-    latest = versions_of(kind, asset).first()
-    if latest is None and before is not None:
-        latest = _save_version(kind, before, 1)
-    if latest is None or columns_of_version(kind, latest) != columns_of(kind, asset):
-        number = latest.number + 1 if latest else 1
+    """Store a version if the asset has changed.
+
+    ``before`` is the row before the change. It becomes the first version of an asset that has no
+    versions yet.
+    """
+    latest_version = versions_of(kind, asset).first()
+    if latest_version is None and before is not None:
+        latest_version = _save_version(kind, before, 1)
+    if latest_version is None or columns_of_version(kind, latest_version) != columns_of(
+        kind, asset
+    ):
+        number = latest_version.number + 1 if latest_version else 1
         _save_version(kind, asset, number)
         versions_of(kind, asset).filter(number__lte=number - MAX_VERSIONS).delete()
 
@@ -65,7 +70,7 @@ def delete_versions(kind: AssetKind[A], asset: Asset) -> None:
 
 
 def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
-    """The changes of an asset, newest first; one that never changed has a single version."""
+    """Return the changes of an asset, newest first. An asset that never changed has one version."""
     versions = list(versions_of(kind, asset).select_related("by")) or [
         _build_version(kind, asset, 1)
     ]
@@ -73,23 +78,23 @@ def changes(kind: AssetKind[A], asset: A, user: User) -> list[Change]:
     return [
         Change(
             version,
-            _diff_lines(texts[place + 1], texts[place]),
-            is_first=place == len(versions) - 1,
-            is_current=place == 0,
+            _diff_lines(texts[index + 1], texts[index]),
+            is_first=index == len(versions) - 1,
+            is_current=index == 0,
         )
-        for place, version in enumerate(versions)
+        for index, version in enumerate(versions)
     ]
 
 
 def restored_asset(kind: AssetKind[A], version: AssetVersion) -> A:
-    """An unsaved asset with the columns of a version, without those that no longer exist."""
-    names = {field.name for field in _versioned_fields(kind)}
+    """Return an unsaved asset with those columns of a version that still exist."""
+    field_names = {field.name for field in _versioned_fields(kind)}
     columns = columns_of_version(kind, version)
-    return kind.model(**{key: value for key, value in columns.items() if key in names})
+    return kind.model(**{key: value for key, value in columns.items() if key in field_names})
 
 
 def _versioned_fields(kind: AssetKind[A]) -> "list[Field[Any, Any]]":
-    """The columns that people edit."""
+    """Return the columns that people edit."""
     return [
         field
         for field in kind.model._meta.concrete_fields
@@ -118,14 +123,17 @@ def _build_version(kind: AssetKind[A], asset: A, number: int) -> AssetVersion:
 
 
 def _version_lines(kind: AssetKind[A], asset: A, version: AssetVersion, user: User) -> list[str]:
-    """A version as lines of text, without secrets and defaults."""
-    twin = restored_asset(kind, version)
-    own = {
+    """Return a version as lines of text, without secrets and defaults."""
+    version_asset = restored_asset(kind, version)
+    column_values = {
         key: value
-        for key, value in columns_of(kind, twin).items()
+        for key, value in columns_of(kind, version_asset).items()
         if key != kind.column and value not in ("", None)
     }
-    return [*documents.to_yaml(own).splitlines(), *as_yaml(kind, twin, user).splitlines()]
+    return [
+        *documents.to_yaml(column_values).splitlines(),
+        *as_yaml(kind, version_asset, user).splitlines(),
+    ]
 
 
 def _diff_lines(before: list[str], after: list[str]) -> tuple[tuple[str, str], ...]:
