@@ -44,12 +44,16 @@ def shares_of(departments: Collection[Department]) -> list[DepartmentShare]:
     projects: dict[int, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(department__in=departments):
         projects[project.department_id].append(project)
-    usage = usage_of(project for theirs in projects.values() for project in theirs)
+    usage = usage_of(
+        project for department_projects in projects.values() for project in department_projects
+    )
 
     def share(department: Department) -> DepartmentShare:
-        theirs = projects[department.pk]
+        department_projects = projects[department.pk]
         return DepartmentShare(
-            department, theirs, sum((usage[it.pk].demand for it in theirs), Demand())
+            department,
+            department_projects,
+            sum((usage[it.pk].demand for it in department_projects), Demand()),
         )
 
     return [share(department) for department in departments]
@@ -94,8 +98,8 @@ def update_department(
     memory_quota: int | None,
     over_quota: bool,
 ) -> Department:
-    """Change a department. A smaller quota does not affect what runs; it applies to later
-    starts."""
+    """Change a department. A smaller quota does not affect running workloads; it applies to later
+    starts. ``ValidationError`` names the wrong fields."""
     access.require(by, "departments.update", *department.scope_keys)
     before = audit.facts(department)
     department.name = name.strip()
@@ -110,7 +114,7 @@ def update_department(
 
 
 def delete_department(department: Department, *, by: User) -> None:
-    """Delete a department with its assets. ``InUse`` if it has projects."""
+    """Delete a department with its assets. Raises ``InUse`` if it has projects."""
     access.require(by, "departments.delete", *department.scope_keys)
     with guard_deletion(department, lambda: obstacle_to_delete(department, by)):
         audit.record(by, "delete", department, before=audit.facts(department))
@@ -118,7 +122,7 @@ def delete_department(department: Department, *, by: User) -> None:
 
 
 def obstacle_to_delete(department: Department, by: User) -> str:
-    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    """Return why ``by`` cannot delete the department now; empty if they can."""
     projects = Dependents.visible_among(department.projects.all(), by)
     return projects.refusal(f"{department} has projects:", "Delete them or move them first.")
 

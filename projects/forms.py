@@ -34,7 +34,8 @@ CLUSTER = Field("cluster", "Cluster", Input.SELECT, choices="clusters")
 
 
 class DepartmentValues(BaseModel):
-    """Memory in GB. A quota of ``None`` is none of its own."""
+    """The typed values of a department's form. Memory is in GB. A quota of ``None`` is the sum of
+    its projects' quotas."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -45,7 +46,7 @@ class DepartmentValues(BaseModel):
     over_quota: Flag = False
 
     def service_values(self) -> dict[str, Any]:
-        """The values as the verbs take them, with memory in bytes."""
+        """Return the values as keyword arguments of the services, with memory in bytes."""
         memory = None if self.memory_quota is None else round(self.memory_quota * BYTES_PER_GB)
         return self.model_dump() | {"memory_quota": memory}
 
@@ -104,7 +105,7 @@ class DepartmentForm(Form):
             self.add_problems((problem.path, problem.message) for problem in problems_in(error))
 
     def service_values(self) -> dict[str, Any]:
-        """The values for the verbs that create and change it, without the cluster."""
+        """Return the values as keyword arguments of the services, without the cluster."""
         return self.parsed_values.service_values()
 
     @property
@@ -208,17 +209,17 @@ def blank_project_values() -> Values:
     }
 
 
-def initial_shared_values(of: Project | Department) -> Values:
-    """Return the initial values that both forms have."""
+def initial_shared_values(owner: Project | Department) -> Values:
+    """Return the initial values that the forms of projects and departments share."""
     return {
-        "cluster": str(of.cluster_id),
-        "name": of.name,
-        "gpu_quota": _without_decimals(of.gpu_quota),
-        "cpu_quota": _without_decimals(of.cpu_quota),
+        "cluster": str(owner.cluster_id),
+        "name": owner.name,
+        "gpu_quota": _without_decimals(owner.gpu_quota),
+        "cpu_quota": _without_decimals(owner.cpu_quota),
         "memory_quota": None
-        if of.memory_quota is None
-        else _without_decimals(of.memory_quota / BYTES_PER_GB),
-        "over_quota": of.over_quota,
+        if owner.memory_quota is None
+        else _without_decimals(owner.memory_quota / BYTES_PER_GB),
+        "over_quota": owner.over_quota,
     }
 
 
@@ -228,7 +229,7 @@ def _without_decimals(quota: float | None) -> float | int | None:
 
 
 class MemberForm(Form):
-    """A user and their projects. For a ``new`` one, it also asks how they sign in."""
+    """The form of a user and their projects. For a ``new`` user it also asks how they sign in."""
 
     def __init__(self, posted: QueryDict | None, *, initial: Values, new: bool = False) -> None:
         self.projects = {str(it.pk): it for it in Project.objects.order_by("name")}
@@ -242,7 +243,7 @@ class MemberForm(Form):
             self["username"].attributes = {"autocomplete": "off"}
 
     def service_values(self) -> dict[str, str]:
-        """The values for the verbs about users."""
+        """Return the values as keyword arguments of the services for users."""
         return text_values(self, *self.user_fields)
 
     def selected_projects(self) -> list[Project]:

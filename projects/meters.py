@@ -18,11 +18,11 @@ class Meter:
     tone: str = ""
 
 
-def meters(quota: Quota, held: Demand) -> list[Meter]:
+def meters(quota: Quota, usage: Demand) -> list[Meter]:
     return [
-        _meter("GPUs", held.gpus, quota.gpus, _format_number),
-        _meter("CPU cores", held.cpu, quota.cpu, _format_number),
-        _meter("CPU memory", held.memory, quota.memory, format_bytes),
+        _meter("GPUs", usage.gpus, quota.gpus, _format_number),
+        _meter("CPU cores", usage.cpu, quota.cpu, _format_number),
+        _meter("CPU memory", usage.memory, quota.memory, format_bytes),
     ]
 
 
@@ -30,8 +30,10 @@ def _format_number(value: float) -> str:
     return f"{value:g}"
 
 
-def _meter(label: str, used: float, quota: float | None, write: Callable[[float], str]) -> Meter:
+def _meter(
+    label: str, used: float, quota: float | None, format_amount: Callable[[float], str]
+) -> Meter:
     if quota is None:
-        return Meter(label, used, None, f"{write(used)}, no limit")
+        return Meter(label, used, None, f"{format_amount(used)}, no limit")
     tone = "warning" if used > quota + 1e-6 else ""
-    return Meter(label, used, quota, f"{write(used)} of {write(quota)}", tone)
+    return Meter(label, used, quota, f"{format_amount(used)} of {format_amount(quota)}", tone)

@@ -67,7 +67,7 @@ class Department(models.Model):
         return (self.gpu_quota, self.cpu_quota, self.memory_quota) != (None, None, None)
 
 
-#: Columns of project, department and cluster that each plan of a workload needs.
+#: The columns of project, department and cluster that the plan of a workload needs.
 PLAN_COLUMNS = (
     *("name", "cluster", "department", "gpu_quota", "cpu_quota", "memory_quota", "over_quota"),
     *("rank", "default_node_pools", "department__over_quota", "cluster__name", "cluster__kind"),
@@ -86,9 +86,9 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def visible_to(self, user: User) -> Self:
         return self.open_to(user, "projects.read")
 
-    def search(self, part: str) -> Self:
+    def search(self, text: str) -> Self:
         """Projects whose name contains ``part``, sorted by name."""
-        return self.filter(name__icontains=part).order_by("name", "pk")
+        return self.filter(name__icontains=text).order_by("name", "pk")
 
     def for_list(self) -> Self:
         return self.select_related("cluster", "department").order_by("name", "pk")
@@ -96,8 +96,8 @@ class ProjectQuerySet(models.QuerySet["Project"]):
     def names_with_default_pool(self, pool: str) -> list[str]:
         """Names of projects with this default node pool."""
         rows = self.exclude(default_node_pools=[]).order_by("name")
-        named = rows.values_list("name", "default_node_pools")
-        return [name for name, pools in named if pool in pools]
+        pools_by_name = rows.values_list("name", "default_node_pools")
+        return [name for name, pools in pools_by_name if pool in pools]
 
 
 class Project(models.Model):
@@ -145,14 +145,17 @@ class Project(models.Model):
             raise ValidationError({"default_node_pools": problem})
 
     def _node_pool_problem(self) -> str:
-        names, home = self.default_node_pools, self.cluster
+        names = self.default_node_pools
+        cluster = self.cluster
         if len(set(names)) < len(names):
             return "Each node pool can be in the list once."
         if len(names) > MAX_POOLS:
             return f"The list can have at most {MAX_POOLS} node pools."
-        there = {*home.pools.values_list("name", flat=True), DEFAULT_POOL} if names else set()
-        missing = name_first_three([name for name in names if name not in there])
-        return f"{home} has no node pool {missing}. Choose among its own." if missing else ""
+        pool_names = (
+            {*cluster.pools.values_list("name", flat=True), DEFAULT_POOL} if names else set()
+        )
+        missing = name_first_three([name for name in names if name not in pool_names])
+        return f"{cluster} has no node pool {missing}. Choose among its own." if missing else ""
 
     @property
     def scope_keys(self) -> tuple[str, ...]:
@@ -164,8 +167,8 @@ class Project(models.Model):
 
 
 def find_submittable_project(pk: int, by: User) -> Project | None:
-    """The project with the columns that a plan needs; ``None`` if ``by`` may not submit to it.
-    ``PermissionDenied`` if they see it, as with an access key without that permission."""
+    """Return the project with the columns that a plan needs; ``None`` if ``by`` may not see it.
+    Raises ``PermissionDenied`` if they may see it but not submit to it."""
     projects = Project.objects.select_related("cluster", "department").only(*PLAN_COLUMNS)
     try:
         project = projects.get(pk=pk)

@@ -1,4 +1,4 @@
-"""Queues of clusters that enforce projects' quotas themselves."""
+"""The queues of clusters whose scheduler enforces the projects' quotas."""
 
 import logging
 from collections import defaultdict
@@ -16,8 +16,8 @@ log = logging.getLogger(__name__)
 
 
 def request_update(cluster: Cluster) -> None:
-    """Request an update after the commit. The monitor checks every minute, so a lost request is
-    harmless."""
+    """Request an update of the cluster's queues after the commit. The monitor checks them every
+    minute, so a lost request is harmless."""
     if cluster.capabilities.quotas:
         send("projects.keep_queues", cluster.pk, SUBMIT)
 
@@ -30,7 +30,8 @@ def update_queues(cluster: Cluster) -> None:
 
 
 def wanted_queues(cluster: Cluster) -> list[Queue]:
-    """The queues of a cluster: one for each project, and one for each department with projects."""
+    """Return the queues that a cluster should have: one for each project, and one for each
+    department with projects."""
     departments: dict[Department, list[Project]] = defaultdict(list)
     for project in Project.objects.filter(cluster=cluster).select_related("department"):
         departments[project.department].append(project)
@@ -47,13 +48,13 @@ def _project_queue(project: Project) -> Queue:
 
 
 def _department_queue(department: Department, projects: list[Project]) -> Queue:
-    """The queue of a department. Its weight is the number of projects that may exceed their quota,
-    so that a project's share of idle resources does not depend on its department's size."""
+    """Return the queue of a department. Its weight is the number of projects that may exceed their
+    quota, so that a project's share of idle resources does not depend on its department's size."""
     weight = 0
     if department.over_quota:
         # The department's own quota may be less than its projects' together.
-        least = int(department.has_quota)
-        weight = max(sum(project.over_quota for project in projects), least)
+        minimum = int(department.has_quota)
+        weight = max(sum(project.over_quota for project in projects), minimum)
     return _build_queue(department.name, "", quota_of_department(department, projects), weight)
 
 

@@ -1,4 +1,4 @@
-"""Compare demand with quotas. The sums are pure; usage comes in one query for many projects."""
+"""Compare demand with quotas. Usage is read in one query for many projects."""
 
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -49,20 +49,22 @@ class Quota:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a project uses now, and the number of workloads that use it."""
+    """What the workloads of a project use now, and how many they are."""
 
     demand: Demand
     workloads: int
 
 
 def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
-    """Usage by project id of workloads in these phases, in one query."""
-    asked = [project.pk for project in projects]
-    if not asked or not phases:  # Django takes as long to find that a query is empty as to run one
-        return {pk: Usage(Demand(), 0) for pk in asked}
+    """Return what the workloads in these phases use, by project id, in one query."""
+    project_ids = [project.pk for project in projects]
+    if (
+        not project_ids or not phases
+    ):  # Django takes as long to find that a query is empty as to run one
+        return {pk: Usage(Demand(), 0) for pk in project_ids}
     rows: Iterable[Any] = (
         Project.objects.filter(
-            pk__in=asked, workloads__phase__in=phases, workloads__deleted_at=None
+            pk__in=project_ids, workloads__phase__in=phases, workloads__deleted_at=None
         )
         .annotate(
             gpus=Sum("workloads__gpus"),
@@ -77,7 +79,7 @@ def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -
         it.pk: Usage(Demand(round(it.gpus, 4), round(it.cpu, 4), it.memory), it.count)
         for it in rows
     }
-    return {pk: usage.get(pk, Usage(Demand(), 0)) for pk in asked}
+    return {pk: usage.get(pk, Usage(Demand(), 0)) for pk in project_ids}
 
 
 def quota_of(project: Project) -> Quota:
@@ -85,8 +87,8 @@ def quota_of(project: Project) -> Quota:
 
 
 def quota_of_department(department: Department, projects: Collection[Project]) -> Quota:
-    """A department's own quota, or the sum of its projects'; unlimited if one of them is, or if
-    there are no projects."""
+    """Return a department's own quota, or the sum of its projects' quotas. The sum is unlimited if
+    one of the projects is, or if there are none."""
     gpus = department.gpu_quota
     cpu = department.cpu_quota
     memory = department.memory_quota
@@ -94,24 +96,22 @@ def quota_of_department(department: Department, projects: Collection[Project]) -
         gpus = round(sum(project.gpu_quota for project in projects), 4)
     if cpu is None:
         cpu = _sum_if_limited(project.cpu_quota for project in projects)
-    if (
-        memory is None
-        and (total := _sum_if_limited(project.memory_quota for project in projects)) is not None
-    ):
-        memory = int(total)
+    if memory is None:
+        total = _sum_if_limited(project.memory_quota for project in projects)
+        memory = None if total is None else int(total)
     return Quota(gpus, cpu, memory)
 
 
 def overbooked_warning(department: Department, projects: Collection[Project]) -> str:
-    """A warning if the quotas of its projects together exceed its own; else empty. Projects without
-    a limit are limited by the department."""
-    rows = (
+    """Return a warning if the quotas of the projects together exceed that of the department; else
+    an empty text. A project without a limit does not count, because the department limits it."""
+    quota_rows = (
         ("GPUs", department.gpu_quota, [it.gpu_quota for it in projects], _format_number),
         ("CPU cores", department.cpu_quota, [it.cpu_quota for it in projects], _format_number),
         ("of memory", department.memory_quota, [it.memory_quota for it in projects], format_bytes),
     )
     lines = []
-    for unit, quota, quotas, write in rows:
+    for unit, quota, quotas, write in quota_rows:
         total = round(sum(filter(None, quotas)), 4)
         if quota is not None and _exceeds(total, quota):
             lines.append(
@@ -119,39 +119,40 @@ def overbooked_warning(department: Department, projects: Collection[Project]) ->
             )
     if not lines:
         return ""
-    beyond = (
+    consequence = (
         "They get the rest only while others leave it idle."
         if department.over_quota
         else "Together they never hold more than the department has."
     )
-    return f"The quotas of {department}'s projects sum to {'; '.join(lines)}. {beyond}"
+    return f"The quotas of {department}'s projects sum to {'; '.join(lines)}. {consequence}"
 
 
 def _sum_if_limited(quotas: Iterable[float | None]) -> float | None:
     values = list(quotas)
-    bounds = [quota for quota in values if quota is not None]
-    return round(sum(bounds), 4) if values and len(bounds) == len(values) else None
+    limits = [quota for quota in values if quota is not None]
+    return round(sum(limits), 4) if values and len(limits) == len(values) else None
 
 
 @dataclass
 class StrictQuota:
-    """A quota that must not be exceeded, with its current usage. ``whose`` says in words whose it
-    is."""
+    """A quota that must not be exceeded, with its current usage."""
 
+    #: ``project`` or ``department``.
     kind: str
+    #: The owner of the quota, in words.
     owner_text: str
     quota: Quota
     usage: Demand
 
     def excess(self, demand: Demand) -> str:
-        """How ``demand`` would exceed the quota, in words; empty if it fits."""
+        """Return in words how ``demand`` would exceed the quota; empty if it fits."""
         quota = self.quota
-        held = self.usage
+        usage = self.usage
         total = self.usage + demand
         rows = (
-            ("GPUs", total.gpus, quota.gpus, held.gpus, _format_number),
-            ("CPU cores", total.cpu, quota.cpu, held.cpu, _format_number),
-            ("of memory", total.memory, quota.memory, held.memory, format_bytes),
+            ("GPUs", total.gpus, quota.gpus, usage.gpus, _format_number),
+            ("CPU cores", total.cpu, quota.cpu, usage.cpu, _format_number),
+            ("of memory", total.memory, quota.memory, usage.memory, format_bytes),
         )
         return "; ".join(_excess_text(*row) for row in rows if _exceeds(row[1], row[2]))
 
@@ -159,33 +160,45 @@ class StrictQuota:
 def strict_quotas_of(
     projects: Iterable[Project], phases: Collection[Phase] = HOLDING
 ) -> dict[int, list[StrictQuota]]:
-    """The accounts that limit each project, by its id: its own, then its department's, which all
-    its projects' workloads in these phases use."""
-    asked = {project.pk: project for project in projects}
-    owners = {it.department_id: it.department for it in asked.values()}
-    strict = {pk: owner for pk, owner in owners.items() if not owner.over_quota}
-    members: dict[int, list[Project]] = {pk: [] for pk in strict}
-    for project in Project.objects.filter(department__in=members) if members else ():
-        members[project.department_id].append(project)
-    alone = [project for project in asked.values() if not project.over_quota]
-    usage = usage_of({*alone, *chain.from_iterable(members.values())}, phases)
-    accounts: dict[int, list[StrictQuota]] = {pk: [] for pk in asked}
-    for project in alone:
-        own = StrictQuota("project", project.name, quota_of(project), usage[project.pk].demand)
-        accounts[project.pk].append(own)
-    shared = {
+    """Return the quotas that each project must not exceed, by project id: its own, then its
+    department's.
+
+    The usage is that of workloads in ``phases``. Workloads of all projects of a department count
+    towards the department's quota.
+    """
+    projects_by_id = {project.pk: project for project in projects}
+    departments = {it.department_id: it.department for it in projects_by_id.values()}
+    strict_departments = {pk: owner for pk, owner in departments.items() if not owner.over_quota}
+    projects_by_department: dict[int, list[Project]] = {pk: [] for pk in strict_departments}
+    for project in (
+        Project.objects.filter(department__in=projects_by_department)
+        if projects_by_department
+        else ()
+    ):
+        projects_by_department[project.department_id].append(project)
+    strict_projects = [project for project in projects_by_id.values() if not project.over_quota]
+    usage = usage_of(
+        {*strict_projects, *chain.from_iterable(projects_by_department.values())}, phases
+    )
+    quotas: dict[int, list[StrictQuota]] = {pk: [] for pk in projects_by_id}
+    for project in strict_projects:
+        own_quota = StrictQuota(
+            "project", project.name, quota_of(project), usage[project.pk].demand
+        )
+        quotas[project.pk].append(own_quota)
+    department_quotas = {
         pk: StrictQuota(
             "department",
-            f"the department {strict[pk]}",
-            quota_of_department(strict[pk], theirs),
-            sum((usage[it.pk].demand for it in theirs), Demand()),
+            f"the department {strict_departments[pk]}",
+            quota_of_department(strict_departments[pk], department_projects),
+            sum((usage[it.pk].demand for it in department_projects), Demand()),
         )
-        for pk, theirs in members.items()
+        for pk, department_projects in projects_by_department.items()
     }
-    for project in asked.values():
-        if project.department_id in shared:
-            accounts[project.pk].append(shared[project.department_id])
-    return accounts
+    for project in projects_by_id.values():
+        if project.department_id in department_quotas:
+            quotas[project.pk].append(department_quotas[project.department_id])
+    return quotas
 
 
 def _exceeds(total: float, quota: float | None) -> bool:
@@ -193,14 +206,16 @@ def _exceeds(total: float, quota: float | None) -> bool:
 
 
 def _excess_text(
-    unit: str, total: float, quota: float | None, held: float, write: Callable[[Any], str]
+    unit: str, total: float, quota: float | None, used: float, format_amount: Callable[[Any], str]
 ) -> str:
-    already = f" ({write(held)} held)" if held else ""
-    return f"{_with_unit(write(total), unit)}, the quota is {write(quota)}{already}"
+    used_text = f" ({format_amount(used)} held)" if used else ""
+    return (
+        f"{_with_unit(format_amount(total), unit)}, the quota is {format_amount(quota)}{used_text}"
+    )
 
 
 def _with_unit(total: str, unit: str) -> str:
-    """``1 GPU``, ``2 GPUs``."""
+    """Return an amount with its unit: ``1 GPU``, ``2 GPUs``."""
     return f"{total} {unit.removesuffix('s') if total == '1' else unit}"
 
 

@@ -1,5 +1,4 @@
-"""The rank of a project among those that wait: a priority class, as workloads have among the others
-of their project."""
+"""The ranks of projects. They are priority classes, like those of workloads in a project."""
 
 from core.database.choices import Choices
 from spec.parts.scheduling import PriorityClass

@@ -1,5 +1,7 @@
-"""Scopes: an asset can be used in the whole account, a cluster, a department, or a project. Their
-field in forms."""
+"""Scopes: an asset can be used in the whole account, a cluster, a department, or a project.
+
+Here are the columns of a scope, the queries that respect it, and the options of its form field.
+"""
 
 from dataclasses import dataclass
 from typing import Self, TypeVar
@@ -27,8 +29,8 @@ def scope_choices() -> Choices:
     return Scope.choices
 
 
-ONLY_YOU = "Only you"  # the label of assets that belong to one person
-ME = "me"  # the same, as a value of the scope field
+ONLY_YOU = "Only you"  # the label of the scope of personal assets
+ME = "me"  # the value of that scope in the scope field
 EVERY_CLUSTER = "All clusters"
 M = TypeVar("M", bound=models.Model)
 Holder = Cluster | Department | Project
@@ -36,8 +38,11 @@ Holder = Cluster | Department | Project
 
 @dataclass(frozen=True)
 class OwningScope:
-    """Where an asset belongs: to a ``holder``, which is a cluster, department or project. Without
-    one it belongs to the whole account, or only to its ``owner``, who can use it everywhere."""
+    """The scope that an asset belongs to.
+
+    ``holder`` is a cluster, department or project. Without a holder the asset belongs to the whole
+    account, or to its ``owner`` alone, who can use it everywhere.
+    """
 
     holder: Holder | None = None
     owner: User | None = None
@@ -65,7 +70,7 @@ class OwningScope:
 
     @property
     def key(self) -> str:
-        """The value of the scope field: ``account``, ``project:7``, or that of one's own."""
+        """The value of the scope field: ``account``, ``project:7``, or ``me``."""
         if self.owner:
             return ME
         return f"{self.kind}:{self.holder.pk}" if self.holder else self.kind.value
@@ -76,7 +81,7 @@ class OwningScope:
         return str(self.cluster.pk) if self.cluster else self.kind.value
 
     def is_open_to(self, user: User, action: str) -> bool:
-        """Whether ``user`` may perform ``action`` on assets there."""
+        """Whether ``user`` may perform ``action`` on assets of this scope."""
         if self.owner:
             return self.owner == user and access.may_with_own(user, action)
         return access.may(user, action, *self.scope_keys)
@@ -88,33 +93,34 @@ class OwningScope:
 
 
 def scopes_open_to(user: User, action: str) -> dict[str, OwningScope]:
-    """Where this user may perform ``action``, by the value of the scope field."""
+    """Return the scopes where the user may perform ``action``, by the value of the scope field."""
     projects = Project.objects.open_to(user, action).for_list()
-    everywhere = access.may(user, action)
+    may_everywhere = access.may(user, action)
     holders: list[Holder | None] = []
-    if everywhere:
+    if may_everywhere:
         holders += Cluster.objects.all()
         holders += Department.objects.select_related("cluster")
-    holders += [*projects, *([None] if everywhere else [])]
+    holders += [*projects, *([None] if may_everywhere else [])]
     return {scope.key: scope for scope in map(OwningScope, holders)}
 
 
 def scope_options(scopes: dict[str, OwningScope], cluster: str) -> list[tuple[str, list[Option]]]:
-    """Options of the scope field by kind of scope, limited to a cluster if it is known."""
+    """Return the options of the scope field by heading. ``cluster`` is the value of the cluster
+    field, which limits them unless it is empty."""
     groups: dict[str, list[Option]] = {}
     clusters = {scope.cluster.pk for scope in scopes.values() if scope.cluster}
-    several = len(clusters) > 1 and not cluster
+    has_several_clusters = len(clusters) > 1 and not cluster
     for value, scope in scopes.items():
         if cluster and not scope.owner and scope.cluster_key != cluster:
             continue
         label = str(scope) if scope.owner else Scope(scope.kind).label
-        heading = f"{scope.cluster} · {label}" if several and scope.cluster else label
+        heading = f"{scope.cluster} · {label}" if has_several_clusters and scope.cluster else label
         groups.setdefault(heading, []).append((value, str(scope)))
     return list(groups.items())
 
 
 def visible_scopes(user: User) -> Q:
-    """The filter of :meth:`ScopedQuerySet.visible_to`."""
+    """Return the filter of :meth:`ScopedQuerySet.visible_to`."""
     if access.may(user, "assets.read"):
         return Q()
     projects = Project.objects.open_to(user, "assets.read")
@@ -127,14 +133,14 @@ def visible_scopes(user: User) -> Q:
 
 
 def editable_scopes(user: User, action: str) -> Q:
-    """The filter of :meth:`ScopedQuerySet.editable_by`."""
+    """Return the filter of :meth:`ScopedQuerySet.editable_by`."""
     if access.may(user, action):
         return Q()
     return Q(scope=Scope.PROJECT, project__in=Project.objects.open_to(user, action))
 
 
 def scopes_including(project: int, department: int, cluster: UUID) -> Q:
-    """A filter for scopes that include a project of this department and cluster."""
+    """Return a filter for scopes that include a project of this department and cluster."""
     return (
         Q(scope=Scope.PROJECT, project=project)
         | Q(scope=Scope.DEPARTMENT, department=department)
@@ -155,25 +161,25 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.filter(scopes_including(project.pk, project.department_id, project.cluster_id))
 
     def usable_at(self, scope: OwningScope) -> Self:
-        """Assets whose scope includes this scope, for use by another asset there."""
+        """Assets whose scope includes this scope, so that an asset of this scope can use them."""
         holder = scope.holder
         if isinstance(holder, Project):
             return self.usable_in(holder)
-        reach = Q(scope=Scope.ACCOUNT)
+        condition = Q(scope=Scope.ACCOUNT)
         if isinstance(holder, Department):
-            reach |= Q(scope=Scope.DEPARTMENT, department=holder)
+            condition |= Q(scope=Scope.DEPARTMENT, department=holder)
         if scope.cluster:
-            reach |= Q(scope=Scope.CLUSTER, cluster=scope.cluster)
-        return self.filter(reach)
+            condition |= Q(scope=Scope.CLUSTER, cluster=scope.cluster)
+        return self.filter(condition)
 
     def editable_by(self, user: User, action: str = "assets.update") -> Self:
-        """Assets in scopes where the user may perform ``action``; not those that are only shared
-        there."""
+        """Assets whose own scope allows the user ``action``. An asset of a wider scope is visible
+        in a project, but not editable there."""
         return self.filter(editable_scopes(user, action))
 
     def named(self, name: str, scope: OwningScope) -> Self:
-        """The asset with this name in a scope, at most one. Kinds whose assets may belong to a
-        person distinguish these."""
+        """The asset with this name in a scope: at most one. A kind with personal assets also
+        filters by their owner."""
         rows = self.filter(name=name, scope=scope.kind)
         return rows.filter(**{scope.kind: scope.holder}) if scope.holder else rows
 
@@ -182,19 +188,25 @@ class ScopedQuerySet(models.QuerySet[M]):
 
 
 def scope_constraints(kind: str, shared: Q | None = None) -> list[models.BaseConstraint]:
-    """Constraints: a name is unique within its scope, and only account-wide assets have no cluster.
-    ``shared`` filters out personal assets, if the kind has any."""
-    account = Q(scope=Scope.ACCOUNT) & shared if shared else Q(scope=Scope.ACCOUNT)
-    unique = [
+    """Return the constraints of a kind: a name is unique within its scope, and exactly the
+    account-wide assets have no cluster. ``shared`` filters out personal assets, if the kind has
+    any."""
+    is_account_wide = Q(scope=Scope.ACCOUNT) & shared if shared else Q(scope=Scope.ACCOUNT)
+    unique_names = [
         models.UniqueConstraint(
             fields=["name"] if scope == Scope.ACCOUNT else [scope, "name"],
-            condition=account if scope == Scope.ACCOUNT else Q(scope=scope),
+            condition=is_account_wide if scope == Scope.ACCOUNT else Q(scope=scope),
             name=f"{kind}_name_in_{scope}",
         )
         for scope in Scope.values
     ]
-    wide = Q(scope=Scope.ACCOUNT, cluster=None) | ~Q(scope=Scope.ACCOUNT) & ~Q(cluster=None)
-    return [*unique, models.CheckConstraint(condition=wide, name=f"{kind}_in_a_cluster")]
+    has_matching_cluster = Q(scope=Scope.ACCOUNT, cluster=None) | ~Q(scope=Scope.ACCOUNT) & ~Q(
+        cluster=None
+    )
+    return [
+        *unique_names,
+        models.CheckConstraint(condition=has_matching_cluster, name=f"{kind}_in_a_cluster"),
+    ]
 
 
 class Scoped(models.Model):
@@ -221,7 +233,7 @@ class Scoped(models.Model):
         return str(OwningScope.from_asset(self))
 
     def set_scope(self, scope: OwningScope) -> None:
-        """Move the asset to a scope."""
+        """Set the columns of the scope, without saving."""
         self.scope = scope.kind
         self.cluster = scope.cluster
         holder = scope.holder

@@ -70,8 +70,11 @@ def update_project(
     rank: PriorityClass | None = None,
     default_node_pools: Sequence[str] | None = None,
 ) -> Project:
-    """Change a project; without ``rank`` or node pools these stay. A smaller quota stops nothing,
-    but workloads that are over quota then may be preempted."""
+    """Change a project. ``rank`` and ``default_node_pools`` stay if they are ``None``.
+
+    A smaller quota stops nothing, but workloads that are over quota then may be preempted.
+    ``ValidationError`` names the wrong fields.
+    """
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         before = _audit_facts(project)
@@ -90,8 +93,8 @@ def update_project(
 
 
 def delete_project(project: Project, *, by: User) -> None:
-    """Delete a project with its assets and what is kept of deleted workloads. ``InUse`` if it has
-    any others."""
+    """Delete a project with its assets and its deleted workloads. Raises ``InUse`` if it has other
+    workloads."""
     access.require(by, "projects.delete", *project.scope_keys)
     with guard_deletion(project, lambda: obstacle_to_delete(project, by)):
         audit.record(by, "delete", project, before=_audit_facts(project))
@@ -102,27 +105,29 @@ def delete_project(project: Project, *, by: User) -> None:
 def set_projects(user: User, projects: Collection[Project], *, by: User) -> None:
     """Make a user a member of exactly these projects."""
     with transaction.atomic():
-        before = set(Project.objects.filter(members=user))
+        current_projects = set(Project.objects.filter(members=user))
         member = {"member": user.username}
-        for project in before ^ set(projects):
+        for project in current_projects ^ set(projects):
             access.require(by, "projects.update", *project.scope_keys)
-            audit.record(by, "remove" if project in before else "add", project, after=member)
+            audit.record(
+                by, "remove" if project in current_projects else "add", project, after=member
+            )
         user.projects.set(projects)
 
 
 def add_member(project: Project, user: User, *, by: User) -> bool:
-    """Add a member; ``False`` if the user is one already."""
+    """Add a member. Returns ``False`` if the user is a member already."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
-        members = Project.members.through.objects
-        _, is_new = members.get_or_create(project_id=project.pk, user_id=user.pk)
+        memberships = Project.members.through.objects
+        _, is_new = memberships.get_or_create(project_id=project.pk, user_id=user.pk)
         if is_new:
             audit.record(by, "add", project, after={"member": user.username})
     return is_new
 
 
 def remove_member(project: Project, user: User, *, by: User) -> None:
-    """Remove a member. Their workloads there continue."""
+    """Remove a member. Their workloads in the project continue."""
     access.require(by, "projects.update", *project.scope_keys)
     with transaction.atomic():
         if project.members.through.objects.filter(project=project, user=user).delete()[0]:
@@ -130,7 +135,7 @@ def remove_member(project: Project, user: User, *, by: User) -> None:
 
 
 def obstacle_to_delete(project: Project, by: User) -> str:
-    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    """Return why ``by`` cannot delete the project now; empty if they can."""
     return _dependent_workloads(project, by).refusal(
         f"{project} has workloads:", "Delete them first."
     )
@@ -141,21 +146,21 @@ def _check_rename(project: Project, by: User) -> None:
     if not project.cluster.definition.names_are_fixed:
         return
     # Lock the row to get the current name, and so that no workload is created meanwhile.
-    kept = Project.objects.select_for_update().get(pk=project.pk)
-    if project.name == kept.name:
+    current = Project.objects.select_for_update().get(pk=project.pk)
+    if project.name == current.name:
         return
-    lead = (
-        f"{kept} keeps its name while it has workloads, because what they have on "
+    reason = (
+        f"{current} keeps its name while it has workloads, because what they have on "
         f"{project.cluster} is named after it:"
     )
     if text := _dependent_workloads(project, by).refusal(
-        lead, "Delete them first, or make a new project."
+        reason, "Delete them first, or make a new project."
     ):
         raise ValidationError({"name": text})
 
 
 def _dependent_workloads(project: Project, by: User) -> Dependents:
-    """Its workloads that are not deleted."""
+    """Return the project's workloads that are not deleted, as far as ``by`` may see them."""
     return Dependents.visible_among(project.workloads.filter(deleted_at=None), by)
 
 
@@ -198,7 +203,7 @@ def _get_or_create_department(cluster: Cluster, name: str, by: User) -> Departme
     try:
         with transaction.atomic():
             department.save()
-    except IntegrityError:  # somebody was quicker
+    except IntegrityError:  # another request created it meanwhile
         return Department.objects.get(cluster=cluster, name=name)
     audit.record(by, "create", department, after=audit.facts(department))
     return department

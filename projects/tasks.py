@@ -1,4 +1,5 @@
-"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+"""Tasks of the worker. Each takes an id, loads the row and calls a function. Each is safe to run
+twice."""
 
 from celery import shared_task
 

@@ -1,7 +1,5 @@
-"""``/departments/`` and ``/projects/``: who works together, and how much of a cluster is theirs.
-
-A user is made and edited here as well, with the projects that they are a member of.
-"""
+"""The addresses of departments and projects, and of the pages that create and edit a user, because
+those set the user's projects."""
 
 from django.urls import path
 

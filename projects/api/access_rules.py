@@ -1,4 +1,4 @@
-"""REST: who has which role where, with Run:ai's names, for those who may manage users."""
+"""REST: which users have which roles in which scopes, for those who may manage users."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -146,8 +146,8 @@ class RuleNarrowing(FilterParameters):
 
     def rules(self, user: User) -> list[AccessRuleOut]:
         access.require(user, "users.read")
-        shown = _rules_out(rule for rule in access_rules(Q(), Q()) if self._matches(rule))
-        return filter_objects(shown, self, FIELDS, "subject_id", "role_name", "scope_name")
+        rules_out = _rules_out(rule for rule in access_rules(Q(), Q()) if self._matches(rule))
+        return filter_objects(rules_out, self, FIELDS, "subject_id", "role_name", "scope_name")
 
     def _matches(self, rule: AccessRule) -> bool:
         kind, scope = scope_of(rule)
@@ -168,9 +168,9 @@ class RuleListing(Pages, OptionalSort, RuleNarrowing):
 @router.get("/authorization/access-rules", response=AccessRuleList)
 def list_access_rules(request: ApiRequest, listing: Query[RuleListing]) -> AccessRuleList:
     """Who has which role where, page by page, by user."""
-    every = listing.rules(request.user)
-    page, _ = listing.cut(sort_objects(every, listing, FIELDS))
-    return AccessRuleList(total_records=len(every), display_records=len(page), access_rules=page)
+    rules = listing.rules(request.user)
+    page, _ = listing.cut(sort_objects(rules, listing, FIELDS))
+    return AccessRuleList(total_records=len(rules), display_records=len(page), access_rules=page)
 
 
 @router.get("/authorization/access-rules/count", response=Count)
@@ -196,20 +196,20 @@ def create_access_rule(request: ApiRequest, body: AccessRuleIn) -> Status[Access
 def create_many_access_rules(request: ApiRequest, body: RuleMatrixIn) -> AccessRulesCreated:
     """A role for several users in several scopes; each succeeds or fails on its own."""
     access.require(request.user, "users.update")
-    given = body.payload
+    matrix = body.payload
     failed = list[RefusedRule]()
-    rules_given = []
-    for subject in given.subjects:
-        for scope in given.scopes:
-            own = subject.model_dump(by_alias=True) | scope.model_dump(by_alias=True)
-            both = {"roleId": given.role_id, "clusterId": given.cluster_id}
-            one = AccessRuleIn.model_validate(own | both)
+    created_rules = []
+    for subject in matrix.subjects:
+        for scope in matrix.scopes:
+            subject_and_scope = subject.model_dump(by_alias=True) | scope.model_dump(by_alias=True)
+            shared_values = {"roleId": matrix.role_id, "clusterId": matrix.cluster_id}
+            rule_in = AccessRuleIn.model_validate(subject_and_scope | shared_values)
             try:
-                rules_given.append(grant_role(one, request.user))
+                created_rules.append(grant_role(rule_in, request.user))
             except ApiError as error:
                 text = error.details or error.message
-                failed.append(RefusedRule(payload=one, code=error.code, message=text))
-    return AccessRulesCreated(succeeded=list(_rules_out(rules_given)), failed=failed)
+                failed.append(RefusedRule(payload=rule_in, code=error.code, message=text))
+    return AccessRulesCreated(succeeded=list(_rules_out(created_rules)), failed=failed)
 
 
 @router.delete("/authorization/access-rules/{int:rule_id}", response={204: None})
@@ -243,15 +243,20 @@ def batch(request: ApiRequest, body: AccessRuleBatch) -> AccessRulesDeleted:
 
 
 def _rules_out(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
-    every = list(page)
-    projects = {str(rule.project.pk) for rule in every if rule.project}
+    rules = list(page)
+    projects = {str(rule.project.pk) for rule in rules if rule.project}
     entries = AuditEntry.objects.filter(verb="add", target_kind="project", target_id__in=projects)
-    added = {(it.target_id, it.after.get("member")): it for it in entries.order_by("at")}
-    for rule in every:
+    entries_by_member = {
+        (it.target_id, it.after.get("member")): it for it in entries.order_by("at")
+    }
+    for rule in rules:
         kind, scope = scope_of(rule)
-        entry = added.get((scope, rule.user.username)) if rule.project else None
-        since = [rule.user.date_joined, *([rule.project.created_at] if rule.project else [])]
-        at = entry.at if entry else max(since)
+        entry = entries_by_member.get((scope, rule.user.username)) if rule.project else None
+        creation_times = [
+            rule.user.date_joined,
+            *([rule.project.created_at] if rule.project else []),
+        ]
+        created_at = entry.at if entry else max(creation_times)
         cluster = cluster_of(rule)
         yield AccessRuleOut(
             id=rule.id,
@@ -262,7 +267,7 @@ def _rules_out(page: Iterable[AccessRule]) -> Iterator[AccessRuleOut]:
             scope_id=scope,
             scope_name=rule.project.name if rule.project else "Account",
             cluster_id=str(cluster) if cluster else None,
-            created_at=at,
-            updated_at=at,
+            created_at=created_at,
+            updated_at=created_at,
             created_by=entry.by_name if entry else "",
         )

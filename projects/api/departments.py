@@ -1,4 +1,4 @@
-"""REST: departments, for administrators, with their quotas and what their projects hold."""
+"""REST: departments, for administrators, with their quotas and what their projects use."""
 
 from datetime import datetime
 from typing import Any
@@ -73,16 +73,16 @@ class DepartmentChange(StrictBody):
     )
 
     def unsupported_issues(self, *, over_quota: bool) -> list[Issue]:
-        names = {
+        values = {
             "description": self.description,
             "defaultNodePools": self.default_node_pools,
             "schedulingRules": self.scheduling_rules,
             "nodeTypes": self.node_types,
             "overtimeData": self.overtime_data,
         }
-        allowed = self.over_quota if "over_quota" in self.model_fields_set else over_quota
-        return org_units.unsupported_field_issues(names) + org_units.unsupported_resource_issues(
-            self.resources, over_quota=allowed
+        may_exceed_quota = self.over_quota if "over_quota" in self.model_fields_set else over_quota
+        return org_units.unsupported_field_issues(values) + org_units.unsupported_resource_issues(
+            self.resources, over_quota=may_exceed_quota
         )
 
 
@@ -153,8 +153,8 @@ def list_departments(request: ApiRequest, listing: Query[DepartmentListing]) -> 
     ``totalGpuQuota`` and the times."""
     _require(request, "departments.read")
     page, following = listing.cut(sort_queryset(listing.rows(), listing, org_units.FIELDS))
-    shown = [DepartmentOut.from_share(share) for share in shares_of(page)]
-    return DepartmentList(departments=shown, next=following)
+    departments_out = [DepartmentOut.from_share(share) for share in shares_of(page)]
+    return DepartmentList(departments=departments_out, next=following)
 
 
 @router.get("/org-unit/departments/count", response=Count, by_alias=True)
@@ -208,8 +208,8 @@ def replace_department_resources(
     request: ApiRequest, department_id: int, body: Body[SingleResources]
 ) -> DepartmentOut:
     """Replace all three quotas: a missing one becomes the sum of its projects' quotas."""
-    given = NO_QUOTAS | _quota_values(body)
-    return _update(request, department_id, DepartmentChange(resources=body), given)
+    values = NO_QUOTAS | _quota_values(body)
+    return _update(request, department_id, DepartmentChange(resources=body), values)
 
 
 @router.patch(
@@ -219,15 +219,15 @@ def change_department_resources(
     request: ApiRequest, department_id: int, body: Body[SingleResources]
 ) -> DepartmentOut:
     """Change the given quotas: a missing one does not change."""
-    given = _quota_values(body)
-    return _update(request, department_id, DepartmentChange(resources=body), given)
+    values = _quota_values(body)
+    return _update(request, department_id, DepartmentChange(resources=body), values)
 
 
 def _service_values(body: DepartmentChange) -> dict[str, Any]:
-    given = {key: getattr(body, key) for key in body.model_fields_set & {"name", "over_quota"}}
+    values = {key: getattr(body, key) for key in body.model_fields_set & {"name", "over_quota"}}
     if "resources" in body.model_fields_set:
-        given |= NO_QUOTAS | _quota_values(body.resources)
-    return given
+        values |= NO_QUOTAS | _quota_values(body.resources)
+    return values
 
 
 def _quota_values(resources: list[OrgResources]) -> dict[str, Any]:
@@ -235,13 +235,13 @@ def _quota_values(resources: list[OrgResources]) -> dict[str, Any]:
 
 
 def _update(
-    request: ApiRequest, pk: int, body: DepartmentChange, given: dict[str, Any]
+    request: ApiRequest, pk: int, body: DepartmentChange, changes: dict[str, Any]
 ) -> DepartmentOut:
     department = _find_department(request, pk)
-    kept = {key: getattr(department, key) for key in ("name", "over_quota", *NO_QUOTAS)}
+    current_values = {key: getattr(department, key) for key in ("name", "over_quota", *NO_QUOTAS)}
     org_units.raise_issues(REFUSED, body.unsupported_issues(over_quota=department.over_quota))
     with translate_errors(REFUSED):
-        departments.update_department(department, by=request.user, **kept | given)
+        departments.update_department(department, by=request.user, **current_values | changes)
     return _department_out(department)
 
 

@@ -1,7 +1,7 @@
-"""Roles of users as numbered rules.
+"""Roles of users as numbered access rules.
 
-A role in the account is a column of the user, one in a project is a membership. Both get numbers
-from their ids: even for memberships, odd for users.
+A role in the account is a column of the user, and a role in a project is a membership. Neither has
+a table of rules, so the numbers are made from their ids: even for memberships, odd for users.
 """
 
 from collections.abc import Iterator
@@ -58,22 +58,22 @@ class AccessRuleIn(SubjectIn, ScopeIn):
     cluster_id: UUID | None = Field(default=None, description="The ID of the cluster")
 
 
-def access_rules(people: Q, members: Q) -> Iterator[AccessRule]:
-    """All rules by user, that of the account first. ``people`` and ``members`` narrow the two
-    tables."""
-    of_account = User.objects.filter(people, role=access.ADMINISTRATOR.name)
-    held = [AccessRule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in of_account]
-    of_projects = Membership.objects.filter(members).select_related("user", "project")
-    held += [AccessRule(2 * it.pk, it.user, access.RESEARCHER, it.project) for it in of_projects]
-    yield from sorted(held, key=lambda it: (it.user.username, str(it.project or "")))
+def access_rules(user_filter: Q, membership_filter: Q) -> Iterator[AccessRule]:
+    """Yield all rules, sorted by user; the rule of the account comes first. The filters apply to
+    the tables of users and of memberships."""
+    administrators = User.objects.filter(user_filter, role=access.ADMINISTRATOR.name)
+    rules = [AccessRule(2 * it.pk + 1, it, access.ADMINISTRATOR) for it in administrators]
+    memberships = Membership.objects.filter(membership_filter).select_related("user", "project")
+    rules += [AccessRule(2 * it.pk, it.user, access.RESEARCHER, it.project) for it in memberships]
+    yield from sorted(rules, key=lambda it: (it.user.username, str(it.project or "")))
 
 
 def find_rule(number: int) -> AccessRule:
-    """The rule with this number. Raises ``ApiError`` 404 if there is none."""
+    """Return the rule with this number. Raises ``ApiError`` 404 if there is none."""
     pk, is_of_account = divmod(number, 2)
-    none = Q(pk__in=[])
-    people, members = (Q(pk=pk), none) if is_of_account else (none, Q(pk=pk))
-    rule = next(access_rules(people, members), None)
+    nothing = Q(pk__in=[])
+    user_filter, membership_filter = (Q(pk=pk), nothing) if is_of_account else (nothing, Q(pk=pk))
+    rule = next(access_rules(user_filter, membership_filter), None)
     if rule is None:
         raise not_found("The access rule")
     return rule
@@ -82,9 +82,9 @@ def find_rule(number: int) -> AccessRule:
 def grant_role(body: AccessRuleIn, by: User) -> AccessRule:
     """Create a rule. Raises ``ApiError``: 400 with every problem, or 409 if it exists."""
     access.require(by, "users.update")
-    user, project, wrong = _read_request(body)
-    if wrong or user is None:
-        raise refusal_error(REFUSED, wrong)
+    user, project, issues = _read_request(body)
+    if issues or user is None:
+        raise refusal_error(REFUSED, issues)
     if project is not None:
         if not services.add_member(project, user, by=by):
             raise ApiError(409, REFUSED, details=f"{user} is a member of {project} already.")
@@ -96,34 +96,34 @@ def grant_role(body: AccessRuleIn, by: User) -> AccessRule:
 
 
 def _read_request(body: AccessRuleIn) -> tuple[User | None, Project | None, list[Issue]]:
-    """The user and project of a request, and every problem with it."""
-    wrong = []
+    """Return the user and the project of a request, and every problem with it."""
+    issues = []
     if body.subject_type != "user":
-        wrong.append(Issue(field="subjectType", details=ONLY_USERS, rule="options"))
-    named = Q(username=body.subject_id) | Q(pk=parse_number(body.subject_id) or 0)
-    user = User.objects.filter(named).order_by("pk").first()
+        issues.append(Issue(field="subjectType", details=ONLY_USERS, rule="options"))
+    is_subject = Q(username=body.subject_id) | Q(pk=parse_number(body.subject_id) or 0)
+    user = User.objects.filter(is_subject).order_by("pk").first()
     if user is None:
-        wrong.append(Issue(field="subjectId", details="there is no user of this name or ID"))
+        issues.append(Issue(field="subjectId", details="there is no user of this name or ID"))
     role = _role_by_number(body.role_id)
     project = None
     if role is None:
         choices = ", ".join(f"{role_number(it)} ({it.label})" for it in access.ROLES)
-        wrong.append(Issue(field="roleId", details=f"must be one of {choices}", rule="options"))
-    elif body.scope_type != (kind := _scope_type(role)):
-        text = f"must be {kind}, in which people have the role {role.label}"
-        wrong.append(Issue(field="scopeType", details=text, rule="options"))
-    elif kind == TENANT_SCOPE:
+        issues.append(Issue(field="roleId", details=f"must be one of {choices}", rule="options"))
+    elif body.scope_type != (scope_type := _scope_type(role)):
+        text = f"must be {scope_type}, in which people have the role {role.label}"
+        issues.append(Issue(field="scopeType", details=text, rule="options"))
+    elif scope_type == TENANT_SCOPE:
         if body.scope_id != str(TENANT):
-            wrong.append(Issue(field="scopeId", details=f"must be {TENANT}", rule="options"))
+            issues.append(Issue(field="scopeId", details=f"must be {TENANT}", rule="options"))
     else:
         project = Project.objects.filter(pk=parse_number(body.scope_id) or 0).first()
         if project is None or body.cluster_id not in {None, project.cluster_id}:
-            wrong.append(Issue(field="scopeId", details="there is no such project"))
-    return user, project, wrong
+            issues.append(Issue(field="scopeId", details="there is no such project"))
+    return user, project, issues
 
 
 def revoke_rule(rule: AccessRule, by: User) -> None:
-    """Delete a rule. Raises ``ApiError`` 409 if it has to stay."""
+    """Delete a rule. Raises ``ApiError`` 409 if the account would lose its last administrator."""
     access.require(by, "users.update")
     if rule.project is not None:
         services.remove_member(rule.project, rule.user, by=by)
@@ -134,9 +134,9 @@ def revoke_rule(rule: AccessRule, by: User) -> None:
 def _set_account_role(user: User, role: AccessRole, by: User) -> None:
     """Set the user's role in the account."""
     names = ("email", "first_name", "last_name")
-    kept = {name: getattr(user, name) for name in names}
+    unchanged_values = {name: getattr(user, name) for name in names}
     try:
-        users.update_user(user, by=by, role=role.name, **kept)
+        users.update_user(user, by=by, role=role.name, **unchanged_values)
     except ValidationError as error:
         details = " ".join(issue.details for issue in issues_of(error))
         raise ApiError(409, "The role cannot be changed.", details=details) from error
@@ -147,7 +147,7 @@ def _role_by_number(number: int) -> AccessRole | None:
 
 
 def role_number(role: AccessRole) -> int:
-    """The role's number in the list of roles."""
+    """Return the role's number in the list of roles."""
     return access.ROLES.index(role) + 1
 
 
@@ -156,10 +156,10 @@ def _scope_type(role: AccessRole) -> str:
 
 
 def scope_of(rule: AccessRule) -> tuple[str, str]:
-    """Type and id of the rule's scope."""
+    """Return the type and the id of the rule's scope."""
     return _scope_type(rule.role), str(rule.project.pk if rule.project else TENANT)
 
 
 def cluster_of(rule: AccessRule) -> UUID | None:
-    """The cluster of the rule's project; ``None`` for the account."""
+    """Return the cluster of the rule's project, or ``None`` for the account."""
     return rule.project.cluster_id if rule.project else None

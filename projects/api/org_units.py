@@ -1,4 +1,4 @@
-"""What the REST of projects and of departments has in common: Run:ai's organizational units."""
+"""What projects and departments share in REST. Run:ai calls both organizational units."""
 
 from collections.abc import Iterable, Mapping
 from uuid import UUID
@@ -20,24 +20,25 @@ FIELDS: Fields = {
 
 
 def unsupported_field_issues(fields: Mapping[str, object]) -> list[Issue]:
-    """The fields that are set, of those of Run:ai that have no counterpart here."""
+    """Return an issue for each of these fields of Run:ai that is set. They have no counterpart
+    here."""
     return [Issue(field=name, details=NOT_SUPPORTED) for name, value in fields.items() if value]
 
 
 def unsupported_resource_issues(
     resources: Iterable[OrgResources], *, over_quota: bool | None
 ) -> list[Issue]:
-    """What they say that Trainyard cannot keep."""
-    return [issue for one in resources for issue in one.unsupported_issues(over_quota=over_quota)]
+    """Return the issues with values of ``resources`` that Trainyard does not support."""
+    return [issue for item in resources for issue in item.unsupported_issues(over_quota=over_quota)]
 
 
-def raise_issues(refusal: str, wrong: list[Issue]) -> None:
-    if wrong:
-        raise refusal_error(refusal, wrong)
+def raise_issues(refusal: str, issues: list[Issue]) -> None:
+    if issues:
+        raise refusal_error(refusal, issues)
 
 
 def find_cluster(rows: ClusterQuerySet, pk: UUID, refusal: str) -> Cluster:
-    """The cluster that a new unit names. ``ApiError`` 400 if ``rows`` do not have it."""
+    """Return the cluster that a new unit names. Raises ``ApiError`` 400 if ``rows`` lack it."""
     cluster = rows.filter(pk=pk).first()
     if cluster is None:
         raise refusal_error(refusal, [Issue(field="clusterId", details="Cluster not found.")])

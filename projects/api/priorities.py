@@ -1,4 +1,4 @@
-"""REST: which projects go first. Run:ai calls a project's rank its priority."""
+"""REST: the ranks of projects, which Run:ai calls priorities."""
 
 from ninja import Field, Query, Router
 

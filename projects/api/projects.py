@@ -1,4 +1,4 @@
-"""REST: the projects that the caller may see, with their quota and what they hold."""
+"""REST: the projects that the caller may see, with their quotas and what they use."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -209,9 +209,9 @@ def create_project(request: ApiRequest, body: ProjectIn) -> Status[ProjectOut]:
         access.require(request.user, "projects.create")
     visible = Cluster.objects.visible_to(request.user)
     cluster = org_units.find_cluster(visible, body.cluster_id, REFUSED)
-    given = _service_values(body, cluster)
+    values = _service_values(body, cluster)
     with translate_errors(REFUSED):
-        project = services.create_project(by=request.user, cluster=cluster, **given)
+        project = services.create_project(by=request.user, cluster=cluster, **values)
     return Status(201, _project_out(project))
 
 
@@ -240,7 +240,7 @@ def change_project_resources(
     request: ApiRequest, project_id: int, body: Body[SingleResources]
 ) -> ProjectOut:
     """Change the given quotas. Missing ones do not change."""
-    return _update(request, project_id, ProjectChange(resources=body), whole=False)
+    return _update(request, project_id, ProjectChange(resources=body), replaces_all=False)
 
 
 @router.delete("/org-unit/projects/{int:project_id}", response={204: None})
@@ -253,11 +253,13 @@ def delete_project(request: ApiRequest, project_id: int) -> Status[None]:
     return Status(204, None)
 
 
-def _update(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = True) -> ProjectOut:
+def _update(
+    request: ApiRequest, pk: int, body: ProjectChange, *, replaces_all: bool = True
+) -> ProjectOut:
     project = _find_project(request, pk)
     with translate_errors(REFUSED):
         access.require(request.user, "projects.update", *project.scope_keys)
-    kept: dict[str, Any] = {
+    current_values: dict[str, Any] = {
         "name": project.name,
         "department": project.department.name,
         "description": project.description,
@@ -267,50 +269,56 @@ def _update(request: ApiRequest, pk: int, body: ProjectChange, *, whole: bool = 
         "over_quota": project.over_quota,
         "members": list(project.members.all()),
     }
-    given = _service_values(body, project.cluster, whole=whole, over_quota=project.over_quota)
+    changes = _service_values(
+        body, project.cluster, replaces_all=replaces_all, over_quota=project.over_quota
+    )
     with translate_errors(REFUSED):
-        services.update_project(project, by=request.user, **kept | given)
+        services.update_project(project, by=request.user, **current_values | changes)
     return _project_out(_find_project(request, pk))
 
 
 def _service_values(
-    body: ProjectChange, cluster: Cluster, *, whole: bool = True, over_quota: bool | None = None
+    body: ProjectChange,
+    cluster: Cluster,
+    *,
+    replaces_all: bool = True,
+    over_quota: bool | None = None,
 ) -> dict[str, Any]:
     """The given values for the services. Raises ``ApiError`` 400 with every invalid one."""
     names = ("name", "description", "over_quota", "rank", "default_node_pools")
-    given = {key: value for key in names if (value := getattr(body, key)) is not None}
-    wrong = _unsupported_issues(body)
+    values = {key: value for key in names if (value := getattr(body, key)) is not None}
+    issues = _unsupported_issues(body)
     if body.parent_id is not None:
         department = _find_department(cluster, body.parent_id)
-        given["department"] = department.name if department else ""
+        values["department"] = department.name if department else ""
         if department is None:
-            wrong.append(Issue(field="parentId", details=f"{cluster} has no such department."))
+            issues.append(Issue(field="parentId", details=f"{cluster} has no such department."))
     if body.members is not None:
-        people = {it.username: it for it in User.objects.filter(username__in=body.members)}
-        given["members"] = list(people.values())
-        if unknown := ", ".join(sorted(set(body.members) - set(people))):
-            wrong.append(Issue(field="members", details=f"There is no user {unknown}."))
+        users_by_name = {it.username: it for it in User.objects.filter(username__in=body.members)}
+        values["members"] = list(users_by_name.values())
+        if unknown := ", ".join(sorted(set(body.members) - set(users_by_name))):
+            issues.append(Issue(field="members", details=f"There is no user {unknown}."))
     if body.resources is not None:
-        allowed = over_quota if body.over_quota is None else body.over_quota
-        given |= _quota_values(body.resources, whole=whole)
-        wrong += org_units.unsupported_resource_issues(body.resources, over_quota=allowed)
-    org_units.raise_issues(REFUSED, wrong)
-    return given
+        may_exceed_quota = over_quota if body.over_quota is None else body.over_quota
+        values |= _quota_values(body.resources, replaces_all=replaces_all)
+        issues += org_units.unsupported_resource_issues(body.resources, over_quota=may_exceed_quota)
+    org_units.raise_issues(REFUSED, issues)
+    return values
 
 
 def _unsupported_issues(body: ProjectChange) -> list[Issue]:
-    names = {
+    values = {
         "schedulingRules": body.scheduling_rules,
         "nodeTypes": body.node_types,
         "requestedNamespace": body.requested_namespace,
         "enforceRunaiScheduler": body.enforce_runai_scheduler is False,
     }
-    return org_units.unsupported_field_issues(names)
+    return org_units.unsupported_field_issues(values)
 
 
-def _quota_values(resources: list[OrgResources], *, whole: bool) -> dict[str, Any]:
+def _quota_values(resources: list[OrgResources], *, replaces_all: bool) -> dict[str, Any]:
     values: dict[str, Any] = resources[0].service_values() if resources else {}
-    if whole:
+    if replaces_all:
         values = {"gpu_quota": 0.0, "cpu_quota": None, "memory_quota": None} | values
     if values.get("gpu_quota", 0.0) is None:
         values["gpu_quota"] = 0.0

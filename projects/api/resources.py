@@ -85,33 +85,35 @@ class OrgResources(StrictBody):
     )
 
     def service_values(self) -> dict[str, Any]:
-        """The quotas that were given, by their names in the services."""
+        """Return the quotas that the request contains, by their names in the services."""
         quotas = {
             "gpu_quota": self.gpu and self.gpu.deserved,
             "cpu_quota": self.cpu and self.cpu.deserved,
             "memory_quota": self.memory and self.memory.in_bytes(),
         }
-        return {key: quotas[key] for key in quotas if key.removesuffix("_quota") in self.given}
+        return {
+            key: quotas[key] for key in quotas if key.removesuffix("_quota") in self.present_fields
+        }
 
     @property
-    def given(self) -> set[str]:
+    def present_fields(self) -> set[str]:
         return {name for name in self.model_fields_set if getattr(self, name) is not None}
 
     def unsupported_issues(self, *, over_quota: bool | None) -> list[Issue]:
-        """Problems with values that Trainyard does not support."""
-        wrong = []
+        """Return the issues with values that Trainyard does not support."""
+        issues = []
         if self.node_pool and not self.node_pool.is_default:
-            wrong.append(Issue(field="resources.0.nodePool", details=ENTIRE_CLUSTER))
+            issues.append(Issue(field="resources.0.nodePool", details=ENTIRE_CLUSTER))
         for name in ("gpu", "cpu", "memory"):
-            one: Deserved | None = getattr(self, name)
-            if one is None:
+            deserved: Deserved | None = getattr(self, name)
+            if deserved is None:
                 continue
-            if one.over_quota_weight is not None:
+            if deserved.over_quota_weight is not None:
                 field = f"resources.0.{name}.overQuotaWeight"
-                wrong.append(Issue(field=field, details=NO_WEIGHT))
-            if one.limit is not None and (over_quota or one.limit != one.deserved):
-                wrong.append(Issue(field=f"resources.0.{name}.limit", details=ONE_LIMIT))
-        return wrong
+                issues.append(Issue(field=field, details=NO_WEIGHT))
+            if deserved.limit is not None and (over_quota or deserved.limit != deserved.deserved):
+                issues.append(Issue(field=f"resources.0.{name}.limit", details=ONE_LIMIT))
+        return issues
 
 
 class DeservedOut(Wire):
@@ -177,15 +179,15 @@ class TotalResources(Wire):
 SingleResources = Annotated[list[OrgResources], Field(max_length=1)]
 
 
-def quota_amounts(quota: Quota, held: Demand, *, over_quota: bool) -> dict[str, QuotaOut]:
-    """``gpu``, ``cpu`` and ``memory``, with what is held of each."""
+def quota_amounts(quota: Quota, usage: Demand, *, over_quota: bool) -> dict[str, QuotaOut]:
+    """Return quota and usage of ``gpu``, ``cpu`` and ``memory``."""
 
-    def one(deserved: float | None, allocated: float) -> QuotaOut:
+    def amount(deserved: float | None, allocated: float) -> QuotaOut:
         limit = None if over_quota else deserved
         return QuotaOut(deserved=deserved, limit=limit, allocated=allocated)
 
     return {
-        "gpu": one(quota.gpus, held.gpus),
-        "cpu": one(quota.cpu, held.cpu),
-        "memory": one(quota.memory, held.memory),
+        "gpu": amount(quota.gpus, usage.gpus),
+        "cpu": amount(quota.cpu, usage.cpu),
+        "memory": amount(quota.memory, usage.memory),
     }

@@ -1,4 +1,4 @@
-"""REST: the quotas of projects and departments, and what they hold now."""
+"""REST: the quotas of projects and departments, and what they use now."""
 
 from collections.abc import Callable, Iterable
 from uuid import UUID
@@ -40,9 +40,9 @@ class OrgTelemetryQuery(Parameters):
         refuse_unmeasured([self.telemetry_type], METRICS)
         check_groups(self.group_by, [*groups])
 
-    def number(self, quota: Quota, held: Demand) -> float | None:
+    def number(self, quota: Quota, usage: Demand) -> float | None:
         name = self.telemetry_type
-        return QUOTAS[name](quota) if name in QUOTAS else ALLOCATIONS[name](held)
+        return QUOTAS[name](quota) if name in QUOTAS else ALLOCATIONS[name](usage)
 
 
 @router.get(
@@ -62,11 +62,11 @@ def projects_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) -> 
         rows = rows.filter(department=asked.department_id)
     projects = list(rows)
     usage = usage_of(projects)
-    numbers = (
+    measurements = (
         (_project_keys(asked.group_by, it), asked.number(quota_of(it), usage[it.pk].demand))
         for it in projects
     )
-    return sum_telemetry(asked.telemetry_type, numbers)
+    return sum_telemetry(asked.telemetry_type, measurements)
 
 
 @router.get(
@@ -86,11 +86,11 @@ def departments_telemetry(request: ApiRequest, asked: Query[OrgTelemetryQuery]) 
         rows = rows.filter(cluster=asked.cluster_id)
     if asked.department_id is not None:
         rows = rows.filter(pk=asked.department_id)
-    numbers = (
+    measurements = (
         (_department_keys(asked.group_by, it), asked.number(it.quota, it.usage))
         for it in shares_of(list(rows))
     )
-    return sum_telemetry(asked.telemetry_type, numbers)
+    return sum_telemetry(asked.telemetry_type, measurements)
 
 
 def _project_keys(groups: Iterable[str], project: Project) -> list[Key]:

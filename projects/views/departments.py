@@ -1,4 +1,4 @@
-"""Departments: administrators give each a quota and see what its projects hold of it."""
+"""The pages of departments: administrators set their quotas and see what their projects use."""
 
 from django.contrib import messages
 from django.core.paginator import Paginator

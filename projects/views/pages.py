@@ -1,4 +1,4 @@
-"""Projects: everyone sees their own, administrators change them."""
+"""The pages of projects: members see their own projects, administrators change all."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -42,7 +42,7 @@ def listing(request: Request) -> HttpResponse:
         projects = projects.search(text)
     page = Paginator(projects, PROJECTS_A_PAGE).get_page(request.GET.get("page"))
     usage = usage_of(page)
-    counts = dict(
+    member_counts = dict(
         Project.objects.filter(pk__in=list(usage))
         .annotate(people=Count("members"))
         .values_list("pk", "people")
@@ -52,12 +52,14 @@ def listing(request: Request) -> HttpResponse:
             "project": project,
             "meters": meters(quota_of(project), usage[project.pk].demand),
             "workloads": usage[project.pk].workloads,
-            "members": counts[project.pk],
+            "members": member_counts[project.pk],
         }
         for project in page
     ]
-    virtual = any(cluster.has_virtual_gpus for cluster in Cluster.objects.visible_to(request.user))
-    context = {"page": page, "rows": rows, "q": text, "has_virtual_gpus": virtual}
+    has_virtual_gpus = any(
+        cluster.has_virtual_gpus for cluster in Cluster.objects.visible_to(request.user)
+    )
+    context = {"page": page, "rows": rows, "q": text, "has_virtual_gpus": has_virtual_gpus}
     return render_partial(request, "projects/projects.html", "rows", context)
 
 
@@ -89,16 +91,17 @@ def detail(request: Request, pk: int) -> HttpResponse:
 
 
 def _cluster_limits(project: Project) -> list[tuple[str, str]]:
-    """What the cluster itself holds the project to, beside its quota."""
+    """Return the limits that the cluster itself sets for the project, besides its quota."""
     kind = project.cluster.definition
-    said = kind.project_limits(project.cluster, project.name)
-    return [(f"Limits of {kind.label}", said)] if said else []
+    limits = kind.project_limits(project.cluster, project.name)
+    return [(f"Limits of {kind.label}", limits)] if limits else []
 
 
 @form_methods
 @permission_required("projects.create")
 def create(request: Request) -> HttpResponse:
-    """A new project. The query may say ``cluster``, and ``next`` and ``slot`` (who asked)."""
+    """Create a project. The query may have ``cluster``, ``next``, and ``slot``: the input that the
+    new project is for."""
     posted = request.POST if request.method == "POST" else None
     form = ProjectForm(
         posted, initial=blank_project_values() | {"cluster": request.GET.get("cluster", "")}
@@ -109,9 +112,9 @@ def create(request: Request) -> HttpResponse:
                 by=request.user, cluster=form.cluster, **form.service_values()
             )
             messages.success(request, f"The project {project} was created.")
-            home = project.get_absolute_url()
+            address = project.get_absolute_url()
             return respond_with_created(
-                request, "project", project.pk, home, cluster=str(project.cluster_id)
+                request, "project", project.pk, address, cluster=str(project.cluster_id)
             )
     return _form(request, form, "New project", "Create project")
 

@@ -1,5 +1,7 @@
-"""Making and editing a user together with the projects that they are a member of. The rest of the
-pages about users is ``accounts/views/users.py``, which knows no projects."""
+"""The pages that create and edit a user with their projects.
+
+The other pages of users are in ``accounts/views/users.py``, which cannot import projects.
+"""
 
 from typing import Any
 

@@ -81,7 +81,7 @@ def test_a_bad_row_names_its_cell(
     response = signed_in(UserFactory(administrator=True)).post("/environments/new/", post, **DRAWER)
     assert response.status_code == 422
     form = response.context["form"]
-    assert words in form[prefix].items[at].by[field].errors[0], form.errors
+    assert words in form[prefix].items[at].by_slug[field].errors[0], form.errors
     assert "<details open" in response.content.decode().replace(' class="fold"', "")
 
 
@@ -135,4 +135,4 @@ def test_a_bad_extended_resource_names_its_cell() -> None:
     post = posts.compute(ProjectFactory(), **extended)
     response = signed_in(UserFactory(administrator=True)).post("/compute-resources/new/", post)
     row = response.context["form"]["extended"].items[0]
-    assert "not an amount" in row.by["quantity"].errors[0]
+    assert "not an amount" in row.by_slug["quantity"].errors[0]

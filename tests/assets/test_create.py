@@ -96,7 +96,7 @@ def test_a_tool_for_specific_users_wants_their_names() -> None:
     post = posts.environment(place, **rows("tools", cells | {"connection_type": "ExternalUrl"}))
     page = client.post("/environments/new/", post)
     (row,) = page.context["form"]["tools"].items
-    assert "Name at least one" in str(row.by["who"].errors)
+    assert "Name at least one" in str(row.by_slug["who"].errors)
     post |= {"tools-0-who-0": "ada", "tools-0-who-1": "", "tools-0-who-2": "grace@example.com"}
     client.post("/environments/new/", post)
     (tool,) = Environment.objects.get().spec.connections

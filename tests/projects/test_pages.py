@@ -30,7 +30,8 @@ def test_the_pages_of_projects_ask_for_signing_in(client: Client) -> None:
 
 def test_researchers_see_their_projects_and_change_none() -> None:
     user = UserFactory()
-    mine, other = ProjectFactory(members=[user]), ProjectFactory()
+    mine = ProjectFactory(members=[user])
+    other = ProjectFactory()
     client = signed_in(user)
     page = client.get("/projects/").content.decode()
     assert mine.name in page

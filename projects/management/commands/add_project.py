@@ -44,9 +44,11 @@ class Command(BaseCommand):
 
     def _members(self, names: list[str]) -> list[User]:
         users = list(User.objects.filter(username__in=names))
-        if missing := set(names) - {user.username for user in users}:
+        unknown_names = set(names) - {user.username for user in users}
+        if unknown_names:
+            listed_names = ", ".join(sorted(unknown_names))
             raise CommandError(
-                f"There is no user {', '.join(sorted(missing))}. An administrator adds people "
+                f"There is no user {listed_names}. An administrator adds people "
                 "under Users; leave out --member until then."
             )
         return users
