@@ -1,7 +1,7 @@
 """Roles of users as numbered access rules.
 
 A role in the account is a column of the user, and a role in a project is a membership. Neither has
-a table of rules, so the numbers are made from their ids: even for memberships, odd for users.
+a table of rules, so the numbers come from their ids: even for memberships, odd for users.
 """
 
 from collections.abc import Iterator
