@@ -111,7 +111,7 @@ class CauseOut(Wire):
 
 
 def with_cause(rows: WorkloadQuerySet) -> WorkloadQuerySet:
-    """Add to each workload the cause that it waits for now, of which there is at most one."""
+    """Load with each workload the cause for which it waits now, if any."""
     return rows.prefetch_related(
         Prefetch("causes", CausePeriod.objects.filter(until=None), to_attr=CAUSES)
     )

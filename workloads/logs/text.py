@@ -71,7 +71,7 @@ class Style:
 
 
 def plain_text(data: bytes) -> str:
-    """A line in its final state, without colors."""
+    """Return a line in its final state, without colors."""
     text = ESCAPES.sub("", _decode(data))
     if "\r" in text:
         text = next((part for part in reversed(text.split("\r")) if part), "")
@@ -79,7 +79,7 @@ def plain_text(data: bytes) -> str:
 
 
 def render_markup(data: bytes, mark: re.Pattern[str] | None = None) -> SafeString:
-    """A line as HTML with colors, and with matches of ``mark`` highlighted."""
+    """Return a line as HTML with colors, and with matches of ``mark`` highlighted."""
     runs = list(_split_runs(_decode(data)))
     if mark:
         runs = list(_mark_runs(runs, mark))
@@ -116,7 +116,7 @@ def _split_runs(text: str) -> list[Run]:
 
 
 def _mark_runs(runs: list[Run], mark: re.Pattern[str]) -> Iterator[Run]:
-    """The runs, split where a highlight starts or ends."""
+    """Yield the runs, split where a highlight starts or ends."""
     text = "".join(run[0] for run in runs)
     spans = [match.span() for match in mark.finditer(text) if match[0]]
     ends = list(accumulate((len(run[0]) for run in runs), initial=0))
@@ -137,14 +137,15 @@ def _render_run(text: str, classes: str, marked: bool) -> str:
 
 
 def _codes(parameters: str) -> Iterator[int]:
-    """The numbers of a sequence; of one with parts, such as ``4:3``, the part that matters."""
+    """Yield the numbers of a sequence. Of a number with parts, such as ``4:3``, only the first
+    counts, unless it sets a color."""
     for code in parameters.split(";"):
         parts = [int(part[-4:]) for part in code.split(":") if part] or [0]
         yield from parts if parts[0] in (38, 48) else parts[:1]
 
 
 def _extended_colour(codes: Iterator[int]) -> int | None:
-    """The nearest basic color to one of 256, or of all colors."""
+    """Return the nearest basic color to one of 256, or of all colors."""
     kind = next(codes, 0)
     if kind == 2:
         return _nearest_colour([next(codes, 0) for _ in range(3)])

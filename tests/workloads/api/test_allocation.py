@@ -19,7 +19,7 @@ ASKED = {"start": "2026-11-25T12:00:00Z", "end": "2026-11-25T12:04:00Z", "number
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin() -> Caller:
     return Caller(UserFactory.create(administrator=True))
 
 
@@ -45,7 +45,7 @@ def values(call: Caller, path: str, name: str) -> list[str]:
 
 
 def test_allocated_gpus_of_the_past_are_summed_over_the_workloads_of_a_project(
-    boss: Caller, vision: Project
+    admin: Caller, vision: Project
 ) -> None:
     went(
         WorkloadFactory.create(project=vision, gpus=2, cpu_cores=0.5, memory_bytes=3 * 10**9),
@@ -57,12 +57,12 @@ def test_allocated_gpus_of_the_past_are_summed_over_the_workloads_of_a_project(
     went(WorkloadFactory.create(project=vision, gpus=1), (0.5, Phase.RUNNING), (3.5, Phase.FAILED))
     went(WorkloadFactory.create(project=vision, gpus=4), (-9, Phase.PENDING))
     project = f"/org-unit/projects/{vision.pk}"
-    assert values(boss, project, "GPU_ALLOCATION") == ["3", "1", "3", "2"]
+    assert values(admin, project, "GPU_ALLOCATION") == ["3", "1", "3", "2"]
     department = f"/org-unit/departments/{vision.department_id}"
-    assert values(boss, department, "GPU_ALLOCATION") == ["3", "1", "3", "2"]
-    assert values(boss, f"/clusters/{vision.cluster_id}", "ALLOCATED_GPU") == ["3", "1", "3", "2"]
-    assert values(boss, department, "CPU_ALLOCATION_MILLICORES")[0] == "800"
-    assert values(boss, project, "CPU_MEMORY_ALLOCATION_MB")[0] == "3300"
+    assert values(admin, department, "GPU_ALLOCATION") == ["3", "1", "3", "2"]
+    assert values(admin, f"/clusters/{vision.cluster_id}", "ALLOCATED_GPU") == ["3", "1", "3", "2"]
+    assert values(admin, department, "CPU_ALLOCATION_MILLICORES")[0] == "800"
+    assert values(admin, project, "CPU_MEMORY_ALLOCATION_MB")[0] == "3300"
 
 
 def test_metrics_of_a_project_are_not_told_to_strangers(vision: Project) -> None:
@@ -73,7 +73,7 @@ def test_metrics_of_a_project_are_not_told_to_strangers(vision: Project) -> None
         assert Caller(someone)("GET", f"/org-unit/{path}/{pk}/metrics?{asked}")[0] == status
 
 
-def test_quotas_of_the_past_are_refused_by_metrics(boss: Caller, vision: Project) -> None:
+def test_quotas_of_the_past_are_refused_by_metrics(admin: Caller, vision: Project) -> None:
     asked = urlencode({**ASKED, "metricType": "GPU_QUOTA"})
-    status, refused = boss("GET", f"/org-unit/projects/{vision.pk}/metrics?{asked}")
+    status, refused = admin("GET", f"/org-unit/projects/{vision.pk}/metrics?{asked}")
     assert (status, "GPU_ALLOCATION" in refused["details"]) == (501, True)

@@ -34,7 +34,8 @@ class Line:
 
 
 def read_forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Line]:
-    """Lines from ``start``. A last line without a line break counts only if ``unfinished``."""
+    """Yield the lines from ``start``. A last line without a line break counts only if
+    ``unfinished``."""
     start = max(start, first_offset(stream))
     with Index(stream) as index:
         for offset, data in _parts_forward(stream, start, unfinished=unfinished):
@@ -42,14 +43,14 @@ def read_forward(stream: Stream, start: int, *, unfinished: bool) -> Iterator[Li
 
 
 def read_backward(stream: Stream, end: int) -> Iterator[Line]:
-    """Lines that end at or before ``end``, last one first."""
+    """Yield the lines that end at or before ``end``, last one first."""
     with Index(stream) as index:
         for offset, data in _parts_backward(stream, end):
             yield Line(stream.rank, index.time_at(offset), offset, offset + len(data), data)
 
 
 def last_line_end(stream: Stream, *, unfinished: bool) -> int:
-    """The end of the last line. One without a line break counts only if ``unfinished``."""
+    """Return the end of the last line. One without a line break counts only if ``unfinished``."""
     end = size(stream)
     if unfinished or not end or read_output(stream, end - 1, 1) == b"\n":
         return end
@@ -57,19 +58,19 @@ def last_line_end(stream: Stream, *, unfinished: bool) -> int:
 
 
 def line_start(stream: Stream, offset: int) -> int:
-    """The start of the line that contains the byte at ``offset``."""
+    """Return the start of the line that contains the byte at ``offset``."""
     base = max(offset - LONGEST, 0)
     return line_start_in_block(read_output(stream, base, offset - base), base, offset + 1)
 
 
 def next_line_start(stream: Stream, offset: int) -> int:
-    """Where the first line begins that does so at ``offset`` or later."""
+    """Return the start of the first line at ``offset`` or later."""
     base = max(offset - LONGEST, 0)
     return next_line_start_in_block(read_output(stream, base, 2 * LONGEST), base, offset)
 
 
 def line_start_in_block(block: bytes, base: int, end: int) -> int:
-    """The start of the line that ends at ``end``, in a block that begins at ``base``."""
+    """Return the start of the line that ends at ``end``, in a block that begins at ``base``."""
     cut = (end - 1) // GRID * GRID
     floor = max(cut - GRID, base)
     if (line_break := block.rfind(b"\n", floor - base, end - 1 - base)) >= 0:
@@ -88,7 +89,7 @@ def next_line_start_in_block(block: bytes, base: int, offset: int) -> int:
 
 
 def split_line(line: bytes, offset: int) -> Iterator[bytes]:
-    """The parts of a line at ``offset``: several if it is long."""
+    """Yield the parts of a line at ``offset``: several if it is long."""
     cuts = range(_first_cut(offset) - offset, len(line), GRID)
     for start, end in pairwise([0, *cuts, len(line)]):
         yield line[start:end]

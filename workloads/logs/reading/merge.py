@@ -74,7 +74,7 @@ def window_after(
     unfinished: bool = False,
     lines: Reader | None = None,
 ) -> Window:
-    """The first lines after the cursor."""
+    """Return the first lines after the cursor."""
     start = {stream.rank: cursor.get(stream.rank, 0) for stream in streams}
     reader = lines or partial(read_forward, unfinished=unfinished)
     sources = [reader(stream, start[stream.rank]) for stream in streams]
@@ -86,7 +86,7 @@ def window_after(
 def window_around(
     streams: Sequence[Stream], cursor: Cursor, *, earlier: Reader, later: Reader
 ) -> Window:
-    """The lines on both sides of the cursor."""
+    """Return the lines on both sides of the cursor."""
     previous = window_before(streams, cursor, limit=WINDOW // 4, lines=earlier)
     following = window_after(streams, cursor, limit=WINDOW // 2, lines=later)
     lines = previous.lines + following.lines
@@ -95,7 +95,7 @@ def window_around(
 
 
 def merge_all_lines(streams: Iterable[Stream]) -> Iterator[Line]:
-    """All lines, oldest first, for a download."""
+    """Return all lines, oldest first, for a download."""
     return merge(*(read_forward(stream, 0, unfinished=True) for stream in streams), key=_order)
 
 
@@ -115,7 +115,7 @@ def _take_window(lines: Iterable[Line], limit: int) -> tuple[list[Line], bool]:
 
 
 def encode_cursor(cursor: Cursor) -> str:
-    """A cursor as text for an address: ``0.1k-1.9z``."""
+    """Return a cursor as text for an address: ``0.1k-1.9z``."""
     return "-".join(f"{rank}.{_base36(offset)}" for rank, offset in sorted(cursor.items()))
 
 

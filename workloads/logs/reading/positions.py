@@ -10,13 +10,13 @@ from workloads.logs.store import Index, Stream, size
 
 
 def line_order(stream: Stream, offset: int) -> tuple[datetime, int]:
-    """The sort key of a line among those of all ranks."""
+    """Return the sort key of a line among those of all ranks."""
     with Index(stream) as index:
         return index.time_at(offset), stream.rank
 
 
 def cursor_at_line(streams: Collection[Stream], rank: int, offset: int) -> Cursor:
-    """The cursor just before the line of ``rank`` at ``offset``."""
+    """Return the cursor just before the line of ``rank`` at ``offset``."""
     own = next(stream for stream in streams if stream.rank == rank)
     moment, _ = line_order(own, offset)
     cursor = {s.rank: _start_at_time(s, moment, behind=s.rank < rank) for s in streams}
@@ -24,7 +24,7 @@ def cursor_at_line(streams: Collection[Stream], rank: int, offset: int) -> Curso
 
 
 def cursor_at_time(streams: Iterable[Stream], moment: datetime) -> Cursor:
-    """The cursor just before the first line that was collected at ``moment`` or later."""
+    """Return the cursor just before the first line that was collected at ``moment`` or later."""
     return {stream.rank: _start_at_time(stream, moment, behind=False) for stream in streams}
 
 

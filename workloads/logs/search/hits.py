@@ -1,8 +1,8 @@
 """Count the matching lines in the streams of several ranks, and find the next one.
 
-Counting continues from request to request: the counts are cached for the next one, whoever makes
-it. So a log that was searched is not read again for the next step, and of a growing log only new
-lines are.
+Counting continues from request to request: the counts are cached for the next one, whichever user
+makes it. So a log that was searched is not read again for the next step, and of a growing log only
+new lines are read.
 """
 
 import hashlib
