@@ -25,7 +25,7 @@ class Account:
         api.create(SPACE, {"apiVersion": "v1", "kind": "Namespace", **meta})
         self._accounts = f"{SPACE}/{self.name}/serviceaccounts"
         api.create(self._accounts, {"apiVersion": "v1", "kind": "ServiceAccount", **meta})
-        role, binding = yaml.safe_load_all(rbac.manifest(self.user))
+        role, binding = yaml.safe_load_all(rbac.render_manifest(self.user))
         role["metadata"] = binding["metadata"] = {"name": self.name}
         binding["roleRef"]["name"] = self.name
         self._role = role

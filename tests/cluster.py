@@ -6,7 +6,7 @@ from pathlib import Path
 from engines.base import Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
-from engines.kubernetes.cluster.discovery import kinds_here, served
+from engines.kubernetes.cluster.discovery import existing_job_kinds, served_resources
 from engines.kubernetes.cluster.queues import API, QUEUES
 from engines.kubernetes.labels import INSTALLATION, WORKLOAD
 from engines.kubernetes.objects import NAMESPACES
@@ -37,7 +37,7 @@ class RealCluster:
     def disown(self) -> None:
         """Take the label of their installation from namespaces and queues: their Trainyard was that
         of an earlier run."""
-        kinds = [NAMESPACES, *([QUEUES] if "queues" in served(self.api, API) else [])]
+        kinds = [NAMESPACES, *([QUEUES] if "queues" in served_resources(self.api, API) else [])]
         for kind in kinds:
             for item in self.api.items(kind, labelSelector=INSTALLATION):
                 path = f"{kind}/{item['metadata']['name']}"
@@ -53,7 +53,11 @@ class RealCluster:
 
     def jobs(self, workload: str) -> list[Manifest]:
         """Return the jobs of a workload, of all kinds."""
-        return [job for kind in kinds_here(self.api) for job in self.of(workload, kind.everywhere)]
+        return [
+            job
+            for kind in existing_job_kinds(self.api)
+            for job in self.of(workload, kind.cluster_path)
+        ]
 
     def pods(self, workload: str) -> list[Manifest]:
         """Return the pods of a workload."""
@@ -65,7 +69,7 @@ class RealCluster:
 
     def wipe(self, namespace: str) -> None:
         """Delete what an interrupted test left in a namespace, and wait until it is empty."""
-        for kind in kinds_here(self.api):
+        for kind in existing_job_kinds(self.api):
             for job in self.api.items(kind.path(namespace, "").removesuffix("/")):
                 path = kind.path(namespace, job["metadata"]["name"])
                 self.api.delete(path, propagationPolicy="Background")

@@ -27,12 +27,12 @@ from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
 from engines.kubernetes.jobs import JobKind, is_suspended, suspension
-from engines.kubernetes.labels import belongs_to_run, run_of
+from engines.kubernetes.labels import is_our_job, run_number
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
-from engines.kubernetes.manifests.job import IMAGES, manifests, masked
+from engines.kubernetes.manifests.job import IMAGES, manifests, mask_secrets
 from engines.kubernetes.manifests.pod.fetchers import Images
-from engines.kubernetes.manifests.tools import object_of
+from engines.kubernetes.manifests.tools import tool_object_name
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.job import JobView
@@ -77,10 +77,10 @@ class KubernetesEngine:
         self._installation = installation
         self._usage = UsageReader(api, prefix=prefix, prometheus=prometheus)
         self._streams = LogStreams(api, streams=log_streams, on_end=self._wake)
-        self._inventory = Inventory(api, self._pods)
-        self._now = Lookup(api, prefix)
+        self._inventory = Inventory(api, self._watched_pods)
+        self._lookup = Lookup(api, prefix)
         self._guard = PrefixGuard(api, prefix, installation)
-        self._submitter = Submitter(api, self._now, self._manifests, self._guard)
+        self._submitter = Submitter(api, self._lookup, self._manifests, self._guard)
         self._watcher: Watcher | None = None
         self._memory = Memory()
 
@@ -90,7 +90,7 @@ class KubernetesEngine:
     def nodes(self) -> tuple[NodeInfo, ...]:
         return self._inventory.nodes()
 
-    def _pods(self) -> list[Manifest] | None:
+    def _watched_pods(self) -> list[Manifest] | None:
         """The pods of workloads, if a watch in this process knows them."""
         watcher = self._watcher
         if watcher is None:
@@ -111,10 +111,10 @@ class KubernetesEngine:
 
     def keep_queues(self, wanted: Wanted) -> None:
         self._guard.check()
-        queues.keep(self._api, self._prefix, wanted, installation=self._installation)
+        queues.update_queues(self._api, self._prefix, wanted, installation=self._installation)
 
     def render(self, launch: Launch) -> list[Manifest]:
-        return masked(self._manifests(launch))
+        return mask_secrets(self._manifests(launch))
 
     def _manifests(self, launch: Launch) -> list[Manifest]:
         return manifests(
@@ -132,15 +132,13 @@ class KubernetesEngine:
         hopeless = HopelessJobs(self._api)
 
         def on_change(uid: UUID, snapshot: Snapshot) -> None:
-            if snapshot.job is None or belongs_to_run(
-                self._prefix, snapshot.job, self._installation
-            ):
+            if snapshot.job is None or is_our_job(self._prefix, snapshot.job, self._installation):
                 self._streams.on_change(uid, snapshot)
                 hopeless.on_change(uid, snapshot)
 
         def restore(kind: JobKind, job: Manifest) -> bool:
-            ours = belongs_to_run(self._prefix, job, self._installation)
-            return ours and self._now.restore(kind, job)
+            ours = is_our_job(self._prefix, job, self._installation)
+            return ours and self._lookup.restore_labels(kind, job)
 
         watcher = self._watcher = Watcher(
             self._api,
@@ -149,7 +147,7 @@ class KubernetesEngine:
             restore=restore,
             before=self._memory.take(),
         )
-        self._streams.wake()
+        self._streams.keep_open()
         try:
             with closing(iter(watcher)) as observations:
                 for observation in observations:
@@ -159,7 +157,7 @@ class KubernetesEngine:
         finally:
             if self._watcher is watcher:
                 self._watcher = None
-                self._streams.rest()
+                self._streams.close_later()
                 self._memory.keep(watcher.snapshots)
 
     def events(self) -> list[ClusterEvent]:
@@ -167,7 +165,7 @@ class KubernetesEngine:
         return [events.popleft() for _ in range(len(events))] if events else []
 
     def observe(self, handle: Handle) -> Observation | None:
-        snapshot = self._now.snapshot(handle)
+        snapshot = self._lookup.snapshot(handle)
         observation = snapshot.observation if snapshot else None
         if snapshot is None or observation is None:
             return None
@@ -175,14 +173,14 @@ class KubernetesEngine:
 
     def stop(self, handle: Handle, *, run: int) -> None:
         for _ in range(TRIES):
-            present = self._now.job(handle)
-            if present is None or run_of(present[1]) != run:
+            present = self._lookup.job(handle)
+            if present is None or run_number(present[1]) != run:
                 return
             kind, job = present
             if is_suspended(job):
-                self._end_ephemeral(handle)
+                self._remove_ephemeral_claims(handle)
                 return
-            if JobView.at(kind, job, ()).observation().phase in TERMINAL:
+            if JobView.from_objects(kind, job, ()).observation().phase in TERMINAL:
                 return
             version = job["metadata"]["resourceVersion"]
             wish = {
@@ -190,41 +188,41 @@ class KubernetesEngine:
                 "spec": suspension(kind),
             }
             try:
-                self._api.merge(self._now.path(kind, handle), wish)
+                self._api.merge(self._lookup.path(kind, handle), wish)
             except NotFound:
                 return
             except Conflict:
                 continue
-            self._end_ephemeral(handle)
+            self._remove_ephemeral_claims(handle)
             return
         raise EngineUnavailable(f"{handle.name} changes all the time; retrying.")
 
-    def _end_ephemeral(self, handle: Handle) -> None:
-        objects.remove_claims(self._api, handle, self._now.namespace(handle), ephemeral=True)
+    def _remove_ephemeral_claims(self, handle: Handle) -> None:
+        objects.remove_claims(self._api, handle, self._lookup.namespace(handle), ephemeral=True)
 
     def delete(self, handle: Handle, *, at_rest: Callable[[], None] | None = None) -> None:
         """The job is gone once its pods and services are, which may take their grace period.
         ``EngineUnavailable`` while somebody else's finalizer holds it."""
         kept = []
-        for kind in discovery.kinds_here(self._api):
-            path = self._now.path(kind, handle)
+        for kind in discovery.existing_job_kinds(self._api):
+            path = self._lookup.path(kind, handle)
             left = self._api.delete(path, propagationPolicy="Foreground")
-            kept += objects.finalizers(left) if left else []
-        objects.remove(self._api, handle, self._now.namespace(handle))
+            kept += objects.foreign_finalizers(left) if left else []
+        objects.remove_objects(self._api, handle, self._lookup.namespace(handle))
         if kept:
-            raise objects.held(kept)
+            raise objects.finalizer_error(kept)
 
     def news(self) -> set[UUID]:
         pods = self._usage.refresh()
         uids = self._streams.news()
         if pods and self._watcher:
-            uids |= {uid for uid, one in self._watcher.snapshots.items() if pods & one.names}
+            uids |= {uid for uid, one in self._watcher.snapshots.items() if pods & one.pod_names}
         return uids
 
     def logs(self, handle: Handle, *, run: int) -> list[Log]:
         if self._watcher is None:
-            self._streams.on_change(handle.workload_id, self._now.snapshot(handle) or Snapshot())
-            self._streams.rest()
+            self._streams.on_change(handle.workload_id, self._lookup.snapshot(handle) or Snapshot())
+            self._streams.close_later()
         return self._streams.logs(handle.workload_id, run)
 
     def read_log(
@@ -233,20 +231,20 @@ class KubernetesEngine:
         return self._streams.read(handle.workload_id, log, cursor, limit)
 
     def exec(self, handle: Handle, *, rank: int, argv: Sequence[str]) -> Session:
-        pod = self._now.pod(handle, rank)
+        pod = self._lookup.running_pod(handle, rank)
         return PodSession(self._api, pod.path, pod.kind.container, argv)
 
     def address(self, handle: Handle, tool: Tool) -> str:
-        host = str(self._now.pod(handle, tool.pod.rank).status.get("hostIP", ""))
-        name = object_of(job_name(handle), tool)
-        return objects.address(self._api, self._now.namespace(handle), name, tool, host)
+        host = str(self._lookup.running_pod(handle, tool.pod.rank).status.get("hostIP", ""))
+        name = tool_object_name(job_name(handle), tool)
+        return objects.tool_url(self._api, self._lookup.namespace(handle), name, tool, host)
 
     def dial(self, handle: Handle, *, rank: int, port: int) -> socket.socket:
-        return forward(self._api, self._now.pod(handle, rank).path, port)
+        return forward(self._api, self._lookup.running_pod(handle, rank).path, port)
 
     def usage(self, handle: Handle, *, run: int, after: datetime | None) -> list[UsageSample]:
         """Only samples of workloads that a watch in this process knows: sampling is for
         what runs."""
         snapshot = self._watcher.snapshots.get(handle.workload_id) if self._watcher else None
         job = snapshot.job_view if snapshot else None
-        return self._usage.read(job, after) if job and run_of(job.manifest) == run else []
+        return self._usage.read(job, after) if job and run_number(job.manifest) == run else []

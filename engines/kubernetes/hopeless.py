@@ -16,7 +16,7 @@ from engines.kubernetes.labels import GAVE_UP
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.watch.snapshot import Snapshot
 
-AGAIN = (
+RESUMED = (
     "Someone resumed the job on the cluster. It has failed permanently, so it is suspended again."
 )
 log = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ class HopelessJobs:
         self._hopeless: dict[UUID, Snapshot] = {}
 
     def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
-        if not snapshot.is_over and (fetches(snapshot) or given_up(snapshot)):
+        if not snapshot.is_over and (fetches_data(snapshot) or give_up_reason(snapshot)):
             self._hopeless[uid] = snapshot
 
     def suspend(self) -> list[ClusterEvent]:
@@ -40,9 +40,9 @@ class HopelessJobs:
         self._hopeless = {}
         events = []
         for uid, snapshot in changed.items():
-            before = given_up(snapshot)
+            before = give_up_reason(snapshot)
             view = snapshot.job_view
-            if view is None or view.is_suspended or not (why := before or view.hopeless):
+            if view is None or view.is_suspended or not (why := before or view.fetch_failure):
                 continue
             meta = view.manifest["metadata"]
             wish = {
@@ -59,17 +59,17 @@ class HopelessJobs:
                 continue
             if before:
                 key = f"resumed {meta['uid']} {meta['resourceVersion']}"
-                events.append(ClusterEvent(uid, key, datetime.now(UTC), "Resumed", AGAIN))
+                events.append(ClusterEvent(uid, key, datetime.now(UTC), "Resumed", RESUMED))
         return events
 
 
-def given_up(snapshot: Snapshot) -> str:
+def give_up_reason(snapshot: Snapshot) -> str:
     """Why the job was given up, in words; empty if it was not."""
     notes = (snapshot.job or {}).get("metadata", {}).get("annotations") or {}
     return str(notes.get(GAVE_UP, ""))
 
 
-def fetches(snapshot: Snapshot) -> bool:
+def fetches_data(snapshot: Snapshot) -> bool:
     """Whether pods of the job fetch data before they run. The pods are looked at, not the job,
     because a foreign job with our label may have any shape."""
     return snapshot.job is not None and any(

@@ -49,7 +49,7 @@ class JobKind:
         return f"{self.group}/{self.version}"
 
     @property
-    def everywhere(self) -> str:
+    def cluster_path(self) -> str:
         return f"/apis/{self.api_version}/{self.plural}"
 
     def path(self, namespace: str, name: str) -> str:
@@ -97,14 +97,14 @@ PLAIN_JOB = replace(
 )
 
 
-def job_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
+def job_kind_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
     """The kind of job for a spec. ``plain``: the cluster runs single pods as batch/v1 Jobs."""
     if spec.distributed_framework:
         return KINDS[spec.distributed_framework]
     return PLAIN_JOB if plain else LONE_MASTER
 
 
-def kind_of(kind: JobKind, job: Manifest) -> JobKind:
+def actual_kind(kind: JobKind, job: Manifest) -> JobKind:
     """How to read a job: a PyTorchJob without workers may be one of ours with a single rank."""
     alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {LONE_MASTER.worker}
     return LONE_MASTER if alone else kind

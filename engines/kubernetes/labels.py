@@ -6,7 +6,7 @@ KAI's are in ``manifests/pod/scheduling.py``.
 from uuid import UUID
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.names import namespace_of
+from engines.kubernetes.names import project_namespace
 
 # labels
 WORKLOAD = "trainyard.io/workload"
@@ -16,7 +16,7 @@ EPHEMERAL = "trainyard.io/ephemeral"  # label of claims that are removed when th
 QUEUES_OF = "trainyard.io/queues-of"  # label of the queues that one Trainyard made
 TOOL = "trainyard.io/tool"  # label of what leads to a tool
 FIELD = "trainyard.io/field"  # annotation: path of the tool in the spec
-USERS = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
+USER_LINE = "trainyard.io/passwd"  # annotation: a passwd line, since ssh needs a name for its user
 # annotations
 RUN = "trainyard.io/run"
 NAME = "trainyard.io/name"
@@ -37,7 +37,7 @@ def annotations(launch: Launch) -> dict[str, str]:
     return notes | ({SUBMITTED_BY: launch.submitted_by} if launch.submitted_by else {})
 
 
-def workload_of(labels: dict[str, str]) -> UUID | None:
+def parse_workload_id(labels: dict[str, str]) -> UUID | None:
     """The workload of an object; ``None`` if it only looks like ours."""
     try:
         return UUID(labels[WORKLOAD])
@@ -45,26 +45,26 @@ def workload_of(labels: dict[str, str]) -> UUID | None:
         return None
 
 
-def run_of(job: Manifest) -> int:
+def run_number(job: Manifest) -> int:
     text = (job["metadata"].get("annotations") or {}).get(RUN, "")
     return int(text) if text.isdigit() else 1
 
 
-def belongs_to_run(prefix: str, job: Manifest, installation: str = "") -> bool:
+def is_our_job(prefix: str, job: Manifest, installation: str = "") -> bool:
     """Whether the Trainyard with this prefix created the job. Another one may use the same cluster
     with a similar prefix; it then reads and ends its jobs itself."""
     meta = job["metadata"]
     project = str((meta.get("labels") or {}).get(PROJECT, ""))
-    ours = meta.get("namespace") == namespace_of(project, prefix)
-    return ours and not belongs_to_another(job, installation)
+    ours = meta.get("namespace") == project_namespace(project, prefix)
+    return ours and not is_marked_by_another(job, installation)
 
 
-def belongs_to_another(item: Manifest, installation: str) -> bool:
+def is_marked_by_another(item: Manifest, installation: str) -> bool:
     """Whether the object is marked as another Trainyard's. Unmarked objects date from before there
     were marks, and count as ours."""
     mark = (item["metadata"].get("labels") or {}).get(INSTALLATION, "")
     return bool(mark and installation) and mark != installation
 
 
-def mark_object(installation: str) -> dict[str, str]:
+def installation_labels(installation: str) -> dict[str, str]:
     return {INSTALLATION: installation} if installation else {}

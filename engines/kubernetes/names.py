@@ -6,7 +6,7 @@ from engines.base import Handle, Launch
 from spec.values.names import object_name
 from spec.workload import Role
 
-HEAD = 54  # longest start of a name that leaves room for the tail in a label value
+LONGEST_START = 54  # longest start of a name that leaves room for the tail in a label value
 
 
 def job_name(handle: Handle) -> str:
@@ -26,30 +26,30 @@ def claim_name(launch: Launch, source: Role, number: int) -> str:
     return f"{job_name(launch.handle)}-{source}-volume-{number}"
 
 
-def namespace_of(project: str, prefix: str) -> str:
+def project_namespace(project: str, prefix: str) -> str:
     return f"{prefix}{project}"
 
 
 def project_queue(project: str, prefix: str) -> str:
     """The name of a project's queue, and the value of the label by which KAI finds it."""
-    return _queue("project", project, prefix)
+    return _queue_name("project", project, prefix)
 
 
 def department_queue(department: str, prefix: str) -> str:
-    return _queue("department", department, prefix)
+    return _queue_name("department", department, prefix)
 
 
-def queues_of(prefix: str) -> str:
+def queue_label_value(prefix: str) -> str:
     """The label value of this prefix's queues: a hash, because a prefix may end in a hyphen and a
     label value must not."""
-    return _tail(prefix)
+    return _short_hash(prefix)
 
 
-def _queue(kind: str, name: str, prefix: str) -> str:
+def _queue_name(kind: str, name: str, prefix: str) -> str:
     """A queue's name. Queues are cluster-wide: a department may be named like a project, and prefix
     plus name may read like another pair. The hashed tail tells them apart."""
-    return f"{prefix}{name}"[:HEAD].rstrip("-") + f"-{_tail(kind, prefix, name)}"
+    return f"{prefix}{name}"[:LONGEST_START].rstrip("-") + f"-{_short_hash(kind, prefix, name)}"
 
 
-def _tail(*parts: str) -> str:
+def _short_hash(*parts: str) -> str:
     return sha256("/".join(parts).encode()).hexdigest()[:8]

@@ -13,8 +13,8 @@ from engines.kubernetes.labels import (
     INSTALLATION,
     TOOL,
     WORKLOAD,
-    belongs_to_another,
-    mark_object,
+    installation_labels,
+    is_marked_by_another,
 )
 from engines.kubernetes.manifests.pod.pulls import TYPE as PULLS
 from engines.kubernetes.names import job_name
@@ -24,9 +24,9 @@ from spec.problems.causes import Cause, CauseKind
 from spec.tools import Tool
 
 NAMESPACES = "/api/v1/namespaces"
-OF_THE_SERVER = {"foregroundDeletion", "orphan"}  # finalizers of Kubernetes itself
+SERVER_FINALIZERS = {"foregroundDeletion", "orphan"}  # finalizers of Kubernetes itself
 TRIES = 5  # to mark a namespace that others change at the same time
-FOLDERS = {
+COLLECTION_PATHS = {
     "Secret": "/api/v1/namespaces/{}/secrets",
     "PersistentVolumeClaim": "/api/v1/namespaces/{}/persistentvolumeclaims",
     "Service": "/api/v1/namespaces/{}/services",
@@ -34,8 +34,8 @@ FOLDERS = {
 }
 
 
-def folder(kind: str, space: str) -> str:
-    return FOLDERS[kind].format(space)
+def collection_path(kind: str, space: str) -> str:
+    return COLLECTION_PATHS[kind].format(space)
 
 
 def claim_namespace(api: Api, space: Manifest) -> None:
@@ -53,11 +53,11 @@ def claim_namespace(api: Api, space: Manifest) -> None:
             if present is None:
                 api.create(NAMESPACES, space)
                 return
-            if belongs_to_another(present, installation):
-                raise EngineRefused(taken([meta["name"]]))
+            if is_marked_by_another(present, installation):
+                raise EngineRefused(explain_taken_namespaces([meta["name"]]))
             if installation and INSTALLATION not in (present["metadata"].get("labels") or {}):
                 version = present["metadata"]["resourceVersion"]
-                marks = {"resourceVersion": version, "labels": mark_object(installation)}
+                marks = {"resourceVersion": version, "labels": installation_labels(installation)}
                 with suppress(Denied):  # the right is optional: without it, it stays unmarked
                     api.merge(path, {"metadata": marks})
             return
@@ -66,7 +66,7 @@ def claim_namespace(api: Api, space: Manifest) -> None:
     raise EngineUnavailable(f"The namespace {meta['name']} keeps changing.")
 
 
-def taken(names: Sequence[str]) -> str:
+def explain_taken_namespaces(names: Sequence[str]) -> str:
     """Explain why namespaces of another Trainyard are left alone, and what to do."""
     one = len(names) == 1
     spaces = f"The namespace {names[0]} belongs" if one else f"{', '.join(names)} belong"
@@ -77,15 +77,15 @@ def taken(names: Sequence[str]) -> str:
     )
 
 
-def make(api: Api, item: Manifest) -> None:
+def create_object(api: Api, item: Manifest) -> None:
     """Create an object, idempotently. ``EngineRefused`` names the field of the spec it concerns."""
     meta = item["metadata"]
-    path = folder(item["kind"], meta["namespace"])
+    path = collection_path(item["kind"], meta["namespace"])
     if item["kind"] != "PersistentVolumeClaim":
         try:
             api.apply(f"{path}/{meta['name']}", item)
         except EngineRefused as error:
-            raise EngineRefused(str(error), field=_place(item, error.field)) from error
+            raise EngineRefused(str(error), field=_object_field(item, error.field)) from error
         return
     try:
         api.create(path, item)
@@ -94,10 +94,10 @@ def make(api: Api, item: Manifest) -> None:
         if claim is None or claim["metadata"].get("deletionTimestamp"):
             raise EngineUnavailable(f"The claim {meta['name']} is still being deleted.") from None
     except EngineRefused as error:
-        raise EngineRefused(str(error), field=_field(meta["name"])) from error
+        raise EngineRefused(str(error), field=_claim_field(meta["name"])) from error
 
 
-def _place(item: Manifest, refused: str) -> str:
+def _object_field(item: Manifest, refused: str) -> str:
     """The field of the spec that an object comes from."""
     tool = item["metadata"].get("annotations", {}).get(FIELD)
     if not tool:
@@ -107,7 +107,7 @@ def _place(item: Manifest, refused: str) -> str:
     return f"{tool}.externalUrl" if item["kind"] == "Ingress" else str(tool)
 
 
-def _field(claim: str) -> str:
+def _claim_field(claim: str) -> str:
     """The field behind a claim: ``mnist-8f14e45f-worker-volume-0`` is the workers' first. A claim
     with a name of its own could belong to any role."""
     match claim.rsplit("-", 3):
@@ -120,26 +120,26 @@ def remove_claims(api: Api, handle: Handle, space: str, *, ephemeral: bool = Fal
     """Delete the workload's claims, or only the ephemeral ones. They disappear with the last pod
     that uses them."""
     selector = f"{WORKLOAD}={handle.workload_id}" + (f",{EPHEMERAL}=true" if ephemeral else "")
-    path = folder("PersistentVolumeClaim", space)
-    for claim in _ours(api, path, selector):
+    path = collection_path("PersistentVolumeClaim", space)
+    for claim in _list_objects(api, path, selector):
         api.delete(f"{path}/{claim['metadata']['name']}")
 
 
-def remove(api: Api, handle: Handle, space: str) -> None:
+def remove_objects(api: Api, handle: Handle, space: str) -> None:
     with suppress(Denied):  # then none was created either
         for part in ("env", "pull"):
-            api.delete(f"{folder('Secret', space)}/{job_name(handle)}-{part}")
+            api.delete(f"{collection_path('Secret', space)}/{job_name(handle)}-{part}")
     remove_claims(api, handle, space)
     for kind in ("Ingress", "Service"):
-        remove_tools(api, handle, folder(kind, space))
+        remove_tools(api, handle, collection_path(kind, space))
 
 
-def finalizers(job: Manifest) -> list[str]:
+def foreign_finalizers(job: Manifest) -> list[str]:
     """Other people's finalizers, which delay the deletion until their owner removes them."""
-    return sorted(set(job["metadata"].get("finalizers") or ()) - OF_THE_SERVER)
+    return sorted(set(job["metadata"].get("finalizers") or ()) - SERVER_FINALIZERS)
 
 
-def held(names: Sequence[str]) -> EngineUnavailable:
+def finalizer_error(names: Sequence[str]) -> EngineUnavailable:
     title = f"The job is kept on the cluster by the finalizer {' and '.join(names)}"
     todo = "Whoever added it must remove it. If this persists, ask the administrator."
     cause = Cause(CauseKind.OTHER, title, todo, own_reason=Reason.CLUSTER_UNAVAILABLE)
@@ -147,11 +147,11 @@ def held(names: Sequence[str]) -> EngineUnavailable:
 
 
 def remove_tools(api: Api, handle: Handle, path: str) -> None:
-    for item in _ours(api, path, f"{WORKLOAD}={handle.workload_id},{TOOL}"):
+    for item in _list_objects(api, path, f"{WORKLOAD}={handle.workload_id},{TOOL}"):
         api.delete(f"{path}/{item['metadata']['name']}")
 
 
-def _ours(api: Api, path: str, selector: str) -> list[Manifest]:
+def _list_objects(api: Api, path: str, selector: str) -> list[Manifest]:
     """The matching objects; none if we may not list them."""
     try:
         return api.items(path, labelSelector=selector)
@@ -159,23 +159,23 @@ def _ours(api: Api, path: str, selector: str) -> list[Manifest]:
         return []
 
 
-def address(api: Api, space: str, name: str, tool: Tool, host_ip: str) -> str:
+def tool_url(api: Api, space: str, name: str, tool: Tool, host_ip: str) -> str:
     """The URL of a tool that is reached directly, without a path; empty if it is reached through
     Trainyard. ``host_ip`` is the address of the tool's node."""
     kind = tool.connection.connection_type
     if kind is ConnectionType.CLUSTER_IP:
         return ""
     if kind is ConnectionType.EXTERNAL_URL:
-        spec = api.get(f"{folder('Ingress', space)}/{name}")["spec"]
+        spec = api.get(f"{collection_path('Ingress', space)}/{name}")["spec"]
         return f"{'https' if spec.get('tls') else 'http'}://{spec['rules'][0]['host']}"
-    service = api.get(f"{folder('Service', space)}/{name}")
+    service = api.get(f"{collection_path('Service', space)}/{name}")
     port = service["spec"]["ports"][0]
     if kind is ConnectionType.NODE_PORT:
         return f"http://{host_ip}:{port['nodePort']}"
-    return f"http://{_balancer(service)}:{port['port']}"
+    return f"http://{_load_balancer_address(service)}:{port['port']}"
 
 
-def _balancer(service: dict[str, Any]) -> str:
+def _load_balancer_address(service: dict[str, Any]) -> str:
     addresses = service["status"].get("loadBalancer", {}).get("ingress") or []
     if not addresses:
         raise EngineUnavailable("The load balancer has no address yet.")

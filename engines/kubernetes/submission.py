@@ -9,14 +9,14 @@ from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manif
 from engines.kubernetes import objects
 from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
 from engines.kubernetes.cluster.prefix import PrefixGuard
-from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB, JobKind, job_for
-from engines.kubernetes.labels import RUN, run_of
+from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB, JobKind, job_kind_for
+from engines.kubernetes.labels import RUN, run_number
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.status.conditions import was_resumed
 from engines.kubernetes.watch.lookup import Lookup
 from spec.phases import TERMINAL, Phase
 
-GOING = "The job of the run before is being deleted."
+BEING_DELETED = "The job of the run before is being deleted."
 
 
 class Submitter:
@@ -31,15 +31,15 @@ class Submitter:
         guard: PrefixGuard,
     ) -> None:
         self._api = api
-        self._now = now
+        self._lookup = now
         self._render = render
         self._guard = guard
         self._claimed = set[str]()
 
     def submit(self, launch: Launch) -> None:
-        launch = self._as_it_began(launch)
+        launch = self._with_original_kind(launch)
         space, *others, job = self._render(launch)
-        kind = job_for(launch.spec, plain=launch.site.plain_jobs)
+        kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
         name = space["metadata"]["name"]
         path = kind.path(name, job["metadata"]["name"])
         if name not in self._claimed:
@@ -51,17 +51,17 @@ class Submitter:
         before = self._api.find(path)
         if before is None:
             objects.claim_namespace(self._api, space)  # it may have been deleted since
-        elif not self._may_start_again(launch, kind, before):
+        elif not self._may_take_over(launch, kind, before):
             return
         for item in others:
-            objects.make(self._api, item)
+            objects.create_object(self._api, item)
         if not kind.is_plain:
-            with explained(launch, kind):
+            with translate_refusal(launch, kind):
                 self._api.apply(path, job)
         elif not self._create(launch, kind, space, job):
-            raise EngineUnavailable(GOING)
+            raise EngineUnavailable(BEING_DELETED)
 
-    def _as_it_began(self, launch: Launch) -> Launch:
+    def _with_original_kind(self, launch: Launch) -> Launch:
         """Keep the kind of job that a single pod started as, even if the cluster could run it as
         the other kind by now."""
         if launch.spec.kind.is_gang:
@@ -69,7 +69,7 @@ class Submitter:
         plain = launch.site.plain_jobs
         other = LONE_MASTER if plain else PLAIN_JOB
         try:
-            present = self._api.find(self._now.path(other, launch.handle))
+            present = self._api.find(self._lookup.path(other, launch.handle))
         except Denied:
             return launch
         site = replace(launch.site, plain_jobs=not plain)
@@ -79,46 +79,46 @@ class Submitter:
         """Create the job in one call, which is all that most submissions need. ``False`` if the
         namespace does not exist yet, or a job with this name does."""
         path = kind.path(space["metadata"]["name"], "").rstrip("/")
-        with explained(launch, kind):
+        with translate_refusal(launch, kind):
             try:
                 self._api.create(path, job)
             except (Conflict, NotFound):
                 return False
         return True
 
-    def _may_start_again(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
+    def _may_take_over(self, launch: Launch, kind: JobKind, job: Manifest) -> bool:
         """Whether the job of an earlier run has stopped, so that this run can take it over."""
         if job["metadata"].get("deletionTimestamp"):
             raise EngineUnavailable("The job of this name is still being deleted.")
-        if run_of(job) >= launch.run:
+        if run_number(job) >= launch.run:
             return False
         if was_resumed(job):  # somebody resumed it on the cluster, as the requested run
             if kind.is_plain:
                 now = {"metadata": {"annotations": {RUN: str(launch.run)}}}
-                self._api.merge(self._now.path(kind, launch.handle), now)
+                self._api.merge(self._lookup.path(kind, launch.handle), now)
             return not kind.is_plain
-        view = self._now.job_view(launch.handle)
+        view = self._lookup.job_view(launch.handle)
         phase = view.observation().phase if view else None
         if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
-            self._clear(launch.handle, kind, "Foreground")
-            raise EngineUnavailable(GOING)
+            self._remove_finished_job(launch.handle, kind, "Foreground")
+            raise EngineUnavailable(BEING_DELETED)
         if phase in TERMINAL:
-            raise EngineRefused(f"Run {run_of(job)} ended as {phase}; start a new workload.")
+            raise EngineRefused(f"Run {run_number(job)} ended as {phase}; start a new workload.")
         if phase is not Phase.STOPPED:
-            raise EngineUnavailable(f"run {run_of(job)} is still ending")
+            raise EngineUnavailable(f"run {run_number(job)} is still ending")
         if kind.is_plain:  # its template cannot be changed, and no pod is left
-            self._clear(launch.handle, kind, "Background")
+            self._remove_finished_job(launch.handle, kind, "Background")
         return True
 
-    def _clear(self, handle: Handle, kind: JobKind, propagation: str) -> None:
+    def _remove_finished_job(self, handle: Handle, kind: JobKind, propagation: str) -> None:
         """Remove a finished job to make room for that of the next run."""
-        space = self._now.namespace(handle)
+        space = self._lookup.namespace(handle)
         objects.remove_claims(self._api, handle, space, ephemeral=True)
-        self._api.delete(self._now.path(kind, handle), propagationPolicy=propagation)
+        self._api.delete(self._lookup.path(kind, handle), propagationPolicy=propagation)
 
 
 @contextmanager
-def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
+def translate_refusal(launch: Launch, kind: JobKind) -> Iterator[None]:
     """Translate the refusal of a job into our words, with the field of the spec that it
     concerns."""
     try:
@@ -129,5 +129,5 @@ def explained(launch: Launch, kind: JobKind) -> Iterator[None]:
         raise EngineRefused(message, field=field) from error
     except EngineRefused as error:
         own = launch.spec.master is not None
-        field = refused_fields.ours(kind, error.field, str(error), own_master=own)
+        field = refused_fields.spec_field(kind, error.field, str(error), own_master=own)
         raise EngineRefused(str(error), field=field) from error

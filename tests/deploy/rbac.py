@@ -21,7 +21,7 @@ def text() -> str:
     own = {"name": web["name"], "namespace": web["namespace"]}
     manifests += [
         {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": own},
-        *rbac.granted(web, rbac.rules(rbac.OF_PAGES)),
+        *rbac.role_and_binding(web, rbac.rules(rbac.WEB_RIGHTS)),
     ]
     return HEAD + str(yaml.safe_dump_all(manifests, sort_keys=False))
 

@@ -14,7 +14,7 @@ from clusters.models import Connection
 from core.deletion import InUse
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.labels import labels
-from engines.kubernetes.manifests.job import manifests, masked
+from engines.kubernetes.manifests.job import manifests, mask_secrets
 from engines.kubernetes.names import pull_secret_name
 from projects.models import Project
 from spec.draft import WorkloadDraft
@@ -184,7 +184,7 @@ def test_no_page_manifest_or_event_shows_the_password(user: User, project: Proje
     launched = launch_with_secrets(workload)
     client = signed_in(user)
     assert launched.registries[0].password == HIDDEN
-    shown = [*masked(manifests(launched, prefix="t-")), launched, launch_without_secrets(workload)]
+    shown = [*mask_secrets(manifests(launched, prefix="t-")), launched, launch_without_secrets(workload)]
     preview = render_manifest(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
     texts = [str(shown), preview, str(workload.__dict__), str(list(workload.events.values()))]
     for page in (f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"):

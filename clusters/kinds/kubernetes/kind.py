@@ -18,7 +18,7 @@ from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
 from engines.kubernetes.jobs import LONE_MASTER
 from engines.kubernetes.manifests import unsupported
-from engines.kubernetes.names import namespace_of
+from engines.kubernetes.names import project_namespace
 from spec.problems.errors import Problem
 from spec.workload import WorkloadSpec
 
@@ -48,7 +48,9 @@ class KubernetesKind(ClusterKind):
     wire = KubernetesConnecting
     has_command = True
     server = "API server"
-    rights = Rights(rbac.manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml")
+    rights = Rights(
+        rbac.render_manifest, "clusters/kinds/kubernetes_rights.html", "trainyard-rights.yaml"
+    )
     has_secrets = True
     pulls_images = True
     keeps_stopped_workloads = True
@@ -110,7 +112,7 @@ class KubernetesKind(ClusterKind):
             )
 
     def namespace(self, cluster: "Cluster", project: str) -> str:
-        return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+        return project_namespace(project, KubernetesSettings.of(cluster).namespace_prefix)
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return names.missing_objects(cluster, launch)

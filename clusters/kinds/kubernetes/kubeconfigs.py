@@ -38,7 +38,7 @@ def risks_of(text: str) -> list[str]:
     Only the current context matters. ``Unusable`` says what is wrong with the text.
     """
     try:
-        document = kubeconfig.read(text)
+        document = kubeconfig.parse_kubeconfig(text)
     except kubeconfig.UnfitYaml as error:
         raise UnusableKubeconfig(f"It is not a kubeconfig. {error}") from error
     current = document.get("current-context")

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from clusters.kinds.kubernetes.settings import KubernetesSettings
 from core.words import name_first_three
 from engines.base import Claim, Launch
-from engines.kubernetes.names import namespace_of
+from engines.kubernetes.names import project_namespace
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, parse_path
 from spec.tools import tools_of
@@ -144,7 +144,7 @@ def config_maps(cluster: "Cluster", project: str) -> list[str] | None:
 
 def _namespace(cluster: "Cluster", project: str) -> str | None:
     try:
-        return namespace_of(project, KubernetesSettings.of(cluster).namespace_prefix)
+        return project_namespace(project, KubernetesSettings.of(cluster).namespace_prefix)
     except ValidationError:  # nothing can be launched until they are corrected
         return None
 

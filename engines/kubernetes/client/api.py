@@ -25,20 +25,20 @@ from websocket import (
 )
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
-from engines.kubernetes.client.outage import takes_nothing, words
+from engines.kubernetes.client.outage import explain_outage, refusing_server_cause
 
 FIELD_MANAGER = "trainyard"
 TIMEOUT = (5.0, 30.0)  # seconds to connect, and between two chunks of an answer
-READING = 10.0  # seconds for reads, which only the server itself can delay
+READ_SECONDS = 10.0  # seconds for reads, which only the server itself can delay
 JSON = "application/json"
 MERGE = "application/merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-ALL = "application/json, */*"
-NAMES = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
-PLAIN = {"Accept": ALL, "Content-Type": JSON}
+ACCEPT_ANY = "application/json, */*"
+ACCEPT_METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
+JSON_HEADERS = {"Accept": ACCEPT_ANY, "Content-Type": JSON}
 RENEW_SECONDS = 10.0  # seconds between two requests for credentials from a plugin
-PAGE = 500  # items per page of a list
-CHANNELS = "v4.channel.k8s.io"
+PAGE_SIZE = 500  # items per page of a list
+CHANNEL_PROTOCOL = "v4.channel.k8s.io"
 UNAUTHORIZED = 401
 UNAVAILABLE = {UNAUTHORIZED, 408, 429}  # and all 5xx; a revoked token may be renewed
 Query = Mapping[str, str | int]
@@ -71,7 +71,7 @@ class Api:
         self._client = client
         self._renew = renew
         self._renewing = Lock()
-        self._renewed = -inf
+        self._renewed_at = -inf
 
     @property
     def address(self) -> str:
@@ -83,24 +83,24 @@ class Api:
     def ping(self) -> None:
         """``EngineUnavailable`` if the server does not answer soon; a refusal is an answer."""
         with suppress(EngineRefused), translate_api_errors():
-            self._call("GET", "/version", {}, silence=READING).close()
+            self._call("GET", "/version", {}, silence=READ_SECONDS).close()
 
     def items(self, path: str, **query: str | int) -> list[Manifest]:
         return list(self.get(path, **query)["items"])
 
-    def everything(self, path: str, **query: str | int) -> Iterator[Manifest]:
+    def all_items(self, path: str, **query: str | int) -> Iterator[Manifest]:
         """The items of a long list, page by page."""
-        return self._pages(path, query, ALL)
+        return self._pages(path, query, ACCEPT_ANY)
 
-    def metadata(self, path: str) -> Iterator[Manifest]:
+    def all_metadata(self, path: str) -> Iterator[Manifest]:
         """Only the metadata of the items, page by page."""
-        return self._pages(path, {}, NAMES)
+        return self._pages(path, {}, ACCEPT_METADATA)
 
     def _pages(self, path: str, query: Query, accept: str) -> Iterator[Manifest]:
         more = ""
         while True:
             place = {"continue": more} if more else {}
-            page = self._json("GET", path, {"limit": PAGE, **query, **place}, accept=accept)
+            page = self._json("GET", path, {"limit": PAGE_SIZE, **query, **place}, accept=accept)
             yield from page["items"]
             more = page["metadata"].get("continue", "")
             if not more:
@@ -132,7 +132,7 @@ class Api:
             return None
         return left if (left.get("metadata") or {}).get("deletionTimestamp") else None
 
-    def text(self, path: str, **query: str | int) -> bytes:
+    def get_bytes(self, path: str, **query: str | int) -> bytes:
         with translate_api_errors(), self._call("GET", path, query) as response:
             return bytes(response.read())
 
@@ -147,7 +147,7 @@ class Api:
 
     def websocket(self, path: str, query: Sequence[tuple[str, str]]) -> WebSocket:
         """A websocket with channels to a pod; see ``websocket.Bridge``."""
-        headers = {"sec-websocket-protocol": CHANNELS}
+        headers = {"sec-websocket-protocol": CHANNEL_PROTOCOL}
         self._client.update_params_for_auth(headers, [], ["BearerToken"])
         lower_case = {name.lower(): value for name, value in headers.items()}
         url = get_websocket_url(self.address + path, query)
@@ -171,9 +171,9 @@ class Api:
         query: Query,
         body: Manifest | None = None,
         content: str = JSON,
-        accept: str = ALL,
+        accept: str = ACCEPT_ANY,
     ) -> Manifest:
-        silence = READING if method == "GET" else TIMEOUT[1]
+        silence = READ_SECONDS if method == "GET" else TIMEOUT[1]
         kinds = {"Accept": accept, "Content-Type": content}
         with (
             translate_api_errors(),
@@ -188,13 +188,13 @@ class Api:
         path: str,
         query: Query,
         body: Manifest | None = None,
-        kinds: Mapping[str, str] = PLAIN,
+        kinds: Mapping[str, str] = JSON_HEADERS,
         *,
         silence: float = TIMEOUT[1],
     ) -> BaseHTTPResponse:
         client = self._client
         response = _send(client, method, path, query, body, kinds, silence)
-        if response.status == UNAUTHORIZED and self._has_other(client):
+        if response.status == UNAUTHORIZED and self._has_newer_credentials(client):
             response.close()
             response = _send(self._client, method, path, query, body, kinds, silence)
         if response.status >= 300:
@@ -203,13 +203,13 @@ class Api:
             raise failed
         return response
 
-    def _has_other(self, used: ApiClient) -> bool:
+    def _has_newer_credentials(self, used: ApiClient) -> bool:
         """Whether there are newer credentials than ``used``, which the server rejected."""
         if self._renew is None:
             return False
         with self._renewing:
-            if self._client is used and time.monotonic() - self._renewed > RENEW_SECONDS:
-                self._renewed = time.monotonic()
+            if self._client is used and time.monotonic() - self._renewed_at > RENEW_SECONDS:
+                self._renewed_at = time.monotonic()
                 with suppress(EngineRefused):
                     renewed = self._renew()
                     settings = renewed.configuration
@@ -268,13 +268,13 @@ def translate_api_errors() -> Iterator[None]:
     try:
         yield
     except ApiException as error:
-        raise _ours(error) from error
+        raise _translate_error(error) from error
     except (HTTPError, OSError, ValueError) as error:  # ValueError: not JSON, or cut off
-        raise EngineUnavailable(words(error)) from error
+        raise EngineUnavailable(explain_outage(error)) from error
 
 
-def _ours(error: ApiException) -> Exception:
-    message, causes = _status(error)
+def _translate_error(error: ApiException) -> Exception:
+    message, causes = _message_and_causes(error)
     field = next((cause["field"] for cause in causes if cause.get("field")), "")
     ending = any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
     if error.status == 410:
@@ -286,12 +286,12 @@ def _ours(error: ApiException) -> Exception:
         )
     if error.status in UNAVAILABLE or error.status >= 500 or ending:
         words_of_it = f"The API server answered {error.status}: {message}"
-        return EngineUnavailable(words_of_it, cause=takes_nothing(message))
+        return EngineUnavailable(words_of_it, cause=refusing_server_cause(message))
     kind = {403: Denied, 404: NotFound, 409: Conflict}.get(error.status, EngineRefused)
     return kind(f"The cluster refused: {message}", field=field)
 
 
-def _status(error: ApiException) -> tuple[str, list[dict[str, str]]]:
+def _message_and_causes(error: ApiException) -> tuple[str, list[dict[str, str]]]:
     """The message and the causes of a Status object."""
     try:
         status = orjson.loads(error.body)

@@ -16,7 +16,7 @@ from urllib3.util import Retry
 
 from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.client.kubeconfig import UnfitYaml, read
+from engines.kubernetes.client.kubeconfig import UnfitYaml, parse_kubeconfig
 
 #: Connections that one process keeps open: for watches, submissions and reads at the same time.
 #: Further ones are closed after their request.
@@ -42,20 +42,20 @@ def connect(kubeconfig: str | None, *, context: str | None = None, streams: int 
     if kubeconfig is None:
         return Api(_client(None, None, streams))
     try:
-        document = read(kubeconfig)
+        document = parse_kubeconfig(kubeconfig)
     except UnfitYaml as error:
-        raise _unusable(error) from error
+        raise _unusable_kubeconfig(error) from error
     client = _client(document, context, streams)
     # A plugin need not report when its credentials expire, and the library only asks it again if it
     # does.
-    asks = "exec" in _user(document, context)
+    asks = "exec" in _user_entry(document, context)
     return Api(client, partial(_client, document, context, streams) if asks else None)
 
 
 def _client(document: dict[str, object] | None, context: str | None, streams: int) -> ApiClient:
     settings = Configuration()
     settings.connection_pool_maxsize = CONNECTIONS + streams
-    settings.retries = Again(1, redirect=False)
+    settings.retries = RetryOnce(1, redirect=False)
     settings.socket_options = [*HTTPConnection.default_socket_options, *KEEP_ALIVE]
     try:
         if document is None:
@@ -68,21 +68,21 @@ def _client(document: dict[str, object] | None, context: str | None, streams: in
                 client_configuration=settings,
                 persist_config=False,
             )
-            token_file = str(_user(document, context).get("tokenFile") or "")
+            token_file = str(_user_entry(document, context).get("tokenFile") or "")
     except (ConfigException, ValueError) as error:  # ValueError: data that is not base64
-        raise _unusable(error) from error
+        raise _unusable_kubeconfig(error) from error
     except (AttributeError, KeyError, TypeError) as error:  # the library does not check types
-        raise _unusable("a value in it is not of the type that belongs there") from error
+        raise _unusable_kubeconfig("a value in it is not of the type that belongs there") from error
     if token_file:
         settings.refresh_api_key_hook = TokenFile(Path(token_file))
     return ApiClient(configuration=settings)
 
 
-def _unusable(error: Exception | str) -> EngineRefused:
+def _unusable_kubeconfig(error: Exception | str) -> EngineRefused:
     return EngineRefused(f"The kubeconfig cannot be used: {error}", field="kubeconfig")
 
 
-class Again(Retry):
+class RetryOnce(Retry):
     """Retries once if an idle connection was cut. Not if the server is silent, which would double
     the time until callers learn of it."""
 
@@ -114,14 +114,14 @@ class TokenFile:
                 self._read = now
 
 
-def _user(document: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
+def _user_entry(document: Mapping[str, Any], context: str | None) -> Mapping[str, Any]:
     """The user entry of the chosen context; empty if it names none. Only this context is checked:
     other entries may contain anything."""
-    chosen = _named(document, "context", context or document["current-context"])
-    return _named(document, "user", chosen["user"]) if chosen.get("user") else {}
+    chosen = _find_entry(document, "context", context or document["current-context"])
+    return _find_entry(document, "user", chosen["user"]) if chosen.get("user") else {}
 
 
-def _named(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
+def _find_entry(document: Mapping[str, Any], kind: str, name: str) -> Mapping[str, Any]:
     """An entry by name from a list such as ``contexts``; empty if there is none."""
     entries = document.get(f"{kind}s") or ()
     return next((one.get(kind) or {} for one in entries if one.get("name") == name), {})

@@ -9,14 +9,14 @@ from websocket import ABNF, WebSocket, WebSocketException
 
 from engines.base import EngineError
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.client.websocket import Bridge, leave
+from engines.kubernetes.client.websocket import Bridge, close_websocket
 
 STDIN = 0
 STDOUT = 1
 STATUS = 3
 RESIZE = 4
 # The server does not end a program whose connection is lost, so the shell first prints its pid.
-ANNOUNCED = 'echo $$; exec "$@"'
+ANNOUNCE_PID = 'echo $$; exec "$@"'
 LONGEST_NUMBER = 64
 
 
@@ -28,18 +28,18 @@ class PodSession:
         self._path = path
         self._container = container
         self.exit_code: int | None = None
-        self._said = ""
+        self._refusal = ""
         self._pid = 0
-        self._head = b""
+        self._first_line = b""
         self._closing = threading.Lock()
-        command = ["/bin/sh", "-c", ANNOUNCED, "sh", *argv]
+        command = ["/bin/sh", "-c", ANNOUNCE_PID, "sh", *argv]
         self._bridge = Bridge(self._exec(command, tty=True), channel=STDIN, receive=self._receive)
         self.stream = self._bridge.stream
         self._bridge.start()
 
     @property
     def trouble(self) -> str:
-        return self._said or self._bridge.trouble
+        return self._refusal or self._bridge.trouble
 
     def resize(self, columns: int, rows: int) -> None:
         self._bridge.send(RESIZE, json.dumps({"Width": columns, "Height": rows}).encode())
@@ -60,19 +60,19 @@ class PodSession:
 
     def _receive(self, channel: int, data: bytes) -> bytes:
         if channel == STATUS:
-            self._note(data)
+            self._read_status(data)
             return b""
         if channel != STDOUT or self._pid:
             return data
-        number, line, rest = (self._head + data).partition(b"\n")
+        number, line, rest = (self._first_line + data).partition(b"\n")
         if line or len(number) > LONGEST_NUMBER:
             with suppress(ValueError):
                 self._pid = int(number)
             return rest if self._pid else number + line + rest
-        self._head = number
+        self._first_line = number
         return b""
 
-    def _note(self, data: bytes) -> None:
+    def _read_status(self, data: bytes) -> None:
         """Read the final status: success, an exit code, or that it could not be started."""
         status = json.loads(data)
         causes = (status.get("details") or {}).get("causes") or []
@@ -80,7 +80,7 @@ class PodSession:
         if status.get("status") == "Success" or codes:
             self.exit_code = int(codes[0]) if codes else 0
         else:
-            self._said = str(status.get("message") or "The program could not be started.")
+            self._refusal = str(status.get("message") or "The program could not be started.")
 
     def _hang_up(self) -> None:
         """End the program. The kernel passes the hang-up on to its foreground process."""
@@ -90,4 +90,4 @@ class PodSession:
             with suppress(WebSocketException, OSError):
                 while last.recv_data_frame(True)[0] != ABNF.OPCODE_CLOSE:
                     pass
-            leave(last)
+            close_websocket(last)

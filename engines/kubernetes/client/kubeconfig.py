@@ -9,7 +9,7 @@ class UnfitYaml(ValueError):
     """The text is not a YAML mapping. Messages never quote the text, which may contain secrets."""
 
 
-def read(text: str) -> dict[str, Any]:
+def parse_kubeconfig(text: str) -> dict[str, Any]:
     """Parse YAML. ``UnfitYaml`` if it is invalid, or not a mapping."""
     try:
         document = yaml.safe_load(text)

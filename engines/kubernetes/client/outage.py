@@ -30,37 +30,37 @@ OTHER_IP = 64
 NO_TLS = re.compile("WRONG_VERSION_NUMBER|RECORD_LAYER_FAILURE|HTTP_REQUEST")
 NO_CA = re.compile("NO_CERTIFICATE_OR_CRL_FOUND|NO_START_LINE|BAD_BASE64|NOT_ENOUGH_DATA")
 NO_CLIENT = re.compile("ALERT_(?:.*CERTIFICATE|UNKNOWN_CA|.*ACCESS_DENIED)")
-LOOK = "Check whether it is running, and whether Trainyard can reach that address."
-STRANGE = (
+CHECK_SERVER = "Check whether it is running, and whether Trainyard can reach that address."
+NOT_AN_API_SERVER = (
     "What answered is not a Kubernetes API server, or its answer was cut off. Check the server in "
     "the kubeconfig: https, its name, and its port."
 )
 WEBHOOK = re.compile(r'failed calling (?:admission )?webhook "(?P<name>[^"]+)"')
-RETRIED = "Retrying every few seconds."
+RETRYING = "Retrying every few seconds."
 Explanation = tuple[str, str]  # what is wrong, and what to do
 
 
-def words(error: Exception) -> str:
+def explain_outage(error: Exception) -> str:
     """``The API server at 10.0.0.1:6443 does not answer: nothing listens there. Look whether …``"""
-    inside = list(_inside(error))
+    inside = list(_nested_errors(error))
     if type(error) is not LocationValueError and isinstance(error, ValueError):
-        return STRANGE
-    place = _place(error)
+        return NOT_AN_API_SERVER
+    place = _server_address(error)
     tls = next((one for one in inside if isinstance(one, ssl.SSLError)), None)
-    what, todo = _tls(tls) if tls else _network(inside, error)
+    what, todo = _explain_tls(tls) if tls else _explain_network(inside, error)
     return f"The API server{f' at {place}' if place else ''} {what}. {todo}"
 
 
-def takes_nothing(said: str) -> Cause:
+def refusing_server_cause(said: str) -> Cause:
     """The cause of waiting for a server that answers with an error; ``said`` is its message."""
-    if cause := webhook_away(said):
-        return replace(cause, todo=f"{RETRIED} {cause.todo}")
+    if cause := webhook_cause(said):
+        return replace(cause, todo=f"{RETRYING} {cause.todo}")
     title = "The cluster does not accept it at the moment"
-    todo = f"{RETRIED} If this persists, ask the cluster's administrator."
-    return _of_the_cluster(title, todo, said)
+    todo = f"{RETRYING} If this persists, ask the cluster's administrator."
+    return _cluster_cause(title, todo, said)
 
 
-def webhook_away(said: str) -> Cause | None:
+def webhook_cause(said: str) -> Cause | None:
     """The cause if an admission webhook does not answer, since the API server then accepts no
     object of its kind. An operator's webhook is part of the operator."""
     match = WEBHOOK.search(said)
@@ -69,29 +69,29 @@ def webhook_away(said: str) -> Cause | None:
     whose = " It is part of a Kubeflow operator." if "kubeflow.org" in match["name"] else ""
     todo = f"Nothing gets past it until it runs again: ask the cluster's administrator.{whose}"
     title = f"The admission webhook {match['name']} does not answer"
-    return _of_the_cluster(title, todo, said)
+    return _cluster_cause(title, todo, said)
 
 
-def _of_the_cluster(title: str, todo: str, said: str) -> Cause:
+def _cluster_cause(title: str, todo: str, said: str) -> Cause:
     return Cause(CauseKind.OPERATOR, title, todo, said=said, own_reason=Reason.CLUSTER_UNAVAILABLE)
 
 
-def _inside(error: BaseException) -> Iterator[BaseException]:
+def _nested_errors(error: BaseException) -> Iterator[BaseException]:
     """The error and all errors inside it; the client library wraps an error several times."""
     yield error
     for inner in (getattr(error, "reason", None), error.__cause__, *error.args):
         if isinstance(inner, BaseException) and inner is not error:
-            yield from _inside(inner)
+            yield from _nested_errors(inner)
 
 
-def _place(error: Exception) -> str:
+def _server_address(error: Exception) -> str:
     pool = error.pool if isinstance(error, MaxRetryError | ReadTimeoutError) else None
     return f"{pool.host}:{pool.port}" if isinstance(pool, HTTPConnectionPool) else ""
 
 
-def _tls(error: ssl.SSLError) -> Explanation:
+def _explain_tls(error: ssl.SSLError) -> Explanation:
     if isinstance(error, ssl.SSLCertVerificationError):
-        what, todo = _certificate(error.verify_code)
+        what, todo = _explain_certificate(error.verify_code)
         return f"{what} ({error.verify_message.rstrip('.')})", todo
     code = str(getattr(error, "reason", None) or error)
     if NO_TLS.search(code):
@@ -105,12 +105,12 @@ def _tls(error: ssl.SSLError) -> Explanation:
         todo = "If it expired or belongs to another cluster, replace the kubeconfig."
     else:
         what = "closed the encrypted connection"
-        todo = LOOK
+        todo = CHECK_SERVER
     said = re.sub(r"^\[.*?\] | ?\(_ssl\.c:\d+\)", "", str(error.args[-1]))
     return f"{what} ({said})", todo
 
 
-def _certificate(code: int) -> Explanation:
+def _explain_certificate(code: int) -> Explanation:
     if code in {OTHER_HOST, OTHER_IP}:
         return "has a certificate for other names", (
             "In the kubeconfig, use an address that the certificate names as the server, or have "
@@ -125,7 +125,7 @@ def _certificate(code: int) -> Explanation:
     )
 
 
-def _network(inside: list[BaseException], error: Exception) -> Explanation:
+def _explain_network(inside: list[BaseException], error: Exception) -> Explanation:
     numbers = {one.errno for one in inside if isinstance(one, OSError)}
 
     def are(*kinds: type[BaseException]) -> bool:
@@ -138,17 +138,17 @@ def _network(inside: list[BaseException], error: Exception) -> Explanation:
             "Check the server in the kubeconfig, and whether Trainyard's machine resolves the name."
         )
     if are(ConnectionRefusedError):
-        return "does not answer: nothing listens there", LOOK
+        return "does not answer: nothing listens there", CHECK_SERVER
     if are(ConnectTimeoutError):
-        todo = "A firewall may be dropping the packets. " + LOOK
+        todo = "A firewall may be dropping the packets. " + CHECK_SERVER
         return "does not answer: the connection timed out", todo
     if numbers & {errno.EHOSTUNREACH, errno.ENETUNREACH}:
-        return "does not answer: no route to it", LOOK
+        return "does not answer: no route to it", CHECK_SERVER
     if are(ReadTimeoutError, TimeoutError):
         return (
             "does not answer: it accepted the request but sent no response"
         ), "Check its load and health."
     if are(RemoteDisconnected, ConnectionResetError):
-        return "does not answer: it closes the connection", LOOK
+        return "does not answer: it closes the connection", CHECK_SERVER
     said = re.sub(r"^\w+\(.*?\): ", "", str(inside[-1])).rstrip(".")
-    return f"does not answer: {said}", LOOK
+    return f"does not answer: {said}", CHECK_SERVER

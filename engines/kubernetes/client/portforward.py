@@ -8,7 +8,7 @@ from engines.kubernetes.client.websocket import Bridge
 
 DATA = 0
 ERROR = 1
-NUMBER = 2  # bytes of the port number that starts both channels
+PORT_BYTES = 2  # bytes of the port number that starts both channels
 
 
 def forward(api: Api, path: str, port: int) -> socket.socket:
@@ -19,7 +19,7 @@ def forward(api: Api, path: str, port: int) -> socket.socket:
     def receive(channel: int, data: bytes) -> bytes:
         if channel not in begun:
             begun.add(channel)
-            data = data[NUMBER:]
+            data = data[PORT_BYTES:]
         if channel == ERROR and data:
             raise EngineUnavailable(data.decode(errors="replace"))
         return data if channel == DATA else b""

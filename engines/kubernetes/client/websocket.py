@@ -16,11 +16,11 @@ from websocket import ABNF, WebSocket, WebSocketException
 
 from engines.base import EngineError
 
-PIECE = 16_384
+PIECE_BYTES = 16_384
 Receive = Callable[[int, bytes], bytes]
 
 
-def leave(websocket: WebSocket) -> None:
+def close_websocket(websocket: WebSocket) -> None:
     """Close the websocket politely, whether or not the server still listens."""
     with suppress(WebSocketException, OSError):
         websocket.close(timeout=1)
@@ -43,11 +43,11 @@ class Bridge:
         self._channel = bytes([channel])
         self._receive = receive
         self._half_closes = half_closes
-        self._all_sent = False
+        self._is_input_closed = False
         self.stream, self._inner = socket.socketpair()
-        self._asked, self._orders = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._queue_in, self._queue_out = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self.trouble = ""
-        self._thread = threading.Thread(target=self._carry, daemon=True, name="websocket bridge")
+        self._thread = threading.Thread(target=self._run, daemon=True, name="websocket bridge")
 
     def start(self) -> None:
         self._thread.start()
@@ -55,7 +55,7 @@ class Bridge:
     def send(self, channel: int, data: bytes) -> None:
         """Send a message on another channel."""
         with suppress(OSError):  # closed, or the queue is full
-            self._asked.send(bytes([channel]) + data, socket.MSG_DONTWAIT)
+            self._queue_in.send(bytes([channel]) + data, socket.MSG_DONTWAIT)
 
     def close(self) -> None:
         with suppress(OSError):
@@ -63,52 +63,52 @@ class Bridge:
         self._thread.join(5)
         self.stream.close()
 
-    def _carry(self) -> None:
-        with self._inner, self._orders, self._asked:
+    def _run(self) -> None:
+        with self._inner, self._queue_out, self._queue_in:
             try:
-                while self._turn():
+                while self._step():
                     pass
             except (WebSocketException, OSError, EngineError) as error:
                 self.trouble = f"The connection to the cluster was cut: {error}."
             finally:
-                leave(self._websocket)
+                close_websocket(self._websocket)
 
-    def _turn(self) -> bool:
-        if self._has_more():
-            return self._take()
+    def _step(self) -> bool:
+        if self._has_buffered_data():
+            return self._receive_message()
         wire = self._websocket.sock
         if wire is None:
             return False
         ready = self._wait(wire)
-        if self._orders.fileno() in ready:
-            self._websocket.send_binary(self._orders.recv(PIECE))
-        if (events := ready.get(self._inner.fileno())) and not self._give(events):
+        if self._queue_out.fileno() in ready:
+            self._websocket.send_binary(self._queue_out.recv(PIECE_BYTES))
+        if (events := ready.get(self._inner.fileno())) and not self._send_input(events):
             return False
-        return self._take() if wire.fileno() in ready else True
+        return self._receive_message() if wire.fileno() in ready else True
 
     def _wait(self, wire: socket.socket) -> dict[int, int]:
         """Wait for events; by file descriptor. A hang-up of our side is always reported."""
         poll = select.poll()
         poll.register(wire, select.POLLIN)
-        poll.register(self._orders, select.POLLIN)
-        poll.register(self._inner, 0 if self._all_sent else select.POLLIN)
+        poll.register(self._queue_out, select.POLLIN)
+        poll.register(self._inner, 0 if self._is_input_closed else select.POLLIN)
         return dict(poll.poll())
 
-    def _give(self, events: int) -> bool:
+    def _send_input(self, events: int) -> bool:
         """Send what was written to ``stream``. ``False`` when the bridge should end."""
-        data = b"" if self._all_sent else self._inner.recv(PIECE)
+        data = b"" if self._is_input_closed else self._inner.recv(PIECE_BYTES)
         if data:
             self._websocket.send_binary(self._channel + data)
             return True
-        self._all_sent = True
+        self._is_input_closed = True
         return self._half_closes and not events & select.POLLHUP
 
-    def _has_more(self) -> bool:
+    def _has_buffered_data(self) -> bool:
         """Whether TLS has buffered bytes: these no longer make the socket readable."""
         wire = self._websocket.sock
         return isinstance(wire, ssl.SSLSocket) and wire.pending() > 0
 
-    def _take(self) -> bool:
+    def _receive_message(self) -> bool:
         code, frame = self._websocket.recv_data_frame(True)
         if code == ABNF.OPCODE_CLOSE:
             return False

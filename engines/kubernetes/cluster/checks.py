@@ -7,19 +7,19 @@ from concurrent.futures import ThreadPoolExecutor
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.findings import CONNECTION, METERING, PERMISSIONS, SIGNED_IN, Finding, Level
 from engines.kubernetes.client.api import Api, Denied
-from engines.kubernetes.client.outage import STRANGE
+from engines.kubernetes.client.outage import NOT_AN_API_SERVER
 from engines.kubernetes.cluster import discovery
 from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.prefix import prefix_use
 from engines.kubernetes.cluster.rbac import CORE, JOBS, RIGHTS, Right
-from engines.kubernetes.cluster.reviews import refused
+from engines.kubernetes.cluster.reviews import refused_verbs
 from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS
-from engines.kubernetes.objects import taken
+from engines.kubernetes.objects import explain_taken_namespaces
 from spec.framework import Framework
 
 OLDEST = (1, 20)
 REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-PRIVILEGED = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
+PRIVILEGED_PATH = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
 FRAMEWORKS = "Frameworks"
@@ -36,7 +36,7 @@ def findings(
     answer."""
     version = _version(api)
     groups = api.get("/apis")["groups"]
-    jobs = discovery.job_kinds(api, groups)
+    jobs = discovery.installed_versions(api, groups)
     return (
         *_server(api, version),
         *_prefix(api, prefix, installation),
@@ -57,28 +57,28 @@ def _version(api: Api) -> Manifest:
     except Denied:
         raise
     except EngineRefused as error:
-        raise EngineUnavailable(f"{STRANGE} ({error})") from error
+        raise EngineUnavailable(f"{NOT_AN_API_SERVER} ({error})") from error
     if not isinstance(version, dict) or "gitVersion" not in version:
-        raise EngineUnavailable(STRANGE)
+        raise EngineUnavailable(NOT_AN_API_SERVER)
     return version
 
 
 def _server(api: Api, version: Manifest) -> Iterator[Finding]:
     shown = version["gitVersion"]
-    if discovery.release(version) < OLDEST:
+    if discovery.parse_release(version) < OLDEST:
         text = f"Kubernetes {shown}; Trainyard needs 1.20 or later. Upgrade the cluster."
         yield Finding(CONNECTION, "API server", Level.MISSING, text)
     else:
         text = f"Kubernetes {shown} at {api.address}"
         yield Finding(CONNECTION, "API server", Level.OK, text)
     try:
-        api.text("/readyz")
+        api.get_bytes("/readyz")
     except EngineUnavailable as error:
         text = f"It reports that it is not ready: {error} Check its own health checks."
         yield Finding(CONNECTION, "Readiness", Level.ISSUE, text)
     except EngineRefused:
         return  # we may not read its health
-    if user := identity(api):
+    if user := user_name(api):
         yield Finding(CONNECTION, SIGNED_IN, Level.OK, user)
 
 
@@ -91,17 +91,17 @@ def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
     if use.refusal:
         yield Finding(CONNECTION, PREFIX, Level.REFUSED, use.refusal)
     elif use.others:
-        yield Finding(CONNECTION, PREFIX, Level.MISSING, taken(use.names))
+        yield Finding(CONNECTION, PREFIX, Level.MISSING, explain_taken_namespaces(use.names))
 
 
-def identity(api: Api) -> str:
+def user_name(api: Api) -> str:
     """Our user name on the cluster; empty if it cannot be found out, as on an old server where we
     may do everything."""
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     try:
-        if "selfsubjectreviews" in discovery.served(api, "authentication.k8s.io/v1"):
+        if "selfsubjectreviews" in discovery.served_resources(api, "authentication.k8s.io/v1"):
             return str(api.create(REVIEW_OF_SELF, body)["status"]["userInfo"]["username"])
-        api.get(PRIVILEGED, limit=1)  # a refusal names the user
+        api.get(PRIVILEGED_PATH, limit=1)  # a refusal names the user
     except EngineRefused as error:
         named = re.search(r'User "([^"]+)"', str(error))
         return named[1] if named else ""
@@ -116,7 +116,7 @@ def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterato
         if right.group in here and (right.group != JOBS or right.resource in jobs)
     ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = list(pool.map(lambda right: refused(api, right), asked))
+        answers = list(pool.map(lambda right: refused_verbs(api, right), asked))
     parts: dict[str, list[tuple[Right, list[str]]]] = {}
     for right, verbs in zip(asked, answers, strict=True):
         parts.setdefault(right.title, []).append((right, verbs))
@@ -141,11 +141,11 @@ def _permission(title: str, rights: list[tuple[Right, list[str]]]) -> Finding:
 def _frameworks(api: Api, jobs: discovery.Installed) -> Iterator[Finding]:
     """The frameworks. That a kind of job exists does not mean that its operator runs, so that is
     tested."""
-    supports = [discovery.support(framework, jobs) for framework in Framework]
+    supports = [discovery.framework_support(framework, jobs) for framework in Framework]
     lacking = Level.WARNING if any(support.available for support in supports) else Level.MISSING
     here = [support.framework for support in supports if support.available]
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        answers = pool.map(lambda framework: discovery.takes_no_job(api, KINDS[framework]), here)
+        answers = pool.map(lambda framework: discovery.webhook_failure(api, KINDS[framework]), here)
         refusals = dict(zip(here, answers, strict=True))
     for support in supports:
         name = support.framework.label
@@ -195,7 +195,7 @@ def _metrics(api: Api, groups: list[Manifest]) -> Iterator[Finding]:
         yield Finding(METERING, name, Level.WARNING, text)
         return
     try:
-        discovery.served(api, versions[0])
+        discovery.served_resources(api, versions[0])
     except EngineUnavailable as error:
         text = f"It is installed but does not answer: {error}"
         yield Finding(METERING, name, Level.ISSUE, text)

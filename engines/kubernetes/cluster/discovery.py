@@ -27,11 +27,11 @@ CONFIG_MAPS = "/api/v1/configmaps"
 NOT_OURS = f"!{WORKLOAD}"
 #: Excludes the Services that operators create for each rank: they have no node ports, and there may
 #: be thousands.
-NOT_OF_RANKS = f"{NOT_OURS},!{JOB_NAME}"
+NEITHER_OURS_NOR_RANKS = f"{NOT_OURS},!{JOB_NAME}"
 MOST_NAMES = 1000  # most claims, and most ConfigMaps, that are remembered
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
-TRIAL = "default"  # a namespace that every cluster has; nothing is created there
-LOSING = (1, 22), (1, 25)
+TRIAL_NAMESPACE = "default"  # a namespace that every cluster has; nothing is created there
+LOSING_RELEASES = (1, 22), (1, 25)
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -39,11 +39,11 @@ DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 def capabilities(api: Api, prefix: str = "") -> Capabilities:
     """``prefix`` starts the names of projects' namespaces."""
     groups = api.get("/apis")["groups"]
-    installed = job_kinds(api, groups)
+    installed = installed_versions(api, groups)
     kai = any(group["name"] == KAI_GROUP for group in groups)
-    classes = _allowed(lambda: storage_classes(api))
+    classes = _list_if_allowed(lambda: storage_classes(api))
     return Capabilities(
-        frameworks=tuple(support(framework, installed) for framework in Framework),
+        frameworks=tuple(framework_support(framework, installed) for framework in Framework),
         queues=True,
         schedulers=("default-scheduler", KAI) if kai else ("default-scheduler",),
         storage_classes=_names(classes),
@@ -51,59 +51,61 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
         priority_classes=_priority_classes(api),
         terminal=True,
         topologies=topologies(api),
-        quotas=kai and QUEUES in served(api, queues.API),
+        quotas=kai and QUEUES in served_resources(api, queues.API),
         node_ports=node_ports(
-            _allowed(lambda: list(api.everything(SERVICES, labelSelector=NOT_OF_RANKS)))
+            _list_if_allowed(
+                lambda: list(api.all_items(SERVICES, labelSelector=NEITHER_OURS_NOR_RANKS))
+            )
         ),
-        plain_jobs=plain_jobs(api),
+        plain_jobs=runs_plain_jobs(api),
         claims=claims(api, prefix),
         config_maps=config_maps(api, prefix),
     )
 
 
-def kinds_here(api: Api) -> list[JobKind]:
+def existing_job_kinds(api: Api) -> list[JobKind]:
     """The kinds of job that may exist on this cluster. Plain Jobs only count if we may list
     them."""
     versions = {kind.api_version for kind in KINDS.values()}
-    plurals = {version: served(api, version) for version in versions}
+    plurals = {version: served_resources(api, version) for version in versions}
     here = [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
     return [*here, PLAIN_JOB] if _may_list(api, PLAIN_JOB) else here
 
 
 def _may_list(api: Api, kind: JobKind) -> bool:
     try:
-        api.get(kind.everywhere, limit=1, labelSelector=WORKLOAD)
+        api.get(kind.cluster_path, limit=1, labelSelector=WORKLOAD)
     except (Denied, NotFound):
         return False
     return True
 
 
-def plain_jobs(api: Api) -> bool:
+def runs_plain_jobs(api: Api) -> bool:
     """Whether single pods run as batch/v1 Jobs. From 1.22 to 1.25 such a Job fails when its pod is
     preempted, and there is no policy against that yet."""
-    return not LOSING[0] <= release(api.get("/version")) <= LOSING[1] and not reviews.refused(
-        api, PLAIN_JOBS
-    )
+    return not LOSING_RELEASES[0] <= parse_release(api.get("/version")) <= LOSING_RELEASES[
+        1
+    ] and not reviews.refused_verbs(api, PLAIN_JOBS)
 
 
-def release(version: Manifest) -> tuple[int, ...]:
+def parse_release(version: Manifest) -> tuple[int, ...]:
     """``(1, 20)``; distributions write ``20+``."""
     return tuple(int(re.sub(r"\D.*", "", version[part]) or 0) for part in ("major", "minor"))
 
 
-def job_kinds(api: Api, groups: list[Manifest]) -> Installed:
+def installed_versions(api: Api, groups: list[Manifest]) -> Installed:
     """The installed versions of each of Kubeflow's kinds, by plural."""
     installed: dict[str, set[str]] = {}
     for group in groups:
         if group["name"] == PYTORCH.group:
             for version in group["versions"]:
                 path = version["groupVersion"]
-                for plural in served(api, path):
+                for plural in served_resources(api, path):
                     installed.setdefault(plural, set()).add(path)
     return installed
 
 
-def served(api: Api, group_version: str) -> list[str]:
+def served_resources(api: Api, group_version: str) -> list[str]:
     """The resources of an API version; none if it is not served."""
     try:
         return [item["name"] for item in api.get(f"/apis/{group_version}")["resources"]]
@@ -111,7 +113,7 @@ def served(api: Api, group_version: str) -> list[str]:
         return []
 
 
-def support(framework: Framework, installed: Installed) -> FrameworkSupport:
+def framework_support(framework: Framework, installed: Installed) -> FrameworkSupport:
     """Whether a framework runs here, given the result of :func:`job_kinds`."""
     kind = KINDS.get(framework)
     if kind is None:
@@ -132,7 +134,7 @@ def support(framework: Framework, installed: Installed) -> FrameworkSupport:
     return FrameworkSupport(framework, available=False, why=why)
 
 
-def takes_no_job(api: Api, kind: JobKind) -> str:
+def webhook_failure(api: Api, kind: JobKind) -> str:
     """Why such a job cannot be created now, in words, found by a dry run through its operator's
     webhook. Empty if the webhook answers, even with a refusal."""
     template = {"spec": {"containers": [{"name": kind.container, "image": "none"}]}}
@@ -140,11 +142,11 @@ def takes_no_job(api: Api, kind: JobKind) -> str:
     job = {
         "apiVersion": kind.api_version,
         "kind": kind.name,
-        "metadata": {"name": "trainyard-check", "namespace": TRIAL},
+        "metadata": {"name": "trainyard-check", "namespace": TRIAL_NAMESPACE},
         "spec": {kind.replicas: {"Worker": worker}},
     }
     try:
-        api.create(kind.path(TRIAL, "").rstrip("/"), job, dryRun="All")
+        api.create(kind.path(TRIAL_NAMESPACE, "").rstrip("/"), job, dryRun="All")
     except EngineRefused:
         return ""
     except EngineUnavailable as error:
@@ -161,7 +163,7 @@ def storage_classes(api: Api) -> list[Manifest]:
 
 def topologies(api: Api) -> tuple[str, ...] | None:
     """KAI's topologies; ``None`` if it has none, or we may not list them."""
-    if "topologies" not in served(api, TOPOLOGIES):
+    if "topologies" not in served_resources(api, TOPOLOGIES):
         return None
     try:
         return _names(api.items(f"/apis/{TOPOLOGIES}/topologies"))
@@ -185,7 +187,7 @@ def claims(api: Api, prefix: str) -> tuple[Claim, ...] | None:
     or there are too many to remember."""
     free: list[Claim] = []
     try:
-        for item in api.everything(CLAIMS, labelSelector=NOT_OURS):
+        for item in api.all_items(CLAIMS, labelSelector=NOT_OURS):
             meta = item["metadata"]
             spec = item.get("spec") or {}
             if not meta["namespace"].startswith(prefix):
@@ -205,7 +207,7 @@ def config_maps(api: Api, prefix: str) -> tuple[str, ...] | None:
     not list them, or there are too many to remember."""
     names: list[str] = []
     try:
-        for item in api.metadata(CONFIG_MAPS):
+        for item in api.all_metadata(CONFIG_MAPS):
             space = item["metadata"]["namespace"]
             name = item["metadata"]["name"]
             if not space.startswith(prefix):
@@ -227,11 +229,11 @@ def _names(items: Iterable[Manifest]) -> tuple[str, ...]:
 
 
 def _priority_classes(api: Api) -> tuple[str, ...]:
-    names = _names(_allowed(lambda: api.items(PRIORITY_CLASSES)))
+    names = _names(_list_if_allowed(lambda: api.items(PRIORITY_CLASSES)))
     return tuple(name for name in names if not name.startswith("system-"))
 
 
-def _allowed(look: Callable[[], list[Manifest]]) -> list[Manifest]:
+def _list_if_allowed(look: Callable[[], list[Manifest]]) -> list[Manifest]:
     """The result, or an empty list if we may not look: people then have fewer choices."""
     try:
         return look()

@@ -11,18 +11,18 @@ from engines.base import EngineError, EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import GPU
 from engines.kubernetes.labels import WORKLOAD
-from engines.kubernetes.manifests.pod.requests import amount, asked, total
+from engines.kubernetes.manifests.pod.requests import add_up, parse_amount, pod_requests
 from engines.kubernetes.status.conditions import condition
 from engines.nodes import Allocation, Condition, Gpu, NodeInfo, Taint
 
 MIB = 1024**2
 PODS = "/api/v1/pods"
-OVER = ("Succeeded", "Failed")
-PLACED = "spec.nodeName!=," + ",".join(f"status.phase!={phase}" for phase in OVER)
-FRESH = 1.0  # seconds
-SHARE = 0.01  # share of the time that may go into reading pods
+ENDED_PHASES = ("Succeeded", "Failed")
+PLACED = "spec.nodeName!=," + ",".join(f"status.phase!={phase}" for phase in ENDED_PHASES)
+FRESH_SECONDS = 1.0  # seconds
+TIME_SHARE = 0.01  # share of the time that may go into reading pods
 EVERY_SECONDS = 30.0  # seconds between two sums of their requests, at least
-Held = dict[str, Allocation]
+Allocations = dict[str, Allocation]
 
 
 class Inventory:
@@ -33,10 +33,10 @@ class Inventory:
         self._api = api
         self._ours = ours
         self._nodes: tuple[NodeInfo, ...] = ()
-        self._stale = 0.0
-        self._held: Held | None = None
+        self._stale_at = 0.0
+        self._allocations_by_node: Allocations | None = None
         self._requests = PodRequests()
-        self._again = 0.0
+        self._count_again_at = 0.0
         self._counted_at = datetime.now(UTC)
         self._reading = Lock()
 
@@ -44,11 +44,11 @@ class Inventory:
         """Nodes that are at most ``FRESH`` seconds old, so that simultaneous callers read them
         once."""
         with self._reading:
-            if time.monotonic() >= self._stale:
-                held = self._allocations()
-                items = self._api.everything("/api/v1/nodes")
-                self._nodes = tuple(node(item, held, self._counted_at) for item in items)
-                self._stale = time.monotonic() + FRESH
+            if time.monotonic() >= self._stale_at:
+                held = self._read_allocations()
+                items = self._api.all_items("/api/v1/nodes")
+                self._nodes = tuple(node_info(item, held, self._counted_at) for item in items)
+                self._stale_at = time.monotonic() + FRESH_SECONDS
             return self._nodes
 
     def last(self) -> tuple[NodeInfo, ...]:
@@ -58,74 +58,76 @@ class Inventory:
                 return self.nodes()
         return self._nodes
 
-    def _allocations(self) -> Held | None:
+    def _read_allocations(self) -> Allocations | None:
         """Requests by node; ``None`` if we may not list all pods."""
         started = time.monotonic()
-        if started < self._again:
-            return self._held
+        if started < self._count_again_at:
+            return self._allocations_by_node
         self._counted_at = datetime.now(UTC)
         try:
-            self._held = allocations(self._api, self._ours(), self._requests)
+            self._allocations_by_node = allocations(self._api, self._ours(), self._requests)
         except EngineRefused:
-            self._held = None
+            self._allocations_by_node = None
         ended = time.monotonic()
-        self._again = ended + max((ended - started) / SHARE, EVERY_SECONDS)
-        return self._held
+        self._count_again_at = ended + max((ended - started) / TIME_SHARE, EVERY_SECONDS)
+        return self._allocations_by_node
 
 
 class PodRequests:
     """Caches pods' requests, because few of them change between two sums."""
 
     def __init__(self) -> None:
-        self._before: dict[
+        self._previous_sum: dict[
             str, tuple[str, Allocation]
         ] = {}  # by uid: its version, what it asks for
-        self._now: dict[str, tuple[str, Allocation]] = {}
+        self._present_sum: dict[str, tuple[str, Allocation]] = {}
 
-    def by(self, pod: Manifest) -> Allocation:
+    def requests_of(self, pod: Manifest) -> Allocation:
         uid = pod["metadata"]["uid"]
         version = pod["metadata"]["resourceVersion"]
-        entry = self._before.get(uid)
+        entry = self._previous_sum.get(uid)
         if entry is None or entry[0] != version:
-            entry = version, asked(pod)
-        self._now[uid] = entry
+            entry = version, pod_requests(pod)
+        self._present_sum[uid] = entry
         return entry[1]
 
     def end_sum(self) -> None:
         """Forget pods that were not part of the sum."""
-        self._before = self._now
-        self._now = {}
+        self._previous_sum = self._present_sum
+        self._present_sum = {}
 
 
 def allocations(
     api: Api, ours: Iterable[Manifest] | None = None, each: PodRequests | None = None
-) -> Held:
+) -> Allocations:
     """Requests of all pods by node, whoever created them. ``ours`` are those of workloads, if
     known."""
     each = each or PodRequests()
     parts_by_node: dict[str, list[Allocation]] = defaultdict(list)
     others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}
-    for pod in api.everything(PODS, fieldSelector=PLACED, **others):
-        parts_by_node[pod["spec"]["nodeName"]].append(each.by(pod))
+    for pod in api.all_items(PODS, fieldSelector=PLACED, **others):
+        parts_by_node[pod["spec"]["nodeName"]].append(each.requests_of(pod))
     for pod in ours or ():
-        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in OVER:
-            parts_by_node[pod["spec"]["nodeName"]].append(each.by(pod))
+        if pod["spec"].get("nodeName") and pod["status"].get("phase") not in ENDED_PHASES:
+            parts_by_node[pod["spec"]["nodeName"]].append(each.requests_of(pod))
     each.end_sum()
-    return {name: total(parts) for name, parts in parts_by_node.items()}
+    return {name: add_up(parts) for name, parts in parts_by_node.items()}
 
 
-def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -> NodeInfo:
+def node_info(
+    item: Manifest, held: Allocations | None = None, at: datetime | None = None
+) -> NodeInfo:
     """A node with its allocatable resources, and what pods ``held`` of them ``at`` a time."""
     room = item["status"].get("allocatable") or {}
     labels = item["metadata"].get("labels") or {}
     ready, message = _readiness(item)
     name = item["metadata"]["name"]
     model = labels.get(f"{GPU}.product", "NVIDIA GPU").replace("-", " ")
-    memory = _whole(labels.get(f"{GPU}.memory", "")) * MIB
+    memory = _parse_number(labels.get(f"{GPU}.memory", "")) * MIB
     return NodeInfo(
         name=name,
-        cpu=float(amount(room.get("cpu", "0"))),
-        memory=int(amount(room.get("memory", "0"))),
+        cpu=float(parse_amount(room.get("cpu", "0"))),
+        memory=int(parse_amount(room.get("memory", "0"))),
         gpus=tuple(Gpu(index, model, memory) for index in range(int(room.get(GPU, "0")))),
         ready=ready,
         message=message,
@@ -141,7 +143,7 @@ def node(item: Manifest, held: Held | None = None, at: datetime | None = None) -
     )
 
 
-def _whole(text: str) -> int:
+def _parse_number(text: str) -> int:
     """A number from a label, which may contain anything."""
     return int(text) if text.isdecimal() else 0
 

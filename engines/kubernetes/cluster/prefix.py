@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from engines.base import EngineRefused
 from engines.findings import EXCLUDED
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.labels import INSTALLATION, PROJECT, belongs_to_another
-from engines.kubernetes.names import namespace_of
+from engines.kubernetes.labels import INSTALLATION, PROJECT, is_marked_by_another
+from engines.kubernetes.names import project_namespace
 from engines.kubernetes.objects import NAMESPACES
 
-NAMED = 3  # namespaces in one sentence
+MOST_NAMES = 3  # namespaces in one sentence
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class PrefixUse:
             return ""
         names = self.names
         marks = ", ".join(self.others)
-        more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
         released = f"-l '{INSTALLATION} in ({marks})' {INSTALLATION}-"
         who = "another Trainyard" if len(self.others) == 1 else "other Trainyards"
         return (
             f"The namespace prefix {self.prefix} is in use on this cluster by {who}, known there "
-            f"by the mark {marks}: {', '.join(names[:NAMED])}{more}. An administrator can choose "
-            "another prefix for the connection. If that Trainyard no longer exists, release its "
-            f'namespaces by "kubectl label namespace {released}", with KAI also its queues by '
+            f"by the mark {marks}: {', '.join(names[:MOST_NAMES])}{more}. An administrator can "
+            "choose another prefix for the connection. If that Trainyard no longer exists, release "
+            f'its namespaces by "kubectl label namespace {released}", with KAI also its queues by '
             f'"kubectl label queues.scheduling.run.ai {released}", and test the connection again.'
         )
 
@@ -52,12 +52,12 @@ def prefix_use(api: Api, prefix: str, installation: str) -> PrefixUse:
     """Look at the namespaces. ``EngineRefused`` if we may not list them."""
     is_ours = False
     others = dict[str, list[str]]()
-    for space in api.everything(NAMESPACES, labelSelector=PROJECT):
+    for space in api.all_items(NAMESPACES, labelSelector=PROJECT):
         name = space["metadata"]["name"]
         labels = space["metadata"]["labels"]
-        if name != namespace_of(labels[PROJECT], prefix):
+        if name != project_namespace(labels[PROJECT], prefix):
             continue
-        if belongs_to_another(space, installation):
+        if is_marked_by_another(space, installation):
             others.setdefault(labels[INSTALLATION], []).append(name)
         else:
             is_ours = True

@@ -10,8 +10,13 @@ from typing import Any
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.jobs import KAI_GROUP
-from engines.kubernetes.labels import INSTALLATION, QUEUES_OF, belongs_to_another, mark_object
-from engines.kubernetes.names import department_queue, project_queue, queues_of
+from engines.kubernetes.labels import (
+    INSTALLATION,
+    QUEUES_OF,
+    installation_labels,
+    is_marked_by_another,
+)
+from engines.kubernetes.names import department_queue, project_queue, queue_label_value
 from engines.queues import Queue, Wanted
 
 API = f"{KAI_GROUP}/v2"
@@ -42,7 +47,7 @@ def manifest(queue: Queue, prefix: str, installation: str = "") -> Manifest:
         "kind": "Queue",
         "metadata": {
             "name": named(queue.name, prefix),
-            "labels": {QUEUES_OF: queues_of(prefix)} | mark_object(installation),
+            "labels": {QUEUES_OF: queue_label_value(prefix)} | installation_labels(installation),
         },
         "spec": {
             "displayName": queue.name,
@@ -62,7 +67,7 @@ def bounds(quota: float | None, weight: int, unit: float = 1) -> Manifest:
     return {"quota": deserved, "limit": limit, "overQuotaWeight": weight}
 
 
-def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> None:
+def update_queues(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> None:
     """Create and update queues that differ, and delete ours that are no longer wanted. Queues of
     another Trainyard with the same prefix are left alone, and so are unmarked ones that are not
     wanted.
@@ -70,16 +75,16 @@ def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> No
     ``wanted`` is called after the cluster was read, so that it includes a queue that another
     process created meanwhile. ``EngineRefused`` with the first refusal.
     """
-    selector = f"{QUEUES_OF}={queues_of(prefix)}"
-    present = {it["metadata"]["name"]: it for it in api.everything(QUEUES, labelSelector=selector)}
+    selector = f"{QUEUES_OF}={queue_label_value(prefix)}"
+    present = {it["metadata"]["name"]: it for it in api.all_items(QUEUES, labelSelector=selector)}
     wished = {it["metadata"]["name"]: it for it in manifests(wanted(), prefix, installation)}
     refused: list[EngineRefused] = []
     for name, item in wished.items():
         before = present.get(name)
-        if before and belongs_to_another(before, installation):
+        if before and is_marked_by_another(before, installation):
             refused.append(EngineRefused(TAKEN.format(name)))
             continue
-        if before and _says(before["spec"], item["spec"]) and _is_marked(before, installation):
+        if before and _contains(before["spec"], item["spec"]) and _is_marked(before, installation):
             continue
         try:
             api.apply(f"{QUEUES}/{name}", item)
@@ -89,26 +94,30 @@ def keep(api: Api, prefix: str, wanted: Wanted, *, installation: str = "") -> No
                 break
     if refused:
         raise refused[0]
-    for name in _left_over(present, wished):
+    for name in _removable_queues(present, wished):
         if _is_marked(present[name], installation):
             api.delete(f"{QUEUES}/{name}")
 
 
 def _is_marked(queue: Manifest, installation: str) -> bool:
-    return mark_object(installation).items() <= (queue["metadata"].get("labels") or {}).items()
+    return (
+        installation_labels(installation).items() <= (queue["metadata"].get("labels") or {}).items()
+    )
 
 
-def _left_over(present: dict[str, Manifest], wished: dict[str, Manifest]) -> list[str]:
+def _removable_queues(present: dict[str, Manifest], wished: dict[str, Manifest]) -> list[str]:
     """Our queues that are no longer wanted. KAI deletes no queue with children, so a department's
     goes one round after its last project's."""
     parents = {it["spec"].get("parentQueue") for it in present.values()}
     return [name for name in present if name not in wished and name not in parents]
 
 
-def _says(present: Any, wished: Any) -> bool:
+def _contains(present: Any, wished: Any) -> bool:
     """Whether ``present`` contains everything in ``wished``, whatever else it has."""
     if isinstance(wished, dict) and isinstance(present, dict):
-        return all(key in present and _says(present[key], value) for key, value in wished.items())
+        return all(
+            key in present and _contains(present[key], value) for key, value in wished.items()
+        )
     return bool(present == wished)
 
 

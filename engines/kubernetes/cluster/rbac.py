@@ -73,7 +73,7 @@ RIGHTS = (
     Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
 )
 #: The part that the web process needs, for terminals and tools; the rest is the worker's.
-OF_PAGES = (
+WEB_RIGHTS = (
     Right(CORE, "pods", ("list",), "finding the pod of a rank"),
     *(
         Right(kind.group, kind.plural, ("get",), "finding a job")
@@ -101,7 +101,7 @@ def manifests(subject: Manifest | None = None) -> Iterator[Manifest]:
         yield {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}
         subject = account(NAME)
         yield {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": _meta(subject)}
-    yield from granted(subject, rules())
+    yield from role_and_binding(subject, rules())
 
 
 def account(name: str) -> Manifest:
@@ -112,16 +112,16 @@ def _meta(subject: Manifest) -> Manifest:
     return {"name": subject["name"], "namespace": subject["namespace"]}
 
 
-def granted(subject: Manifest, rules: list[Manifest]) -> Iterator[Manifest]:
+def role_and_binding(subject: Manifest, rules: list[Manifest]) -> Iterator[Manifest]:
     """Role and binding, named after their subject, so that those of other connections are not
     overwritten."""
-    about = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": name_for(subject)}}
+    about = {"apiVersion": f"{RBAC}/v1", "metadata": {"name": role_name(subject)}}
     yield {**about, "kind": "ClusterRole", "rules": rules}
-    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": name_for(subject)}
+    role = {"apiGroup": RBAC, "kind": "ClusterRole", "name": role_name(subject)}
     yield {**about, "kind": "ClusterRoleBinding", "roleRef": role, "subjects": [subject]}
 
 
-def name_for(subject: Manifest) -> str:
+def role_name(subject: Manifest) -> str:
     """The name of role and binding: ``trainyard:ml:runner`` for the service account ``runner`` in
     ``ml``, ``trainyard:ada`` for a user. If characters have to be replaced, a digest keeps names
     apart."""
@@ -131,7 +131,7 @@ def name_for(subject: Manifest) -> str:
     return f"{NAME}:{safe}{tail}"
 
 
-def subject_of(user: str) -> Manifest | None:
+def parse_subject(user: str) -> Manifest | None:
     """The subject of a binding for this user name; ``None`` if it is empty."""
     if not user:
         return None
@@ -142,10 +142,10 @@ def subject_of(user: str) -> Manifest | None:
     return {"apiGroup": RBAC, "kind": "User", "name": user}
 
 
-def manifest(user: str = "") -> str:
+def render_manifest(user: str = "") -> str:
     """The YAML that grants ``user`` all permissions."""
-    return yaml.safe_dump_all(manifests(subject_of(user)), sort_keys=False)
+    return yaml.safe_dump_all(manifests(parse_subject(user)), sort_keys=False)
 
 
 if __name__ == "__main__":  # python -m engines.kubernetes.cluster.rbac [USER]
-    sys.stdout.write(manifest(*sys.argv[1:2]))
+    sys.stdout.write(render_manifest(*sys.argv[1:2]))

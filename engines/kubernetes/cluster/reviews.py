@@ -6,12 +6,12 @@ from engines.kubernetes.cluster.rbac import Right
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 
-def refused(api: Api, right: Right) -> list[str]:
+def refused_verbs(api: Api, right: Right) -> list[str]:
     """The verbs of a permission that are not allowed."""
-    return [verb for verb in right.verbs if not may(api, right, verb)]
+    return [verb for verb in right.verbs if not is_allowed(api, right, verb)]
 
 
-def may(api: Api, right: Right, verb: str) -> bool:
+def is_allowed(api: Api, right: Right, verb: str) -> bool:
     """Whether a verb is allowed in every namespace, since projects' namespaces are created as
     needed."""
     resource, _, subresource = right.resource.partition("/")

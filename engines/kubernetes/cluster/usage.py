@@ -19,14 +19,14 @@ from urllib3.exceptions import HTTPError
 from engines.base import EngineError, Manifest, UsageSample
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import WORKLOAD
-from engines.kubernetes.manifests.pod.requests import amount
+from engines.kubernetes.manifests.pod.requests import parse_amount
 from engines.kubernetes.status.job import JobView
 
 log = logging.getLogger(__name__)
 
 METRICS = "/apis/metrics.k8s.io/v1beta1/pods"
-EVERY = 15.0  # seconds between two samples, the interval of metrics-server
-AWAY = 300.0  # seconds until a failed source is asked again
+SAMPLE_SECONDS = 15.0  # seconds between two samples, the interval of metrics-server
+RETRY_SECONDS = 300.0  # seconds until a failed source is asked again
 TIMEOUT = 5.0
 MIB = 1024**2
 # percent; MiB
@@ -41,7 +41,7 @@ Pod = tuple[str, str]  # namespace and name
 
 
 @dataclass(frozen=True)
-class Used:
+class PodUsage:
     """``cpu`` in cores, ``memory`` and ``gpu_memory`` in bytes, ``gpu`` in percent of its GPUs."""
 
     cpu: float | None = None
@@ -60,62 +60,62 @@ class UsageReader:
         self._prometheus = prometheus.rstrip("/")
         self._http = PoolManager(timeout=TIMEOUT, retries=False)
         self._due = {"metrics": 0.0, "prometheus": 0.0 if prometheus else float("inf")}
-        self._taken = 0.0
-        self._at = datetime.now(UTC)
-        self._used: dict[Pod, Used] = {}
+        self._tried_at = 0.0
+        self._sampled_at = datetime.now(UTC)
+        self._usage_by_pod: dict[Pod, PodUsage] = {}
 
     def refresh(self) -> set[Pod]:
         """Take a sample if one is due; returns the pods in it."""
-        if time.monotonic() - self._taken < EVERY:
+        if time.monotonic() - self._tried_at < SAMPLE_SECONDS:
             return set()
         self._sample()
-        return set(self._used)
+        return set(self._usage_by_pod)
 
     def read(self, job: JobView, after: datetime | None) -> list[UsageSample]:
         """The last sample of each rank, if it is later than ``after``."""
         self.refresh()
-        if after is not None and self._at <= after:
+        if after is not None and self._sampled_at <= after:
             return []
         samples = []
         for rank, slot in enumerate(job.slots):
-            pod = job.present.get(slot)
+            pod = job.pods_by_slot.get(slot)
             if pod is None or not pod.is_ready:
                 continue
             meta = pod.manifest["metadata"]
-            if used := self._used.get((meta["namespace"], meta["name"])):
+            if used := self._usage_by_pod.get((meta["namespace"], meta["name"])):
                 sample = UsageSample(
-                    rank, pod.restarts, self._at, **asdict(used), origin=meta["uid"]
+                    rank, pod.restarts, self._sampled_at, **asdict(used), origin=meta["uid"]
                 )
                 samples.append(sample)
         return samples
 
     def _sample(self) -> None:
-        self._taken = time.monotonic()
-        used: dict[Pod, Used] = {}
+        self._tried_at = time.monotonic()
+        used: dict[Pod, PodUsage] = {}
         if self._is_due("metrics"):
             try:
                 items = self._api.items(METRICS, labelSelector=WORKLOAD)
-                used = {pod_of(item): used_by(item) for item in items}
+                used = {pod_key(item): pod_usage(item) for item in items}
             except EngineError as error:
-                self._put_off("metrics", error)
+                self._postpone("metrics", error)
         if self._is_due("prometheus"):
             try:
-                for pod, gpus in by_pod(self._ask()).items():
-                    before = used.get(pod, Used())
+                for pod, gpus in gpu_usage_by_pod(self._query_prometheus()).items():
+                    before = used.get(pod, PodUsage())
                     used[pod] = replace(before, gpu=gpus.gpu, gpu_memory=gpus.gpu_memory)
             except (HTTPError, OSError, ValueError, KeyError) as error:
-                self._put_off("prometheus", error)
-        self._used = used
-        self._at = datetime.now(UTC)
+                self._postpone("prometheus", error)
+        self._usage_by_pod = used
+        self._sampled_at = datetime.now(UTC)
 
     def _is_due(self, source: str) -> bool:
         return time.monotonic() >= self._due[source]
 
-    def _put_off(self, source: str, error: Exception) -> None:
+    def _postpone(self, source: str, error: Exception) -> None:
         log.info("No samples from %s for a while: %s", source, error)
-        self._due[source] = time.monotonic() + AWAY
+        self._due[source] = time.monotonic() + RETRY_SECONDS
 
-    def _ask(self) -> list[dict[str, Any]]:
+    def _query_prometheus(self) -> list[dict[str, Any]]:
         query = QUERY % {"prefix": self._prefix}
         path = f"{self._prometheus}/api/v1/query"
         answer = self._http.request("GET", path, fields={"query": query})
@@ -125,19 +125,19 @@ class UsageReader:
         return series
 
 
-def pod_of(item: Manifest) -> Pod:
+def pod_key(item: Manifest) -> Pod:
     return item["metadata"]["namespace"], item["metadata"]["name"]
 
 
-def used_by(item: Manifest) -> Used:
+def pod_usage(item: Manifest) -> PodUsage:
     """The usage of all containers of a pod together."""
     usages = [container.get("usage") or {} for container in item.get("containers") or []]
-    cpu = sum(amount(usage.get("cpu", "0")) for usage in usages)
-    memory = sum(amount(usage.get("memory", "0")) for usage in usages)
-    return Used(round(float(cpu), 4), int(memory))
+    cpu = sum(parse_amount(usage.get("cpu", "0")) for usage in usages)
+    memory = sum(parse_amount(usage.get("memory", "0")) for usage in usages)
+    return PodUsage(round(float(cpu), 4), int(memory))
 
 
-def by_pod(series: Iterable[dict[str, Any]]) -> dict[Pod, Used]:
+def gpu_usage_by_pod(series: Iterable[dict[str, Any]]) -> dict[Pod, PodUsage]:
     """For each pod the mean utilization of its GPUs, and the memory used on all of them."""
     values: dict[Pod, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     for one in series:
@@ -148,7 +148,7 @@ def by_pod(series: Iterable[dict[str, Any]]) -> dict[Pod, Used]:
         )
         values[pod][labels["__name__"]].append(float(one["value"][1]))
     return {
-        pod: Used(
+        pod: PodUsage(
             gpu=sum(metrics[UTILIZATION]) / len(metrics[UTILIZATION])
             if metrics[UTILIZATION]
             else None,

@@ -16,7 +16,7 @@ STAMP = rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}(?:Z|[+-]\d\d:\d\d)"
 MARGIN = timedelta(seconds=1)
 
 
-def moment_of(stamp: bytes) -> datetime:
+def parse_stamp(stamp: bytes) -> datetime:
     return datetime.fromisoformat(stamp.decode())
 
 
@@ -52,7 +52,7 @@ class LogCursor:
         ignores the rest."""
         if not self.stamp:
             return ""
-        return f"{moment_of(self.oldest).astimezone(UTC) - MARGIN:%Y-%m-%dT%H:%M:%SZ}"
+        return f"{parse_stamp(self.oldest).astimezone(UTC) - MARGIN:%Y-%m-%dT%H:%M:%SZ}"
 
     def begin(self, stamp: bytes) -> None:
         """Move to the start of a record."""

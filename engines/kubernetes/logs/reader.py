@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 from engines.kubernetes.logs.cursor import STAMP, LogCursor
 
-TIME = re.compile(rb"(" + STAMP + rb") ")
-LONGEST_TIME = 40  # bytes of it and of its space, at most
+STAMPED = re.compile(rb"(" + STAMP + rb") ")
+LONGEST_STAMP = 40  # bytes of it and of its space, at most
 LINE = re.compile(rb"[^\n]*\n|[^\n]+")
-UNREAD = 1024  # bytes at the end of an unfinished line that wait for what follows
+HELD_BACK_BYTES = 1024  # bytes at the end of an unfinished line that wait for what follows
 ROTATED = (
     b"[Trainyard] Output may be missing here: the node rotated the log away before it was read.\n"
 )
@@ -31,7 +31,7 @@ TROUBLE = re.compile(
 )
 
 
-def trust(_first: bytes) -> bytes:
+def trust_answer(_first: bytes) -> bytes:
     return b""
 
 
@@ -49,7 +49,7 @@ class Reader:
         self._is_line_open = cursor.part > 0  # does the output so far lack its newline?
         self.connect()
 
-    def connect(self, check: Callable[[bytes], bytes] = trust) -> None:
+    def connect(self, check: Callable[[bytes], bytes] = trust_answer) -> None:
         """Prepare for a new answer, which starts at or before the position.
 
         If the answer does not contain the position, ``check`` is called once before anything of it
@@ -97,7 +97,7 @@ class Reader:
         if self._check is not None:
             self._check(b"")
         if self.is_seeking and not self.has_message:
-            self._say_lost(ROTATED)
+            self._add_loss_notice(ROTATED)
         return rest + self._take_output()
 
     def give_up(self, *, has_all: bool) -> bytes:
@@ -105,21 +105,21 @@ class Reader:
         end."""
         rest = self.end() if self.is_checked else b""
         if not has_all:
-            self._say_lost(GONE)
+            self._add_loss_notice(GONE)
         return rest + self._take_output()
 
-    def _say_lost(self, notice: bytes) -> None:
+    def _add_loss_notice(self, notice: bytes) -> None:
         if not self.cursor.is_lost:  # a process before this one may have said it
             self.cursor.is_lost = True
-            self._say(notice)
+            self._add_notice(notice)
 
     def _readable(self, text: bytes) -> int:
         """How many bytes of ``text`` to read now: all lines, and of an unfinished one all but its
         end. No timestamp is cut in two."""
         lines = text.rfind(b"\n") + 1
-        end = max(len(text) - UNREAD, lines)
+        end = max(len(text) - HELD_BACK_BYTES, lines)
         if end > lines:
-            for time in TIME.finditer(text, max(end - LONGEST_TIME, lines)):
+            for time in STAMPED.finditer(text, max(end - LONGEST_STAMP, lines)):
                 if time.start() < end < time.end():
                     end = time.start()
         return end
@@ -129,7 +129,7 @@ class Reader:
         begin = 0
         ends = text.endswith(b"\n")
         if not self._is_in_line:
-            time = TIME.match(text)
+            time = STAMPED.match(text)
             self._is_in_line = True
             if time:
                 self._begin(time[1])
@@ -138,12 +138,12 @@ class Reader:
                 self._stamp = b""
                 self.has_message = True
         if self._stamp:
-            for time in TIME.finditer(text, begin):
+            for time in STAMPED.finditer(text, begin):
                 if time[1] >= self._stamp:  # an earlier one was printed by the program
-                    self._take(text[begin : time.start()], ends=True)
+                    self._take_record(text[begin : time.start()], ends=True)
                     self._begin(time[1])
                     begin = time.end()
-            self._take(text[begin:], ends=ends)
+            self._take_record(text[begin:], ends=ends)
         self._is_in_line = not ends
 
     def _begin(self, stamp: bytes) -> None:
@@ -162,17 +162,17 @@ class Reader:
         if self._check is not None:
             notice = self._check(stamp)  # may take long
             self._check = None
-            self._say(ROTATED if self.cursor.stamp else notice)
+            self._add_notice(ROTATED if self.cursor.stamp else notice)
         if not self._old_bytes:
             self.cursor.begin(stamp)
 
-    def _say(self, notice: bytes) -> None:
+    def _add_notice(self, notice: bytes) -> None:
         """Put a line of ours into the output."""
         if notice:
             self._output.append(b"\n" + notice if self._is_line_open else notice)
             self._is_line_open = False
 
-    def _take(self, text: bytes, *, ends: bool) -> None:
+    def _take_record(self, text: bytes, *, ends: bool) -> None:
         """Put what is new in the next part of the present record, which ``ends`` with it or not,
         into the output."""
         if self.is_seeking or self._old_records:

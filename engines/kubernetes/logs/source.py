@@ -14,18 +14,18 @@ from urllib3.response import BaseHTTPResponse
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, NotFound
-from engines.kubernetes.logs.cursor import moment_of
-from engines.kubernetes.logs.reader import TIME
-from engines.kubernetes.status.conditions import moment
+from engines.kubernetes.logs.cursor import parse_stamp
+from engines.kubernetes.logs.reader import STAMPED
+from engines.kubernetes.status.conditions import parse_time
 
-PATIENCE = 300.0  # seconds without data until the connection is replaced
+SILENCE_SECONDS = 300.0  # seconds without data until the connection is replaced
 STAMP_BYTES = 64  # enough for a timestamp
 #: Seconds until a pod counts as up to date with its node. Shorter than a turn of a stream, so that
 #: a log is not cut off while it waits.
-CATCH_UP = 4.0
+CATCH_UP_SECONDS = 4.0
 #: Seconds after the start of a container. A first line later than that may not be the first.
-PROMPT = 5.0
-BEHEADED = (
+PROMPT_SECONDS = 5.0
+LATE_START = (
     b"[Trainyard] Output may be missing here: what the node still has begins %d s after the start "
     b"of the container.\n"
 )
@@ -45,7 +45,7 @@ class LogSource:
     container: str
     start: int
     is_previous: bool
-    opened: float = field(default_factory=time.time)
+    opened_at: float = field(default_factory=time.time)
 
     def open(self, *, follows: bool, since: str) -> BaseHTTPResponse:
         """Open the log ``since`` a time, and keep it open if it ``follows`` the output."""
@@ -54,8 +54,8 @@ class LogSource:
             query["follow"] = "true"
         if since:
             query["sinceTime"] = since
-        response = self.api.follow(f"{self._path}/log", query, silence=PATIENCE)
-        self.opened = time.time()
+        response = self.api.follow(f"{self._path}/log", query, silence=SILENCE_SECONDS)
+        self.opened_at = time.time()
         return response
 
     def refresh(self) -> None:
@@ -65,7 +65,7 @@ class LogSource:
         if pod and pod["metadata"]["uid"] != self.pod["metadata"]["uid"]:
             raise NotFound("Another pod has its name.")
         self.pod = pod or self.pod
-        over = starts_over(self.pod, self.container)
+        over = ended_starts(self.pod, self.container)
         if over > self.start + 1:
             raise NotFound("It was restarted twice.")
         if over > self.start and not self.is_previous:
@@ -78,9 +78,9 @@ class LogSource:
         began = str(state.get("startedAt") or "")
         if not began or not first:
             return b""
-        age = self.opened - moment(began).timestamp()
-        late = (moment_of(first) - moment(began)).total_seconds()
-        return BEHEADED % late if min(age, late) > PROMPT else b""
+        age = self.opened_at - parse_time(began).timestamp()
+        late = (parse_stamp(first) - parse_time(began)).total_seconds()
+        return LATE_START % late if min(age, late) > PROMPT_SECONDS else b""
 
     def check(self, first: bytes, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
         """Check that an answer without the position is of this start. ``first``: the timestamp of
@@ -90,7 +90,7 @@ class LogSource:
         ``Superseded`` if it may be a later start's. ``NotFound`` if the cluster no longer has this
         start's log. ``EngineUnavailable`` if the API has to catch up with its node first.
         """
-        if first and self._ended and moment_of(first) < moment(self._ended):
+        if first and self._ended_at and parse_stamp(first) < parse_time(self._ended_at):
             return  # a later start begins after the end of this one
         if self.is_previous:
             self._check_previous(first)
@@ -100,9 +100,9 @@ class LogSource:
     def _check_previous(self, first: bytes) -> None:
         """If the node has started the container twice, it returns the log of the next start here,
         and the log of this one is gone."""
-        if starts_over(self.pod, self.container) <= self.start:
+        if ended_starts(self.pod, self.container) <= self.start:
             raise EngineUnavailable("The API does not show the next start yet.")
-        if first and self._ended and _is_after(first, self._ended):
+        if first and self._ended_at and _is_after(first, self._ended_at):
             raise NotFound("It was restarted twice.")
 
     def _check_current(self, *, is_first_read: bool, wait: Callable[[float], None]) -> None:
@@ -114,38 +114,38 @@ class LogSource:
         start the container again. By then the pod shows the next start.
         """
         is_over = (self.pod.get("status") or {}).get("phase") in {"Succeeded", "Failed"}
-        is_known = is_over or (is_first_read and not self._ended)
-        if self._has_log_of_start_before() or is_known:
+        is_known = is_over or (is_first_read and not self._ended_at)
+        if self._has_earlier_log() or is_known:
             return
-        wait(CATCH_UP)
+        wait(CATCH_UP_SECONDS)
         self.refresh()
-        self._has_log_of_start_before()
+        self._has_earlier_log()
 
-    def _has_log_of_start_before(self) -> bool:
+    def _has_earlier_log(self) -> bool:
         """Whether the node's previous log is that of the start before this one; ``False`` if it has
         none. ``Superseded`` if it is the log of this start."""
         query = self._query(is_previous=True)
         try:
-            head = self.api.text(f"{self._path}/log", **query, limitBytes=STAMP_BYTES)
+            head = self.api.get_bytes(f"{self._path}/log", **query, limitBytes=STAMP_BYTES)
         except EngineRefused:
             return False
-        first = TIME.match(head)
-        ended_before = _finished(_status(self.pod, self.container).get("lastState"))
+        first = STAMPED.match(head)
+        ended_before = _finish_time(_status(self.pod, self.container).get("lastState"))
         is_after = first and ended_before and _is_after(first[1], ended_before)
         if self.start == 0 or is_after:
             raise Superseded
         return True
 
     @property
-    def _ended(self) -> str:
+    def _ended_at(self) -> str:
         """When this start ended; empty if the pod does not show that."""
-        return _finished(self._state)
+        return _finish_time(self._state)
 
     @property
     def _state(self) -> Manifest:
         """The state of this start: the container's now, or before its last restart."""
         keys = {0: "state", 1: "lastState"}
-        key = keys.get(starts_over(self.pod, self.container) - self.start, "")
+        key = keys.get(ended_starts(self.pod, self.container) - self.start, "")
         return _status(self.pod, self.container).get(key) or {}
 
     @property
@@ -158,7 +158,7 @@ class LogSource:
         return query | ({"previous": "true"} if is_previous else {})
 
 
-def starts_over(pod: Manifest, container: str) -> int:
+def ended_starts(pod: Manifest, container: str) -> int:
     """How many starts are over for good. While the container waits to be started again, its last
     one is. After a node was restarted, a container may also wait for its current start to be found
     again: then the IDs differ."""
@@ -177,8 +177,8 @@ def _status(pod: Manifest, container: str) -> Manifest:
 
 def _is_after(stamp: bytes, ended: str) -> bool:
     """Whether a record was written after an end. Times of ends are rounded down to seconds."""
-    return moment_of(stamp) >= moment(ended) + timedelta(seconds=1)
+    return parse_stamp(stamp) >= parse_time(ended) + timedelta(seconds=1)
 
 
-def _finished(state: Manifest | None) -> str:
+def _finish_time(state: Manifest | None) -> str:
     return str(((state or {}).get("terminated") or {}).get("finishedAt") or "")

@@ -13,24 +13,24 @@ from uuid import UUID
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.labels import run_of
-from engines.kubernetes.logs.away import Away
+from engines.kubernetes.labels import run_number
 from engines.kubernetes.logs.buffer import SharedBuffer
 from engines.kubernetes.logs.follower import Follower
+from engines.kubernetes.logs.silent_nodes import SilentNodes
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.watch.snapshot import Snapshot
 from engines.logs import Log, LogChunk
 
 STREAMS = 64
-TURN = 5.0
-LINGER = 5.0  # seconds that streams outlive a watch, because the next one follows soon
+TURN_SECONDS = 5.0
+LINGER_SECONDS = 5.0  # seconds that streams outlive a watch, because the next one follows soon
 #: Streams to one node that it has not answered yet: a dead node must not take all of them. One that
 #: has failed is asked again by one stream.
-OPENING = 4
-SHARE = 0.002  # share of the time that may go into going through thousands of logs
-LATEST = 5.0  # longest pause between two such rounds, in seconds
-FORGET = 600.0  # seconds after which the log of a deleted pod is dropped
+MOST_OPENING = 4
+TIME_SHARE = 0.002  # share of the time that may go into going through thousands of logs
+LONGEST_PAUSE = 5.0  # longest pause between two such rounds, in seconds
+FORGET_SECONDS = 600.0  # seconds after which the log of a deleted pod is dropped
 Key = tuple[str, int]  # uid of the pod, restarts of its container
 
 
@@ -52,12 +52,12 @@ class LogStreams:
         self._shared = SharedBuffer()
         self._followers: dict[UUID, dict[Key, Follower]] = {}
         self._serving: dict[Key, Follower] = {}
-        self._served: dict[Key, float] = {}  # when each last got a stream
+        self._served_at: dict[Key, float] = {}  # when each last got a stream
         self._news: set[UUID] = set()
-        self._away = Away()
-        self._end: Timer | None = None
+        self._silent_nodes = SilentNodes()
+        self._closing: Timer | None = None
         self._queue: list[Follower] = []  # candidates for the next streams, the most urgent last
-        self._again = 0.0  # when all logs may be gone through again
+        self._refill_at = 0.0  # when all logs may be gone through again
 
     # --- What the watch says --------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ class LogStreams:
                 if follower.on_change(now):
                     self._queue.append(follower)
                     changed = True
-                    if now and follower.is_over and self._away.is_heard_of(follower.node):
+                    if now and follower.is_over and self._silent_nodes.end_pause(follower.node):
                         follower.retry()
                 if now is None and follower.is_done:
                     self._drop(follower)
@@ -94,36 +94,36 @@ class LogStreams:
         being deleted count: a new one belongs to a run that the watch has not seen yet."""
         slot = (pod.role, pod.index)
         suspended = (view.manifest["spec"].get("runPolicy") or {}).get("suspend")
-        if slot not in view.slots or (suspended and not pod.is_leaving):
+        if slot not in view.slots or (suspended and not pod.is_being_deleted):
             return
-        for start in pod.starts:
+        for start in pod.readable_starts:
             key = (pod.uid, start)
             if key not in followers:
-                log = Log(run_of(view.manifest), view.slots.index(slot), start, key[0])
+                log = Log(run_number(view.manifest), view.slots.index(slot), start, key[0])
                 followers[key] = Follower(
                     uid, log, pod.manifest, view.kind.container, self._lock, self._shared
                 )
                 self._news.add(uid)
 
-    def wake(self) -> None:
+    def keep_open(self) -> None:
         """A watch begins: keep the streams."""
-        if self._end is not None:
-            self._end.cancel()
+        if self._closing is not None:
+            self._closing.cancel()
 
-    def rest(self) -> None:
+    def close_later(self) -> None:
         """A watch ended: without another one soon, drop all streams, because another process may
         watch."""
-        self.wake()
-        self._end = Timer(LINGER, self._close)
-        self._end.daemon = True
-        self._end.start()
+        self.keep_open()
+        self._closing = Timer(LINGER_SECONDS, self._close)
+        self._closing.daemon = True
+        self._closing.start()
 
     def _close(self) -> None:
         with self._lock:
             for follower in self._all():
                 follower.forget()
             self._followers.clear()
-            self._served.clear()
+            self._served_at.clear()
             self._queue.clear()
             self._news.clear()
 
@@ -141,7 +141,7 @@ class LogStreams:
         with self._lock:
             followers = self._followers.get(uid, {}).values()
             of_run = [follower for follower in followers if follower.log.run == run]
-            of_run.sort(key=_age)
+            of_run.sort(key=_start_order)
             return [follower.log for follower in of_run]
 
     def read(self, uid: UUID, log: Log, cursor: str, limit: int) -> LogChunk:
@@ -150,8 +150,8 @@ class LogStreams:
             if follower is None:
                 return LogChunk(cursor=cursor, ended=True)
             goes_on = follower.is_read_from(cursor)
-            chunk = follower.take(cursor, limit, away=self._away.why(follower.node))
-            if not chunk.data and follower.is_gone_for(0.0) and follower.is_done:
+            chunk = follower.take(cursor, limit, away=self._silent_nodes.reason(follower.node))
+            if not chunk.data and follower.is_deleted_for(0.0) and follower.is_done:
                 self._drop(follower)
             if not goes_on:
                 self._queue.append(follower)
@@ -163,17 +163,17 @@ class LogStreams:
     def _start(self) -> None:
         """Start streams for the most urgent logs, as far as there are free ones."""
         while len(self._serving) < self._limit and (chosen := self._next()):
-            self._served[chosen.key] = time.monotonic()
+            self._served_at[chosen.key] = time.monotonic()
             self._serving[chosen.key] = chosen
             name = f"log {chosen.pod['metadata']['name']}"
             Thread(target=self._serve, args=(chosen,), name=name, daemon=True).start()
 
     def _next(self) -> Follower | None:
         self._refill()
-        opening = Counter(one.node for one in self._serving.values() if not one.opened)
+        opening = Counter(one.node for one in self._serving.values() if not one.opened_at)
         while self._queue:
             follower = self._queue.pop()
-            most = 1 if self._away.has_failed(follower.node) else OPENING
+            most = 1 if self._silent_nodes.has_failed(follower.node) else MOST_OPENING
             if self._is_ready(follower) and opening[follower.node] < most:
                 return follower
         return None
@@ -182,38 +182,38 @@ class LogStreams:
         """Queue every log that needs a stream again. There may be thousands, so not on every
         occasion."""
         started = time.monotonic()
-        if started < self._again:
+        if started < self._refill_at:
             return
         for follower in list(self._all()):
-            if follower.is_gone_for(FORGET):
+            if follower.is_deleted_for(FORGET_SECONDS):
                 self._drop(follower)
         self._queue = [follower for follower in self._all() if self._is_ready(follower)]
         self._queue.sort(key=self._urgency)
         ended = time.monotonic()
-        self._again = ended + min((ended - started) / SHARE, LATEST)
+        self._refill_at = ended + min((ended - started) / TIME_SHARE, LONGEST_PAUSE)
 
     def _urgency(self, follower: Follower) -> tuple[bool, float]:
-        return follower.is_ending, -self._served.get(follower.key, 0.0)
+        return follower.is_ending, -self._served_at.get(follower.key, 0.0)
 
     def _is_ready(self, follower: Follower) -> bool:
         return (
             follower.needs_stream
             and follower.key not in self._serving
-            and not self._away.why(follower.node)
+            and not self._silent_nodes.reason(follower.node)
         )
 
     def _serve(self, follower: Follower) -> None:
         def tell() -> None:
             with self._lock:
                 self._news.add(follower.workload_id)
-                if follower.opened:
-                    self._away.answers(follower.node)
+                if follower.opened_at:
+                    self._silent_nodes.record_answer(follower.node)
 
         try:
             follower.serve(self._api, tell)
         except EngineUnavailable as error:
             where = f"{follower.node} does not return logs" if follower.node else "Logs wait"
-            self._is_away(follower, f"{where}; retrying. {error}")
+            self._report_silent_node(follower, f"{where}; retrying. {error}")
         finally:
             with self._lock:
                 self._serving.pop(follower.key, None)
@@ -222,9 +222,9 @@ class LogStreams:
             if follower.is_over:
                 self._on_end()
 
-    def _is_away(self, follower: Follower, why: str) -> None:
+    def _report_silent_node(self, follower: Follower, why: str) -> None:
         with self._lock:
-            self._away.fails(follower.node, why)
+            self._silent_nodes.record_failure(follower.node, why)
             if follower.late:
                 return  # all that wait for this node know it already
             for other in self._all():
@@ -238,15 +238,15 @@ class LogStreams:
                 one.renew()
         if len(self._serving) >= self._limit:
             waiting = filter(self._is_ready, reversed(self._queue))
-            long_ago = time.monotonic() - TURN
-            served = [one for one in self._serving.values() if 0 < one.opened < long_ago]
+            long_ago = time.monotonic() - TURN_SECONDS
+            served = [one for one in self._serving.values() if 0 < one.opened_at < long_ago]
             served.sort(key=attrgetter("opened"))
             for follower, _ in zip(served, waiting, strict=False):
                 follower.cut()
 
     def _drop(self, follower: Follower) -> None:
         follower.forget()
-        self._served.pop(follower.key, None)
+        self._served_at.pop(follower.key, None)
         followers = self._followers.get(follower.workload_id, {})
         followers.pop(follower.key, None)
         if not followers:
@@ -256,5 +256,5 @@ class LogStreams:
         return (one for followers in self._followers.values() for one in followers.values())
 
 
-def _age(follower: Follower) -> tuple[str, int]:
+def _start_order(follower: Follower) -> tuple[str, int]:
     return str(follower.pod["metadata"]["creationTimestamp"]), follower.log.start

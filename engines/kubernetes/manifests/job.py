@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from engines.base import Launch, Manifest, raise_complaints
 from engines.kubernetes import labels
-from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_for
+from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_kind_for
 from engines.kubernetes.labels import PROJECT
 from engines.kubernetes.manifests import owned_labels
 from engines.kubernetes.manifests.pod import scheduling
@@ -13,10 +13,10 @@ from engines.kubernetes.manifests.pod.env import processes, secret
 from engines.kubernetes.manifests.pod.fetchers import Images, fetchers, passwd, ssh_volumes
 from engines.kubernetes.manifests.pod.pulls import pull_secret, pull_secrets
 from engines.kubernetes.manifests.pod.volumes import claims, mounts
-from engines.kubernetes.manifests.tools import exposed
+from engines.kubernetes.manifests.tools import tool_objects
 from engines.kubernetes.manifests.unsupported import not_provided
 from engines.kubernetes.manifests.values import without_empty
-from engines.kubernetes.names import job_name, namespace_of
+from engines.kubernetes.names import job_name, project_namespace
 from spec.values.variable import looks_secret
 from spec.workload import CleanPodPolicy, Replica, RestartPolicy, Role, WorkloadSpec
 
@@ -44,20 +44,20 @@ def manifests(
     ``EngineRefused`` lists everything that cannot be provided.
     """
     raise_complaints(not_provided(launch))
-    kind = job_for(launch.spec, plain=launch.site.plain_jobs)
-    space = namespace_of(launch.handle.project, prefix)
+    kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
+    space = project_namespace(launch.handle.project, prefix)
     hidden = (secret(launch, space), pull_secret(launch, space))
     return [
         namespace(space, launch.handle.project, installation),
         *filter(None, hidden),
         *claims(launch, space),
-        *exposed(launch, kind, space),
+        *tool_objects(launch, kind, space),
         job(
             launch,
             kind,
             space,
             images,
-            labels_for(launch, prefix) | labels.mark_object(installation),
+            labels_for(launch, prefix) | labels.installation_labels(installation),
         ),
     ]
 
@@ -66,7 +66,10 @@ def namespace(name: str, project: str, installation: str) -> Manifest:
     return {
         "apiVersion": "v1",
         "kind": "Namespace",
-        "metadata": {"name": name, "labels": {PROJECT: project} | labels.mark_object(installation)},
+        "metadata": {
+            "name": name,
+            "labels": {PROJECT: project} | labels.installation_labels(installation),
+        },
     }
 
 
@@ -82,20 +85,20 @@ def job(
             "labels": marks,
             "annotations": scheduling.annotations(launch) | labels.annotations(launch),
         },
-        "spec": (plain if kind.is_plain else gang)(launch, kind, images, marks),
+        "spec": (plain_spec if kind.is_plain else gang_spec)(launch, kind, images, marks),
     }
 
 
-def gang(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
+def gang_spec(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
     """The ``spec`` of an operator's job."""
     spec = launch.spec
     roles = {kind.worker: replica(launch, kind, Role.WORKER, images, marks)}
     if spec.has_master:
         roles = {kind.master: replica(launch, kind, Role.MASTER, images, marks), **roles}
-    return {"runPolicy": run_policy(spec, kind), **extras(spec, kind), kind.replicas: roles}
+    return {"runPolicy": run_policy(spec, kind), **fields_of_kind(spec, kind), kind.replicas: roles}
 
 
-def plain(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
+def plain_spec(launch: Launch, kind: JobKind, images: Images, marks: dict[str, str]) -> Manifest:
     """The ``spec`` of a batch/v1 Job with one pod, whose container restarts up to the backoff
     limit. A pod failure policy is only allowed if it never restarts."""
     one = replica(launch, kind, Role.WORKER, images, marks)
@@ -126,7 +129,7 @@ def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
     return manifest | ({"backoffLimit": spec.backoff_limit} if limited else {})
 
 
-def extras(spec: WorkloadSpec, kind: JobKind) -> Manifest:
+def fields_of_kind(spec: WorkloadSpec, kind: JobKind) -> Manifest:
     """Fields that only one kind of job has."""
     if kind in (PYTORCH, LONE_MASTER):
         return {"nprocPerNode": processes(spec), **elasticity(spec)}
@@ -160,8 +163,8 @@ def replica(
 ) -> Manifest:
     spec = launch.spec
     source = (spec.master_replica if role is Role.MASTER else None) or spec.worker
-    own = owned_labels.without(source.annotations, kind)
-    chosen = owned_labels.without(source.labels, kind)
+    own = owned_labels.without_owned(source.annotations, kind)
+    chosen = owned_labels.without_owned(source.labels, kind)
     alone = not (MESHES.keys() & (own.keys() | chosen.keys()))
     return {
         "replicas": 1 if role is Role.MASTER else spec.num_workers,
@@ -172,7 +175,7 @@ def replica(
                     "labels": ({INJECT: "false"} if alone else {}) | chosen | marks,
                     "annotations": (MESHES if alone else {})
                     | own
-                    | scheduling.shares(source.compute)
+                    | scheduling.gpu_share(source.compute)
                     | passwd(source),
                 }
             ),
@@ -212,7 +215,7 @@ def pod(launch: Launch, kind: JobKind, source: Replica, role: Role, images: Imag
     }
 
 
-def masked(documents: list[Manifest]) -> list[Manifest]:
+def mask_secrets(documents: list[Manifest]) -> list[Manifest]:
     """A copy to show to people, without secret values."""
     shown = deepcopy(documents)
     for document in shown:

@@ -13,7 +13,7 @@ from spec.workload import Replica
 
 #: Ends of the names of what belongs to one workload: its values, what it pulls images with, and
 #: the key that the MPI operator creates for it.
-OF_A_WORKLOAD = re.compile(r"-[0-9a-f]{8}-(env|pull|ssh)$")
+WORKLOAD_SECRET = re.compile(r"-[0-9a-f]{8}-(env|pull|ssh)$")
 WHY = (
     "has the form of the name of a workload's own Secret (…-<8 hex digits>-env, -pull or -ssh), "
     "which is for that workload alone; name another, or choose a credential"
@@ -23,16 +23,16 @@ WHY = (
 def complaints(launch: Launch) -> Iterator[Problem]:
     spec = launch.spec
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, name in _named(replica) if replica else ():
-            if name and OF_A_WORKLOAD.search(name):
+        for place, name in _secret_references(replica) if replica else ():
+            if name and WORKLOAD_SECRET.search(name):
                 yield Problem(parse_path(f"{role}.{place}"), f"{name!r} {WHY}")
     for registry in launch.registries:
-        if OF_A_WORKLOAD.search(registry.existing_secret):
+        if WORKLOAD_SECRET.search(registry.existing_secret):
             text = f"{registry.host}: {registry.existing_secret!r} {WHY}"
             yield Problem(parse_path("worker.imagePullSecrets"), text)
 
 
-def _named(replica: Replica) -> Iterator[tuple[str, str | None]]:
+def _secret_references(replica: Replica) -> Iterator[tuple[str, str | None]]:
     """Where a Secret is named, and its name."""
     for number, variable in enumerate(replica.environment_variables):
         if variable.secret:

@@ -27,26 +27,26 @@ OWNED = tuple(
     )
 )
 #: Of a Job without an operator. The API server refuses any other value than its own.
-OF_A_PLAIN_JOB = re.compile(r"(batch\.kubernetes\.io/.*|controller-uid|job-name)$")
+PLAIN_JOB_LABELS = re.compile(r"(batch\.kubernetes\.io/.*|controller-uid|job-name)$")
 
 
 def complaints(spec: WorkloadSpec, kind: JobKind) -> Iterator[Problem]:
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
         for field in ("labels", "annotations") if replica else ():
             for number, item in enumerate(getattr(replica, field)):
-                if why := _why_not(item.name, kind):
+                if why := _refusal(item.name, kind):
                     yield Problem(parse_path(f"{role}.{field}[{number}].name"), why)
 
 
-def without(items: Iterable[Label | Annotation], kind: JobKind) -> dict[str, str]:
+def without_owned(items: Iterable[Label | Annotation], kind: JobKind) -> dict[str, str]:
     """Labels or annotations as a manifest has them, without those that are owned."""
-    return {item.name: item.value for item in items if not _why_not(item.name, kind)}
+    return {item.name: item.value for item in items if not _refusal(item.name, kind)}
 
 
-def _why_not(name: str, kind: JobKind) -> str:
+def _refusal(name: str, kind: JobKind) -> str:
     for pattern, owner, advice in OWNED:
         if pattern.match(name):
             return f"{name!r} belongs to {owner}; {advice}"
-    if kind.is_plain and OF_A_PLAIN_JOB.match(name):
+    if kind.is_plain and PLAIN_JOB_LABELS.match(name):
         return f"{name!r} belongs to Kubernetes, which sets it on the pods of a Job; leave it out"
     return ""

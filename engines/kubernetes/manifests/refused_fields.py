@@ -6,7 +6,7 @@ from engines.kubernetes.jobs import JobKind
 
 REPLICA = r"(?:\.|\[)(?P<role>\w+)\]?"
 #: End of a path below a replica → our field; the first match wins.
-BELOW = (
+REPLICA_FIELDS = (
     (r"containers(?:\[0\])?\.image\b", "image"),
     (r"containers(?:\[0\])?\.imagePullPolicy", "imagePullPolicy"),
     (r"containers(?:\[0\])?\.env", "environmentVariables"),
@@ -22,7 +22,7 @@ BELOW = (
     (r"metadata\.annotations", "annotations"),
     (r"\.restartPolicy", "restartPolicy"),
 )
-WHOLE = (
+JOB_FIELDS = (
     (r"^metadata\.name\b", "name"),
     (r"\.elasticPolicy", "minReplicas"),
     (r"\.slotsPerWorker", "slotsPerWorker"),
@@ -34,29 +34,29 @@ WHOLE = (
 IN_TEXT = re.compile(r"\b(?:spec|metadata)(?:\.\w+|\[\w+\])+")
 
 
-def ours(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
+def spec_field(kind: JobKind, field: str, message: str, *, own_master: bool) -> str:
     """The spec's field: ``worker.image`` for
     ``spec.pytorchReplicaSpecs.Worker…containers[0].image``.
 
     Webhooks name the field only in their message. Empty if the field is not from the spec.
     """
     named = field or next(iter(IN_TEXT.findall(message)), "")
-    for pattern, whole in WHOLE:
+    for pattern, whole in JOB_FIELDS:
         if re.search(pattern, named):
             return whole
     if kind.is_plain:
         template = re.match(r"spec(?P<below>\.template\..*)", named)
-        return _below("worker", template["below"]) if template else ""
+        return _replica_field("worker", template["below"]) if template else ""
     in_replica = re.match(rf"spec\.{kind.replicas}{REPLICA}(?P<below>.*)", named)
     if not in_replica:
         return ""
     leads = in_replica["role"] == kind.master
     part = "master" if leads and own_master else "worker"
-    return _below(part, in_replica["below"])
+    return _replica_field(part, in_replica["below"])
 
 
-def _below(part: str, named: str) -> str:
-    for pattern, below in BELOW:
+def _replica_field(part: str, named: str) -> str:
+    for pattern, below in REPLICA_FIELDS:
         if match := re.search(pattern, named):
             return f"{part}.{match.expand(below)}"
     return "numWorkers" if named.startswith(".replicas") else part

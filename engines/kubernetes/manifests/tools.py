@@ -23,10 +23,10 @@ from spec.values.names import object_name
 from spec.workload import Role
 
 NGINX = "nginx.ingress.kubernetes.io"
-PATIENCE = "3600"  # seconds that a websocket may be silent
+SILENCE_SECONDS = "3600"  # seconds that a websocket may be silent
 
 
-def exposed(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
+def tool_objects(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
     items: list[Manifest] = []
     for tool in tools_of(launch.spec):
         items.append(service(launch, kind, space, tool))
@@ -54,18 +54,18 @@ def complaints(launch: Launch) -> Iterator[Problem]:
                 "visitors sign in at Trainyard's own address, which its "
                 "administrator must set with PUBLIC_URL; or choose ClusterIP",
             )
-        elif not _is_free(launch, host(launch, tool)):
+        elif not _is_free_host(launch, tool_host(launch, tool)):
             text = f"its host must be one label before .{site.ingress_domain}, and not Trainyard's"
             yield Problem((*parse_path(tool.field), "externalUrl"), text)
 
 
-def _is_free(launch: Launch, name: str) -> bool:
+def _is_free_host(launch: Launch, name: str) -> bool:
     """Whether a host is within the cluster's domain and not Trainyard's own."""
     _, _, rest = name.partition(".")
     return rest == launch.site.ingress_domain and name != urlsplit(launch.site.public_url).hostname
 
 
-def object_of(job: str, tool: Tool) -> str:
+def tool_object_name(job: str, tool: Tool) -> str:
     return f"{job}-tool-{tool.number}"
 
 
@@ -111,7 +111,7 @@ def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
     """The Ingress of a tool, annotated so that ingress-nginx has Trainyard authorize each
     request."""
     site = launch.site
-    name = host(launch, tool)
+    name = tool_host(launch, tool)
     address = tool.port
     meta = metadata(launch, space, tool)
     here = f"{launch.handle.workload_id}/{tool.slug}/"
@@ -121,7 +121,7 @@ def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
         f"{NGINX}/auth-always-set-cookie": "true",  # even if the tool answers with an error
         f"{NGINX}/auth-response-headers": "Cookie",  # the visitor's without ours
         f"{NGINX}/proxy-buffer-size": "16k",  # of an answer's headers, cookies of 8 KB among them
-        f"{NGINX}/proxy-read-timeout": PATIENCE,
+        f"{NGINX}/proxy-read-timeout": SILENCE_SECONDS,
     }
     backend = {"service": {"name": meta["name"], "port": {"number": address}}}
     path = {"path": "/", "pathType": "Prefix", "backend": backend}
@@ -140,14 +140,14 @@ def ingress(launch: Launch, space: str, tool: Tool) -> Manifest:
 
 def metadata(launch: Launch, space: str, tool: Tool) -> Manifest:
     return {
-        "name": object_of(job_name(launch.handle), tool),
+        "name": tool_object_name(job_name(launch.handle), tool),
         "namespace": space,
         "labels": labels(launch) | {TOOL: tool.slug},
         "annotations": {FIELD: tool.field},
     }
 
 
-def host(launch: Launch, tool: Tool) -> str:
+def tool_host(launch: Launch, tool: Tool) -> str:
     """The tool's host: ``<workload>-<project>`` with a part of the id, so that it is unique."""
     handle = launch.handle
     if tool.connection.external_url:

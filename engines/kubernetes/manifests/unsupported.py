@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from engines.base import Launch, Site
-from engines.kubernetes.jobs import PYTORCH, JobKind, job_for
+from engines.kubernetes.jobs import PYTORCH, JobKind, job_kind_for
 from engines.kubernetes.manifests import named_secrets, owned_labels, tools
 from engines.kubernetes.manifests.pod.scheduling import has_kai, unknown_pools
 from engines.shared.unsupported import LEAVE_OUT
@@ -25,7 +25,7 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec for which it cannot be submitted, by its path."""
     yield from not_provided(launch)
-    kind = job_for(launch.spec, plain=launch.site.plain_jobs)
+    kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
     yield from owned_labels.complaints(launch.spec, kind)
 
 
@@ -33,17 +33,17 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be provided, by its path. Without labels that are owned,
     which a workload from before they were refused runs without."""
     spec = launch.spec
-    kind = job_for(spec, plain=launch.site.plain_jobs)
-    for place, message in _whole(launch, kind):
+    kind = job_kind_for(spec, plain=launch.site.plain_jobs)
+    for place, message in _job_complaints(launch, kind):
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)
     yield from named_secrets.complaints(launch)
     for role, replica in (("worker", spec.worker), ("master", spec.master)):
-        for place, message in _replica(replica, kai=has_kai(launch)) if replica else ():
+        for place, message in _replica_complaints(replica, kai=has_kai(launch)) if replica else ():
             yield Problem(parse_path(f"{role}.{place}"), message)
 
 
-def _whole(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
+def _job_complaints(launch: Launch, kind: JobKind) -> Iterator[Complaint]:
     spec = launch.spec
     site = launch.site
     if not spec.has_master and not kind.workers_only:
@@ -85,7 +85,7 @@ def _without_priority(priority: PriorityClass, site: Site) -> str:
     )
 
 
-def _replica(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
+def _replica_complaints(replica: Replica, *, kai: bool) -> Iterator[Complaint]:
     compute = replica.compute
     if not replica.image:
         yield "image", "is required on Kubernetes, whose pods run images"

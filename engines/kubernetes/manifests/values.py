@@ -4,7 +4,7 @@ from engines.base import Launch, Manifest
 from spec.workload import Role
 
 
-def source_of(launch: Launch, role: Role) -> Role:
+def source_role(launch: Launch, role: Role) -> Role:
     """The role whose part of the spec a replica uses: a master may inherit the workers'."""
     return role if launch.spec.master else Role.WORKER
 

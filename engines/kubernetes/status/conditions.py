@@ -13,28 +13,28 @@ def condition(status: Manifest, kind: str) -> dict[str, Any]:
     return next((one for one in conditions if one["type"] == kind), {})
 
 
-def holds(status: Manifest, kind: str) -> bool:
+def has_condition(status: Manifest, kind: str) -> bool:
     return condition(status, kind).get("status") == "True"
 
 
-def completed(status: Manifest) -> bool:
+def is_completed(status: Manifest) -> bool:
     """Whether a job completed, in the operators' words or Kubernetes'."""
-    return holds(status, "Succeeded") or holds(status, "Complete")
+    return has_condition(status, "Succeeded") or has_condition(status, "Complete")
 
 
-def moment(text: str) -> datetime:
+def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def began(job: Manifest) -> datetime:
+def run_start(job: Manifest) -> datetime:
     """When the present run began, as far as the cluster tells runs apart."""
     resumed = condition(job.get("status") or {}, "Suspended")
-    return moment(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
+    return parse_time(resumed.get("lastTransitionTime") or job["metadata"]["creationTimestamp"])
 
 
 def was_resumed(job: Manifest) -> bool:
     """Whether the job was resumed after a suspension."""
     status = job.get("status") or {}
-    if jobs.is_suspended(job) or completed(status) or holds(status, "Failed"):
+    if jobs.is_suspended(job) or is_completed(status) or has_condition(status, "Failed"):
         return False
     return condition(status, "Suspended").get("status") == "False"

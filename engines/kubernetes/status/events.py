@@ -8,16 +8,16 @@ from hashlib import sha256
 from uuid import UUID
 
 from engines.base import ClusterEvent, Manifest
-from engines.kubernetes.status.conditions import moment
+from engines.kubernetes.status.conditions import parse_time
 
 EVENTS = "/api/v1/events"
 #: A pod was preempted: kube-scheduler reports the first for the pod, KAI the second for its group.
-GAVE_WAY = frozenset({"Preempted", "Evict"})
+PREEMPTED = frozenset({"Preempted", "Evict"})
 #: An autoscaler adds nodes for a pod, as reported by cluster-autoscaler and Karpenter, or does not.
 NODES_ADDED = frozenset({"TriggeredScaleUp", "Nominated"})
 NO_NODES_ADDED = frozenset({"NotTriggerScaleUp"})
 #: Normal events that may explain what a workload waits for.
-EXPLAINING = GAVE_WAY | NODES_ADDED | NO_NODES_ADDED
+EXPLAINING = PREEMPTED | NODES_ADDED | NO_NODES_ADDED
 #: Normal events worth a line in the history. ``SELECTOR`` has the server leave out most others.
 TELLING = EXPLAINING | {"Pulling", "Pipelined", "NotReady"}
 QUIET = (
@@ -29,23 +29,23 @@ SELECTOR = ",".join(["involvedObject.kind!=Node", *(f"reason!={reason}" for reas
 LONGEST = 2000  # characters of a message
 MOST_EARLY = 500
 NUMBER = re.compile(r"\d+")
-WINNER = re.compile(
+PREEMPTOR = re.compile(
     r"(?P<by>preempted by )(?P<rank>higher priority )?(?:(?:workload|pod) )?"
     r"(?P<namespace>[\w.-]+)/[\w.-]+\w",
     re.IGNORECASE,
 )
 
 
-def is_telling(event: Manifest) -> bool:
+def is_worth_telling(event: Manifest) -> bool:
     return event.get("type") == "Warning" or event.get("reason") in TELLING
 
 
-def explains(event: Manifest) -> bool:
+def may_explain(event: Manifest) -> bool:
     """Whether the event may explain what a workload waits for."""
     return event.get("type") == "Warning" or event.get("reason") in EXPLAINING
 
 
-def key_of(event: Manifest) -> str:
+def object_key(event: Manifest) -> str:
     """The object the event is about, as named by :func:`keys_of`."""
     about = event["involvedObject"]
     if about.get("kind") == "PersistentVolumeClaim":
@@ -53,7 +53,7 @@ def key_of(event: Manifest) -> str:
     return str(about.get("uid", ""))
 
 
-def keys_of(item: Manifest) -> Iterator[str]:
+def object_keys(item: Manifest) -> Iterator[str]:
     """Keys of an object: its uid, and, for a pod, the claims it mounts. Claims are not watched, so
     they only have names."""
     meta = item["metadata"]
@@ -63,15 +63,15 @@ def keys_of(item: Manifest) -> Iterator[str]:
             yield f"{meta.get('namespace', '')}/{claim}"
 
 
-def by_object(events: Iterable[Manifest]) -> dict[str, list[Manifest]]:
+def group_by_object(events: Iterable[Manifest]) -> dict[str, list[Manifest]]:
     grouped: dict[str, list[Manifest]] = {}
     for one in events:
-        grouped.setdefault(key_of(one), []).append(one)
+        grouped.setdefault(object_key(one), []).append(one)
     return grouped
 
 
-def said_of_pod(pod: Manifest, events: Mapping[str, list[Manifest]]) -> Iterator[Manifest]:
-    for key in keys_of(pod):
+def events_of_pod(pod: Manifest, events: Mapping[str, list[Manifest]]) -> Iterator[Manifest]:
+    for key in object_keys(pod):
         yield from events.get(key, ())
 
 
@@ -79,20 +79,22 @@ def cluster_event(event: Manifest, workload_id: UUID) -> ClusterEvent:
     about = event["involvedObject"]
     return ClusterEvent(
         workload_id=workload_id,
-        key=_key(event),
-        at=said_at(event),
+        key=_event_key(event),
+        at=event_time(event),
         count=int(event.get("count") or (event.get("series") or {}).get("count") or 1),
         about=f"{about.get('kind', '')} {about.get('name', '')}".strip(),
         reason=event.get("reason", ""),
-        message=without_strangers(str(event.get("message") or ""), namespace_of(event))[:LONGEST],
+        message=hide_other_projects(str(event.get("message") or ""), event_namespace(event))[
+            :LONGEST
+        ],
     )
 
 
-def namespace_of(event: Manifest) -> str:
+def event_namespace(event: Manifest) -> str:
     return str(event["involvedObject"].get("namespace", ""))
 
 
-def without_strangers(said: str, namespace: str) -> str:
+def hide_other_projects(said: str, namespace: str) -> str:
     """Hide what another project's workload is called: whoever reads a preemption may see its own
     namespace, and perhaps no other."""
 
@@ -101,10 +103,10 @@ def without_strangers(said: str, namespace: str) -> str:
             return match[0]
         return f"{match['by']}a {match['rank'] or ''}workload of another project"
 
-    return WINNER.sub(name, said)
+    return PREEMPTOR.sub(name, said)
 
 
-def _key(event: Manifest) -> str:
+def _event_key(event: Manifest) -> str:
     """A key that is the same for repeated messages about an object, whatever the numbers in
     them."""
     said = NUMBER.sub("#", str(event.get("message") or ""))
@@ -112,7 +114,7 @@ def _key(event: Manifest) -> str:
     return sha256("\0".join(parts).encode()).hexdigest()[:40]
 
 
-def said_at(event: Manifest) -> datetime:
+def event_time(event: Manifest) -> datetime:
     """When it last happened. Old and new event writers store that in different places."""
     series = event.get("series") or {}
     text = (
@@ -121,20 +123,20 @@ def said_at(event: Manifest) -> datetime:
         or event.get("eventTime")
         or event["metadata"].get("creationTimestamp")
     )
-    return moment(text) if text else datetime.now(UTC)
+    return parse_time(text) if text else datetime.now(UTC)
 
 
-class Early:
+class EarlyEvents:
     """Keeps events about objects that are not known yet, because each kind has its own watch."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[str, list[Manifest]] = OrderedDict()
+        self._events: OrderedDict[str, list[Manifest]] = OrderedDict()
 
     def keep(self, event: Manifest) -> None:
-        key = key_of(event)
-        self._kept.setdefault(key, []).append(event)
-        if len(self._kept) > MOST_EARLY or len(self._kept[key]) > MOST_EARLY:
-            self._kept.popitem(last=False)
+        key = object_key(event)
+        self._events.setdefault(key, []).append(event)
+        if len(self._events) > MOST_EARLY or len(self._events[key]) > MOST_EARLY:
+            self._events.popitem(last=False)
 
     def take(self, key: str) -> list[Manifest]:
-        return self._kept.pop(key, [])
+        return self._events.pop(key, [])

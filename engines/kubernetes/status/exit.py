@@ -9,7 +9,7 @@ from spec.phases import Reason
 
 #: Reasons of a program that could not be started: with containerd, with dockershim, and while
 #: kubelet backs off.
-UNSTARTED = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
+START_FAILURES = frozenset({"StartError", "ContainerCannotRun", "RunContainerError"})
 #: The last part of runc's message is what people can act on; the rest is how it got there. The
 #: output of a hook, such as the GPU's, follows its "stderr:".
 RUNC = re.compile(
@@ -18,15 +18,15 @@ RUNC = re.compile(
     re.DOTALL,
 )
 EXEC = re.compile(r'^exec: "(?P<program>[^"]+)": (?:.+: )?(?P<why>.+)$')
-MOST_WORDS = 300  # characters of a container's last line
+LONGEST_LINE = 300  # characters of a container's last line
 #: Lines that git adds to ssh's own message.
-GITS_ADVICE = {
+GIT_ADVICE = {
     "fatal: Could not read from remote repository.",
     "Please make sure you have the correct access rights",
     "and the repository exists.",
 }
 #: Why ssh does not reach a repository, the most telling line first.
-SSH = {
+SSH_FAILURES = {
     "IDENTIFICATION HAS CHANGED": "the host has a different key than known_hosts in the Secret. "
     "Make sure that it is the right host, then correct its line there",
     "host key is known for": "known_hosts of the Secret has no line for this host. Add the one "
@@ -37,25 +37,25 @@ SSH = {
 
 
 def failure_reason(ended: Manifest) -> Reason:
-    if "name" not in ended and EXEC.match(unstarted(ended)):
+    if "name" not in ended and EXEC.match(start_failure(ended)):
         return Reason.COMMAND_NOT_FOUND
     return Reason.OUT_OF_MEMORY if ended.get("reason") == "OOMKilled" else Reason.RANK_FAILED
 
 
 def exit_code(ended: Manifest) -> int | None:
     """The program's exit code; kubelet makes one up if it could not be started."""
-    return None if unstarted(ended) else ended.get("exitCode")
+    return None if start_failure(ended) else ended.get("exitCode")
 
 
-def exit_words(ended: Manifest) -> str:
+def describe_exit(ended: Manifest) -> str:
     """Describe an exit. ``name`` is set for init containers, whose commands are not the workload's;
     ``probe`` for programs that the node ended after a failed probe."""
     code = int(ended["exitCode"])
     if "name" in ended:
-        said = unstarted(ended) or last_words(ended)
+        said = start_failure(ended) or last_line(ended)
         words = f"did not start: {ended['name']} exited with code {code}"
         return f"{words}: {said}" if said else words
-    if why := unstarted(ended):
+    if why := start_failure(ended):
         return f"could not be started: {why}"
     if ended.get("reason") == "OOMKilled":
         return f"exited with code {code}: it used more memory than its limit"
@@ -66,21 +66,21 @@ def exit_words(ended: Manifest) -> str:
     return f"exited with code {code}"
 
 
-def unstarted(ended: Manifest) -> str:
+def start_failure(ended: Manifest) -> str:
     """Why the program could not be started, in the runtime's words; empty if it was started."""
-    if ended.get("reason") not in UNSTARTED:
+    if ended.get("reason") not in START_FAILURES:
         return ""
     said = str(ended.get("message") or "the runtime does not say why")
     match = RUNC.search(said)
-    return (match[1] if match else said)[:MOST_WORDS]
+    return (match[1] if match else said)[:LONGEST_LINE]
 
 
-def last_words(ended: Manifest) -> str:
+def last_line(ended: Manifest) -> str:
     """The last line of a container's termination message, or the line in which ssh gives its
     reason, with an explanation."""
     lines = [line.strip() for line in str(ended.get("message") or "").splitlines()]
-    lines = [line for line in lines if line and line not in GITS_ADVICE]
-    for why, meaning in SSH.items() if ended["name"].startswith(FETCHER) else ():
+    lines = [line for line in lines if line and line not in GIT_ADVICE]
+    for why, meaning in SSH_FAILURES.items() if ended["name"].startswith(FETCHER) else ():
         if telling := next((line for line in lines if why in line), ""):
-            return f"{telling.strip('@ .')[:MOST_WORDS]}: {meaning}"
-    return lines[-1][:MOST_WORDS].rstrip(".") if lines else ""
+            return f"{telling.strip('@ .')[:LONGEST_LINE]}: {meaning}"
+    return lines[-1][:LONGEST_LINE].rstrip(".") if lines else ""

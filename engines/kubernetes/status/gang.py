@@ -16,45 +16,45 @@ REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than all before
 class GangView:
     """``here`` are the pods that are not being deleted, at most one for each of ``size`` ranks."""
 
-    here: tuple[PodView, ...]
+    pods: tuple[PodView, ...]
     size: int
 
     @classmethod
-    def of(cls, pods: Iterable[PodView], *, size: int) -> "GangView":
-        return cls(tuple(pod for pod in pods if not pod.is_leaving), size)
+    def from_pods(cls, pods: Iterable[PodView], *, size: int) -> "GangView":
+        return cls(tuple(pod for pod in pods if not pod.is_being_deleted), size)
 
     @property
     def missing(self) -> int:
         """The number of ranks without a pod."""
-        return self.size - len(self.here)
+        return self.size - len(self.pods)
 
     @cached_property
     def ready(self) -> list[PodView]:
-        return [pod for pod in self.here if pod.is_ready]
+        return [pod for pod in self.pods if pod.is_ready]
 
     @cached_property
     def waiting(self) -> list[PodView]:
-        return [pod for pod in self.here if not pod.is_ready and not pod.is_over]
+        return [pod for pod in self.pods if not pod.is_ready and not pod.is_over]
 
     @cached_property
     def failed(self) -> list[PodView]:
-        return [pod for pod in self.here if pod.phase is RankPhase.FAILED]
+        return [pod for pod in self.pods if pod.phase is RankPhase.FAILED]
 
     @property
-    def held_up_by(self) -> list[PodView]:
+    def blockers(self) -> list[PodView]:
         return self.waiting + self.failed
 
     @property
     def is_placed(self) -> bool:
         """Whether every rank has a pod on a node."""
-        return not self.missing and all(pod.is_scheduled for pod in self.here)
+        return not self.missing and all(pod.is_scheduled for pod in self.pods)
 
     @property
     def is_restarting(self) -> bool:
         return any(pod.restarts for pod in self.waiting)
 
     @property
-    def fell_apart(self) -> bool:
+    def has_fallen_apart(self) -> bool:
         """Whether the gang was complete and no longer is. While it starts, it is not."""
         if not self.ready:
             return False
@@ -66,7 +66,7 @@ class GangView:
     def replacements(self) -> tuple[PodView, ...]:
         """The pods created after a pause. An operator creates the first pods of a gang one right
         after the other, however many there are."""
-        ordered = sorted(self.here, key=lambda pod: pod.created)
+        ordered = sorted(self.pods, key=lambda pod: pod.created)
         for number, (before, after) in enumerate(pairwise(ordered), start=1):
             if after.created - before.created > REPLACED_AFTER:
                 return tuple(ordered[number:])

@@ -10,12 +10,18 @@ from uuid import UUID
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import jobs
 from engines.kubernetes.jobs import JobKind
-from engines.kubernetes.labels import GAVE_UP, run_of, workload_of
+from engines.kubernetes.labels import GAVE_UP, parse_workload_id, run_number
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
-from engines.kubernetes.status.conditions import began, completed, condition, holds, moment
-from engines.kubernetes.status.events import by_object, said_at, said_of_pod
-from engines.kubernetes.status.exit import exit_words, failure_reason
+from engines.kubernetes.status.conditions import (
+    condition,
+    has_condition,
+    is_completed,
+    parse_time,
+    run_start,
+)
+from engines.kubernetes.status.events import event_time, events_of_pod, group_by_object
+from engines.kubernetes.status.exit import describe_exit, failure_reason
 from engines.kubernetes.status.gang import GangView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.status.preemption import Preemption
@@ -50,7 +56,7 @@ class JobView:
     preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
 
     @classmethod
-    def at(
+    def from_objects(
         cls,
         kind: JobKind,
         job: Manifest,
@@ -63,11 +69,11 @@ class JobView:
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
         claims. Without ``now`` nothing counts as taking too long."""
         warnings = list(warnings)
-        about = by_object(warnings)
+        about = group_by_object(warnings)
         own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
-        views = (PodView(pod, kind, tuple(said_of_pod(pod, about)), now) for pod in own_pods)
-        start = began(job)  # events of an earlier run explain nothing now
-        own = (one for one in about.get(job["metadata"]["uid"], ()) if said_at(one) >= start)
+        views = (PodView(pod, kind, tuple(events_of_pod(pod, about)), now) for pod in own_pods)
+        start = run_start(job)  # events of an earlier run explain nothing now
+        own = (one for one in about.get(job["metadata"]["uid"], ()) if event_time(one) >= start)
         preemptions = preemption.newest_by_pod(warnings, since=start)
         return cls(kind, job, tuple(views), group, tuple(own), preemptions)
 
@@ -77,13 +83,13 @@ class JobView:
         ``order`` orders views with the same newest version: jobs and pods arrive by different
         watches, so a change may arrive after a later one.
         """
-        phase, reason, message, cause = self._judge()
+        phase, reason, message, cause = self._status()
         return Observation(
             workload_id=self.workload_id,
-            run=run_of(self.manifest),
+            run=run_number(self.manifest),
             sequence=self.sequence(phase, floor=floor, order=order),
             phase=phase,
-            at=self._at,
+            at=self._changed_at,
             attempt=max((pod.restarts for pod in self.pods), default=0),
             reason=reason,
             message=message,
@@ -93,14 +99,19 @@ class JobView:
 
     def sequence(self, phase: Phase | None, *, floor: int, order: int) -> int:
         """The sequence of an observation in this phase."""
-        own = max([version(self.manifest), *(version(pod.manifest) for pod in self.pods)])
+        own = max(
+            [
+                resource_version(self.manifest),
+                *(resource_version(pod.manifest) for pod in self.pods),
+            ]
+        )
         if phase in TERMINAL:
             return sequence(own, order) | FINAL_BIT
         return sequence(max(floor, own), order)
 
     @property
     def workload_id(self) -> UUID:
-        uid = workload_of(self.manifest["metadata"]["labels"])
+        uid = parse_workload_id(self.manifest["metadata"]["labels"])
         assert uid  # noqa: S101 -- only labelled jobs are watched
         return uid
 
@@ -113,17 +124,17 @@ class JobView:
         return dict(self.manifest["metadata"].get("annotations") or {})
 
     @property
-    def hopeless(self) -> str:
+    def fetch_failure(self) -> str:
         """Which rank cannot fetch its data, in words; empty if none.
 
         Operators only count restarts of running pods, and no pod runs before its init containers
         are done: without us these would be restarted for ever.
         """
         limit = jobs.backoff_limit(self.manifest)
-        for pod in sorted(self.present.values(), key=self._number):
-            last = pod.unprepared
-            if limit and last and pod.has_spent(limit):
-                return f"{self._name(pod)} {exit_words(last)}. Tried {last['tries']} times."
+        for pod in sorted(self.pods_by_slot.values(), key=self._rank):
+            last = pod.init_failure
+            if limit and last and pod.has_used_up(limit):
+                return f"{self._rank_name(pod)} {describe_exit(last)}. Tried {last['tries']} times."
         return ""
 
     @cached_property
@@ -140,151 +151,159 @@ class JobView:
         return sorted(unsorted, key=lambda slot: (slot[0] is not Role.MASTER, slot[1]))
 
     @cached_property
-    def present(self) -> dict[tuple[Role, int], PodView]:
+    def pods_by_slot(self) -> dict[tuple[Role, int], PodView]:
         """The newest pod of each rank, including pods that are being deleted."""
-        ordered = sorted(self.pods, key=lambda pod: (not pod.is_leaving, pod.created))
+        ordered = sorted(self.pods, key=lambda pod: (not pod.is_being_deleted, pod.created))
         return {(pod.role, pod.index): pod for pod in ordered}
 
     def ranks(self, phase: Phase) -> Iterator[RankState]:
         """The ranks as they are, or as they ended with a workload in this phase."""
-        replaced = self._replaced
+        replaced = self._replaced_slots
         for number, slot in enumerate(self.slots):
-            pod = self.present.get(slot)
+            pod = self.pods_by_slot.get(slot)
             state = pod.rank(number) if pod else RankState(number, *slot, RankPhase.PENDING)
             state = replace(state, lost_its_node=slot in replaced and not state.node)
             if phase in ENDED and state.phase in RANK_ACTIVE:
-                failed = pod.failed(state) if pod and phase is Phase.FAILED else None
+                failed = pod.failed_rank(state) if pod and phase is Phase.FAILED else None
                 state = failed or replace(state, phase=RankPhase.STOPPED)
-            if pod and (why := self._gave_way(pod)):
+            if pod and (why := self._preemption_of(pod)):
                 state = replace(state, reason=why.reason, message=why.words)
             yield state
 
     @property
-    def _replaced(self) -> set[tuple[Role, int]]:
+    def _replaced_slots(self) -> set[tuple[Role, int]]:
         """The ranks whose pod takes the place of one that had a node: nobody replaces a pod that
         never had one. A pod may also come late because its server or its job had it wait."""
-        if refused.not_made(self.warnings):
+        if refused.creation_failure(self.warnings):
             return set()
         policy = self.manifest["spec"].get("launcherCreationPolicy")
         waits = policy == LauncherPolicy.WAIT_FOR_WORKERS_READY
-        late = GangView.of(self.present.values(), size=len(self.slots)).replacements
+        late = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots)).replacements
         return {(pod.role, pod.index) for pod in late if not (waits and pod.role is Role.MASTER)}
 
-    def _judge(self) -> JobStatus:
+    def _status(self) -> JobStatus:
         status = self.manifest.get("status") or {}
         resting = self.kind.is_plain and self.is_suspended
-        if completed(status) and not resting:
+        if is_completed(status) and not resting:
             return JobStatus(Phase.COMPLETED)
-        if holds(status, "Failed") and not resting:
+        if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
         if self.is_suspended and (given_up := self._annotations.get(GAVE_UP)):
             return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
         if self.is_suspended:
-            settled = holds(status, "Suspended") or not status.get("conditions")
-            done = self._is_over if resting else settled and not self.pods
+            settled = has_condition(status, "Suspended") or not status.get("conditions")
+            done = self._has_ended if resting else settled and not self.pods
             return JobStatus(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
-        verdict = self._alive()
-        if verdict.phase in INCOMPLETE and (gave_way := self._preempted()):
+        verdict = self._active_status()
+        if verdict.phase in INCOMPLETE and (gave_way := self._first_preemption()):
             return verdict._replace(reason=gave_way[0], message=gave_way[1])
         return verdict
 
     @property
-    def _is_over(self) -> bool:
+    def _has_ended(self) -> bool:
         """Whether all pods have ended. The status of a stopped Job does not tell: it also counts
         pods that were removed."""
-        return all(pod.is_over and not pod.is_leaving for pod in self.pods)
+        return all(pod.is_over and not pod.is_being_deleted for pod in self.pods)
 
-    def _gave_way(self, pod: PodView) -> Preemption | None:
-        runs = pod.is_ready and not pod.is_leaving
+    def _preemption_of(self, pod: PodView) -> Preemption | None:
+        runs = pod.is_ready and not pod.is_being_deleted
         done = runs or pod.phase is RankPhase.SUCCEEDED
-        return None if done else preemption.of(pod, self.preemptions)
+        return None if done else preemption.preemption_of(pod, self.preemptions)
 
-    def _preempted(self) -> tuple[Reason, str] | None:
+    def _first_preemption(self) -> tuple[Reason, str] | None:
         """The first rank that was preempted and does not run again yet."""
-        for pod in sorted(self.present.values(), key=self._number):
-            if why := self._gave_way(pod):
-                return why.reason, f"{self._name(pod)} {why.words}."
+        for pod in sorted(self.pods_by_slot.values(), key=self._rank):
+            if why := self._preemption_of(pod):
+                return why.reason, f"{self._rank_name(pod)} {why.words}."
         return None
 
-    def _alive(self) -> JobStatus:
-        gang = GangView.of(self.present.values(), size=len(self.slots))
-        if gang.fell_apart and not self._is_partly_made(gang):
-            cause = self._cause(gang.held_up_by, gang)
+    def _active_status(self) -> JobStatus:
+        gang = GangView.from_pods(self.pods_by_slot.values(), size=len(self.slots))
+        if gang.has_fallen_apart and not self._is_partly_created(gang):
+            cause = self._cause(gang.blockers, gang)
             otherwise = (cause.reason, cause.message) if cause else (Reason.NONE, REPLACED)
-            reason, why = self._first_trouble(gang.here, "")
+            reason, why = self._first_trouble(gang.pods, "")
             return JobStatus(Phase.DEGRADED, *((reason, why) if why else otherwise), cause)
         if not gang.is_placed:
-            cause = self._cause(gang.here, gang)
-            why_not = (cause.reason, cause.message) if cause else self._first_trouble(gang.here, "")
+            cause = self._cause(gang.pods, gang)
+            why_not = (cause.reason, cause.message) if cause else self._first_trouble(gang.pods, "")
             return JobStatus(Phase.PENDING, *why_not, cause)
         if gang.waiting:
-            reason, why = self._first_trouble(gang.held_up_by, "")
+            reason, why = self._first_trouble(gang.blockers, "")
             reason = Reason.RESTARTING if gang.is_restarting else reason
-            return JobStatus(Phase.INITIALIZING, reason, why, self._cause(gang.held_up_by, gang))
+            return JobStatus(Phase.INITIALIZING, reason, why, self._cause(gang.blockers, gang))
         return JobStatus(Phase.RUNNING)
 
-    def _is_partly_made(self, gang: GangView) -> bool:
+    def _is_partly_created(self, gang: GangView) -> bool:
         """Whether pods are missing because the cluster never created them."""
-        return len(self.present) < gang.size and self._refused(gang) is not None
+        return len(self.pods_by_slot) < gang.size and self._creation_failure(gang) is not None
 
-    def _refused(self, gang: GangView) -> Cause | None:
+    def _creation_failure(self, gang: GangView) -> Cause | None:
         """Why pods are not created. Events before the newest pod explain nothing."""
         if not gang.missing:
             return None
         last = max((pod.created for pod in self.pods), default=None)
-        cause = refused.not_made(self.warnings, since=last)
-        return refused.partly(cause, len(gang.here), gang.size) if cause and gang.here else cause
+        cause = refused.creation_failure(self.warnings, since=last)
+        return (
+            refused.partial_creation(cause, len(gang.pods), gang.size)
+            if cause and gang.pods
+            else cause
+        )
 
     def _cause(self, among: Sequence[PodView], gang: GangView) -> Cause | None:
         """The most telling cause: of the whole gang, of pods that were not created, of the first
         rank."""
-        whole = podgroup.grouped(self.group) if not all(it.is_scheduled for it in among) else None
-        if whole := whole or self._refused(gang):
+        whole = (
+            podgroup.podgroup_cause(self.group)
+            if not all(it.is_scheduled for it in among)
+            else None
+        )
+        if whole := whole or self._creation_failure(gang):
             return whole
-        away = [pod for pod in self.present.values() if pod.has_lost_node]
-        for pod in sorted(away or among, key=self._number):
+        away = [pod for pod in self.pods_by_slot.values() if pod.has_lost_node]
+        for pod in sorted(away or among, key=self._rank):
             if cause := pod.cause:
-                return replace(cause, who=self._name(pod))
-        if gang.here:
+                return replace(cause, who=self._rank_name(pod))
+        if gang.pods:
             return None
-        return refused.none_made(plain=self.kind.is_plain, again=bool(self.pods))
+        return refused.no_pods_cause(plain=self.kind.is_plain, again=bool(self.pods))
 
     def _first_trouble(self, among: Sequence[PodView], otherwise: str) -> tuple[Reason, str]:
-        for pod in sorted(among, key=self._number):
+        for pod in sorted(among, key=self._rank):
             reason, why = pod.trouble
             if why:
-                return reason, f"{self._name(pod)}: {why}"
+                return reason, f"{self._rank_name(pod)}: {why}"
         return Reason.NONE, otherwise
 
     def _failure(self, otherwise: str) -> tuple[Reason, str]:
         """The rank that failed first, as others often only follow; or one that was preempted."""
-        if why := self._preempted():
+        if why := self._first_preemption():
             return why
         failures = [(end, pod) for pod in self.pods for end in pod.failures]
         if not failures:
             return Reason.RANK_FAILED, otherwise
-        end, pod = min(failures, key=lambda it: (*_finished(it[0]), self._number(it[1])))
-        return failure_reason(end), f"{self._name(pod)} {exit_words(end)}."
+        end, pod = min(failures, key=lambda it: (*_finish_order(it[0]), self._rank(it[1])))
+        return failure_reason(end), f"{self._rank_name(pod)} {describe_exit(end)}."
 
-    def _name(self, pod: PodView) -> str:
-        return f"{pod.role}-{pod.index} (rank {self._number(pod)})"
+    def _rank_name(self, pod: PodView) -> str:
+        return f"{pod.role}-{pod.index} (rank {self._rank(pod)})"
 
-    def _number(self, pod: PodView) -> int:
+    def _rank(self, pod: PodView) -> int:
         slot = (pod.role, pod.index)
         return self.slots.index(slot) if slot in self.slots else len(self.slots)
 
     @property
-    def _at(self) -> datetime:
+    def _changed_at(self) -> datetime:
         """The time of the latest change, by the cluster's clocks."""
         conditions = (self.manifest.get("status") or {}).get("conditions") or []
-        times = [moment(one["lastTransitionTime"]) for one in conditions]
+        times = [parse_time(one["lastTransitionTime"]) for one in conditions]
         times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
         times += [pod.finished_at for pod in self.pods if pod.finished_at]
-        return max([moment(self.manifest["metadata"]["creationTimestamp"]), *times])
+        return max([parse_time(self.manifest["metadata"]["creationTimestamp"]), *times])
 
 
-def version(item: Manifest) -> int:
+def resource_version(item: Manifest) -> int:
     """An object's resource version: a revision of the cluster's store, which grows with each
     change."""
     return int(item["metadata"]["resourceVersion"])
@@ -294,7 +313,7 @@ def sequence(newest: int, order: int) -> int:
     return newest << ORDER_BITS | order
 
 
-def _finished(end: Manifest) -> tuple[bool, str]:
+def _finish_order(end: Manifest) -> tuple[bool, str]:
     """A sort key. If a container vanished with its node, kubelet does not know when it ended."""
     at = end.get("finishedAt")
     return not at, at or ""

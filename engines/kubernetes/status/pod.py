@@ -11,15 +11,15 @@ from engines.kubernetes.labels import JOB_ROLE, REPLICA_INDEX, REPLICA_TYPE
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.status.causes import lifecycle, probes, program, startup
 from engines.kubernetes.status.causes.autoscaler import with_autoscaler
-from engines.kubernetes.status.causes.unschedulable import unscheduled
-from engines.kubernetes.status.conditions import condition, holds, moment
-from engines.kubernetes.status.exit import exit_code, exit_words, failure_reason, unstarted
+from engines.kubernetes.status.causes.unschedulable import unschedulable_cause
+from engines.kubernetes.status.conditions import condition, has_condition, parse_time
+from engines.kubernetes.status.exit import describe_exit, exit_code, failure_reason, start_failure
 from spec.phases import RankPhase, Reason
 from spec.problems.causes import Cause, CauseKind
 from spec.workload import Role
 
 STATES = ("state", "lastState")  # of a container: now, and before its last restart
-REMOVED = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
+REMOVAL_EXIT_CODES = {128 + signal.SIGTERM, 128 + signal.SIGKILL}
 PHASES = {"Succeeded": RankPhase.SUCCEEDED, "Failed": RankPhase.FAILED}
 
 
@@ -61,12 +61,12 @@ class PodView:
         return dict(self.manifest.get("status") or {})
 
     @property
-    def is_leaving(self) -> bool:
+    def is_being_deleted(self) -> bool:
         return bool(self.manifest["metadata"].get("deletionTimestamp"))
 
     @property
     def created(self) -> datetime:
-        return moment(self.manifest["metadata"]["creationTimestamp"])
+        return parse_time(self.manifest["metadata"]["creationTimestamp"])
 
     @property
     def container(self) -> Manifest:
@@ -75,16 +75,16 @@ class PodView:
         return next((one for one in statuses if one["name"] == self.kind.container), {})
 
     @property
-    def ended(self) -> Manifest | None:
+    def termination(self) -> Manifest | None:
         """How the container ended: now, or the last time while it waits to be restarted. If the pod
         is removed at the backoff limit, its failure before that counts, not the removal."""
         now, before = ((self.container.get(key) or {}).get("terminated") for key in STATES)
-        was_removed = now and self.is_leaving and now.get("exitCode") in REMOVED
-        return self._explained(before if before and (was_removed or not now) else now)
+        was_removed = now and self.is_being_deleted and now.get("exitCode") in REMOVAL_EXIT_CODES
+        return self._with_probe(before if before and (was_removed or not now) else now)
 
-    def _explained(self, ended: Manifest | None) -> Manifest | None:
+    def _with_probe(self, ended: Manifest | None) -> Manifest | None:
         """Adds the failed ``probe`` for which the node ended it, if any."""
-        probe = probes.ended_by(self.warnings, ended) if ended else ""
+        probe = probes.ending_probe(self.warnings, ended) if ended else ""
         return {**ended, "probe": probe} if ended and probe else ended
 
     @property
@@ -92,19 +92,19 @@ class PodView:
         """Its failures that the cluster remembers: the last two of the container, or the last of an
         init container."""
         states = (self.container.get(key) or {} for key in reversed(STATES))
-        ends = (self._explained(state.get("terminated")) or {} for state in states)
+        ends = (self._with_probe(state.get("terminated")) or {} for state in states)
         failed = [end for end in ends if end.get("exitCode")]
-        return failed or ([self.unprepared] if self.unprepared and self.is_over else [])
+        return failed or ([self.init_failure] if self.init_failure and self.is_over else [])
 
     @property
-    def unprepared(self) -> Manifest | None:
+    def init_failure(self) -> Manifest | None:
         """The failed end of an init container, with its name and number of tries; ``None`` if all
         is well. A sidecar that is ended after the program does not count."""
         for one in self.status.get("initContainerStatuses") or []:
             state = one.get("state") or {}
             last = one.get("lastState") or {}
             ended = state.get("terminated") or last.get("terminated") or {}
-            did_its_part = one["name"] in self._sidecars and bool(self.starts)
+            did_its_part = one["name"] in self._sidecars and bool(self.readable_starts)
             if ended.get("exitCode") and not did_its_part:
                 tries = int(one.get("restartCount", 0)) + ("running" not in state)
                 return {**ended, "name": one["name"], "tries": tries}
@@ -117,7 +117,7 @@ class PodView:
         return {one["name"] for one in before if one.get("restartPolicy") == "Always"}
 
     @property
-    def kept_alive_by(self) -> list[str]:
+    def remaining_containers(self) -> list[str]:
         """Names of containers that still run although the program ended for good."""
         end = (self.container.get("state") or {}).get("terminated")
         again = self.manifest["spec"].get("restartPolicy") != "Never" and (end or {}).get(
@@ -134,11 +134,16 @@ class PodView:
         the Ready condition."""
         gates = self.manifest["spec"].get("readinessGates")
         unready = condition(self.status, "Ready").get("status") == "False"
-        return unready and holds(self.status, "ContainersReady") and not gates and not self.is_over
+        return (
+            unready
+            and has_condition(self.status, "ContainersReady")
+            and not gates
+            and not self.is_over
+        )
 
-    def has_spent(self, limit: int) -> bool:
+    def has_used_up(self, limit: int) -> bool:
         """Whether fetching data failed more often than the limit allows."""
-        last = self.unprepared
+        last = self.init_failure
         if last is None or self.is_over:
             return False
         return bool(last["name"].startswith(FETCHER) and last["tries"] > limit)
@@ -152,7 +157,7 @@ class PodView:
         return "running" in (self.container.get("state") or {})
 
     @property
-    def starts(self) -> list[int]:
+    def readable_starts(self) -> list[int]:
         """Starts of the container whose output the cluster has: the current one and the one
         before."""
         state = self.container.get("state") or {}
@@ -180,21 +185,21 @@ class PodView:
     def phase(self) -> RankPhase:
         if over := PHASES.get(self.status.get("phase", "")):
             return over
-        if self.kept_alive_by and not (self.ended or {}).get("exitCode"):
+        if self.remaining_containers and not (self.termination or {}).get("exitCode"):
             return RankPhase.SUCCEEDED
         return RankPhase.RUNNING if self.is_ready else RankPhase.PENDING
 
     @property
     def started_at(self) -> datetime | None:
         state = self.container.get("state") or {}
-        now = state.get("running") or self.ended or {}
-        at = now.get("startedAt") if not unstarted(now) else None  # otherwise it is 1970
-        return moment(at) if at else None
+        now = state.get("running") or self.termination or {}
+        at = now.get("startedAt") if not start_failure(now) else None  # otherwise it is 1970
+        return parse_time(at) if at else None
 
     @property
     def finished_at(self) -> datetime | None:
-        at = (self.ended or {}).get("finishedAt") if not self.is_ready else None
-        return moment(at) if at else None
+        at = (self.termination or {}).get("finishedAt") if not self.is_ready else None
+        return parse_time(at) if at else None
 
     def rank(self, number: int) -> RankState:
         reason, message = self.trouble
@@ -205,17 +210,19 @@ class PodView:
             phase=self.phase,
             node=self.manifest["spec"].get("nodeName", ""),
             restarts=self.restarts,
-            exit_code=exit_code(self.ended) if self.ended and not self.is_ready else None,
+            exit_code=exit_code(self.termination)
+            if self.termination and not self.is_ready
+            else None,
             reason=reason,
             message=message,
             started_at=self.started_at,
             finished_at=self.finished_at,
         )
 
-    def failed(self, state: RankState) -> RankState | None:
+    def failed_rank(self, state: RankState) -> RankState | None:
         """The rank after a failure that used up its job's limit, even if it has been started again
         since; ``None`` if it never failed."""
-        ended = self.ended
+        ended = self.termination
         if not ended or not ended.get("exitCode"):
             return None
         at = ended.get("finishedAt")
@@ -224,18 +231,18 @@ class PodView:
             phase=RankPhase.FAILED,
             exit_code=exit_code(ended),
             reason=failure_reason(ended),
-            message=exit_words(ended),
-            finished_at=moment(at) if at else None,
+            message=describe_exit(ended),
+            finished_at=parse_time(at) if at else None,
         )
 
     @property
     def trouble(self) -> tuple[Reason, str]:
         """Why the rank does not run, in words; empty if nothing is wrong."""
-        ended = self.ended
+        ended = self.termination
         if ended and not self.is_ready and ended.get("exitCode"):
-            return failure_reason(ended), exit_words(ended)
-        if self.unprepared and self.is_over:
-            return Reason.RANK_FAILED, exit_words(self.unprepared)
+            return failure_reason(ended), describe_exit(ended)
+        if self.init_failure and self.is_over:
+            return Reason.RANK_FAILED, describe_exit(self.init_failure)
         if self.status.get("phase") == "Failed":
             return Reason.RANK_FAILED, str(self.status.get("message") or "failed")
         cause = self.cause
@@ -245,57 +252,59 @@ class PodView:
     def cause(self) -> Cause | None:
         """What keeps the rank from starting; ``None`` if it only takes its time."""
         if not self.is_scheduled:
-            return self._unscheduled()
+            return self._scheduling_cause()
         if self.has_lost_node:
-            return lifecycle.node_away(self.manifest)
-        if self.phase is RankPhase.FAILED and self.ended:
-            return program.over(self.ended)
+            return lifecycle.lost_node(self.manifest)
+        if self.phase is RankPhase.FAILED and self.termination:
+            return program.failed_rank_cause(self.termination)
         if self.is_ready or self.is_over:
             return None
-        if names := self.kept_alive_by:
-            return lifecycle.kept_alive(names)
-        for one, waiting in self._waiting():
+        if names := self.remaining_containers:
+            return lifecycle.remaining_containers(names)
+        for one, waiting in self._waiting_containers():
             fetches = one["name"].startswith(FETCHER)
             image = one.get("image", "")
-            if cause := startup.stuck(waiting, image, self.warnings, fetches=fetches):
+            if cause := startup.waiting_cause(waiting, image, self.warnings, fetches=fetches):
                 return cause
         waits = (self.container.get("state") or {}).get("waiting") or {}
-        if self.ended and waits.get("reason") == "CrashLoopBackOff":
-            return program.failing(self.ended)
-        if self.unprepared and not self.started_at:
-            return program.unprepared(self.unprepared)
-        return self._unstarted(waits) if not self.started_at else self._unready()
+        if self.termination and waits.get("reason") == "CrashLoopBackOff":
+            return program.restart_cause(self.termination)
+        if self.init_failure and not self.started_at:
+            return program.init_failure_cause(self.init_failure)
+        return self._start_cause(waits) if not self.started_at else self._readiness_cause()
 
-    def _unscheduled(self) -> Cause | None:
+    def _scheduling_cause(self) -> Cause | None:
         state = condition(self.status, "PodScheduled")
         said = str(state.get("message", ""))
         if state.get("reason") == "SchedulingGated":
-            return lifecycle.gated(self.manifest, said)
+            return lifecycle.scheduling_gate(self.manifest, said)
         if not said:
             late = not state and self._is_late(self.created, lifecycle.SCHEDULER_SECONDS)
-            return lifecycle.unlooked(self.manifest) if late else None
-        cause = unscheduled(said)
+            return lifecycle.silent_scheduler(self.manifest) if late else None
+        cause = unschedulable_cause(said)
         if cause.kind is CauseKind.STORAGE:
-            cause = startup.unprovisioned(self.warnings) or cause
+            cause = startup.provisioning_cause(self.warnings) or cause
         return with_autoscaler(cause, self.warnings)
 
-    def _unstarted(self, waits: Manifest) -> Cause | None:
+    def _start_cause(self, waits: Manifest) -> Cause | None:
         """Causes before the container exists, when no init container has failed."""
-        if cause := startup.unmounted(self.warnings):
+        if cause := startup.mount_cause(self.warnings):
             return cause
         placed = condition(self.status, "PodScheduled").get("lastTransitionTime")
         before = self.status.get("initContainerStatuses") or []
         busy = any("running" in (one.get("state") or {}) for one in before)
-        late = placed and self._is_late(moment(placed), lifecycle.START_SECONDS)
-        return lifecycle.slow(self.manifest, waits) if late and not busy else None
+        late = placed and self._is_late(parse_time(placed), lifecycle.START_SECONDS)
+        return lifecycle.slow_start(self.manifest, waits) if late and not busy else None
 
-    def _unready(self) -> Cause | None:
-        return probes.unready(self.warnings, since=self.started_at) if self.is_running else None
+    def _readiness_cause(self) -> Cause | None:
+        return (
+            probes.unready_cause(self.warnings, since=self.started_at) if self.is_running else None
+        )
 
     def _is_late(self, since: datetime, seconds: float) -> bool:
         return self.now is not None and (self.now - since).total_seconds() >= seconds
 
-    def _waiting(self) -> Iterator[tuple[Manifest, Manifest]]:
+    def _waiting_containers(self) -> Iterator[tuple[Manifest, Manifest]]:
         """Each container with what it waits for."""
         for key in ("initContainerStatuses", "containerStatuses"):
             for one in self.status.get(key) or []:

@@ -6,20 +6,20 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engines.base import Manifest
-from engines.kubernetes.status.conditions import condition, moment
+from engines.kubernetes.status.conditions import condition, parse_time
 from engines.kubernetes.status.events import (
-    GAVE_WAY,
-    namespace_of,
-    said_at,
-    without_strangers,
+    PREEMPTED,
+    event_namespace,
+    event_time,
+    hide_other_projects,
 )
 from engines.kubernetes.status.pod import PodView
 from spec.phases import Reason
 
 DISRUPTION = "DisruptionTarget"  # a condition of pods since 1.26, with the reason for their removal
 BY_SCHEDULER = "PreemptionByScheduler"
-WHOM = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
-BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
+PREEMPTED_POD = re.compile(r"[Pp]od:? [\w.-]+/([\w.-]+)")
+PREEMPTED_BY = re.compile(r"preempted by (.+?)(?:\.(?=\s)|\.?$)", re.IGNORECASE | re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,49 +33,51 @@ class Preemption:
     words: str
     reason: Reason = Reason.PREEMPTED
 
-    def is_of(self, pod: PodView) -> bool:
+    def is_about(self, pod: PodView) -> bool:
         """Whether it concerns this pod, not an earlier one of the same name."""
         return self.uid == pod.uid if self.uid else self.at >= pod.created
 
 
 def newest_by_pod(events: Iterable[Manifest], *, since: datetime) -> dict[str, Preemption]:
     """The newest preemption of each pod, by pod name."""
-    recent = (one for one in map(_of_event, events) if one and one.at >= since)
+    recent = (one for one in map(_from_event, events) if one and one.at >= since)
     return {one.pod: one for one in sorted(recent, key=lambda one: one.at)}
 
 
-def of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None:
+def preemption_of(pod: PodView, preemptions: Mapping[str, Preemption]) -> Preemption | None:
     """The preemption of a pod, or of its predecessor while this one has not started."""
     preemption = preemptions.get(pod.name)
-    if preemption and (preemption.is_of(pod) or not pod.starts):
+    if preemption and (preemption.is_about(pod) or not pod.readable_starts):
         return preemption
-    return _of_condition(pod)
+    return _from_condition(pod)
 
 
-def _of_event(event: Manifest) -> Preemption | None:
+def _from_event(event: Manifest) -> Preemption | None:
     about = event["involvedObject"]
-    said = without_strangers(str(event.get("message") or ""), namespace_of(event))
-    if event.get("reason") not in GAVE_WAY:
+    said = hide_other_projects(str(event.get("message") or ""), event_namespace(event))
+    if event.get("reason") not in PREEMPTED:
         return None
     if about.get("kind") == "Pod":
-        return Preemption(about["name"], about.get("uid", ""), said_at(event), _words(said))
-    whom = WHOM.search(said)
-    return Preemption(whom[1], "", said_at(event), _words(said)) if whom else None
+        return Preemption(about["name"], about.get("uid", ""), event_time(event), _describe(said))
+    whom = PREEMPTED_POD.search(said)
+    return Preemption(whom[1], "", event_time(event), _describe(said)) if whom else None
 
 
-def _of_condition(pod: PodView) -> Preemption | None:
+def _from_condition(pod: PodView) -> Preemption | None:
     disruption = condition(pod.status, DISRUPTION)
     if disruption.get("status") != "True":
         return None
     preempted = disruption.get("reason") == BY_SCHEDULER
     said = str(disruption.get("message") or disruption.get("reason", ""))
-    said = without_strangers(said, str(pod.manifest["metadata"].get("namespace", "")))
-    words = _words(said) if BY.search(said) or not preempted else f"was preempted: {said}"
+    said = hide_other_projects(said, str(pod.manifest["metadata"].get("namespace", "")))
+    words = (
+        _describe(said) if PREEMPTED_BY.search(said) or not preempted else f"was preempted: {said}"
+    )
     reason = Reason.PREEMPTED if preempted else Reason.NONE
     at = disruption.get("lastTransitionTime")  # whoever adds the condition may leave the time out
-    return Preemption(pod.name, pod.uid, moment(at) if at else pod.created, words, reason)
+    return Preemption(pod.name, pod.uid, parse_time(at) if at else pod.created, words, reason)
 
 
-def _words(said: str) -> str:
-    by = BY.search(said)
+def _describe(said: str) -> str:
+    by = PREEMPTED_BY.search(said)
     return f"was preempted by {by[1]}" if by else f"was evicted: {said}".rstrip(".")

@@ -2,10 +2,10 @@
 
 from engines.base import EngineRefused, Handle, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.discovery import kinds_here
-from engines.kubernetes.jobs import JobKind, kind_of
+from engines.kubernetes.cluster.discovery import existing_job_kinds
+from engines.kubernetes.jobs import JobKind, actual_kind
 from engines.kubernetes.labels import PROJECT, WORKLOAD
-from engines.kubernetes.names import job_name, namespace_of
+from engines.kubernetes.names import job_name, project_namespace
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.status.pod import PodView
 from engines.kubernetes.watch.reflector import Collection, PagedList
@@ -22,17 +22,17 @@ class Lookup:
         self._prefix = prefix
 
     def namespace(self, handle: Handle) -> str:
-        return namespace_of(handle.project, self._prefix)
+        return project_namespace(handle.project, self._prefix)
 
     def path(self, kind: JobKind, handle: Handle) -> str:
         return kind.path(self.namespace(handle), job_name(handle))
 
     def job(self, handle: Handle) -> tuple[JobKind, Manifest] | None:
         """The job of a workload; ``None`` if there is none, or it is being deleted."""
-        for kind in kinds_here(self._api):
+        for kind in existing_job_kinds(self._api):
             job = self._api.find(self.path(kind, handle))
             if job and not job["metadata"].get("deletionTimestamp"):
-                return kind_of(kind, job), job
+                return actual_kind(kind, job), job
         return None
 
     def snapshot(self, handle: Handle) -> Snapshot | None:
@@ -44,13 +44,13 @@ class Lookup:
         pods_path = f"/api/v1/namespaces/{self.namespace(handle)}/pods"
         snapshot = None
         for _ in range(TRIES):
-            listing = PagedList(self._api, Collection(pods_path, only=handle.workload_id))
+            listing = PagedList(self._api, Collection(pods_path, workload_id=handle.workload_id))
             pods = list(listing)
             job = self.job(handle)
             if job is None:
                 return None
-            snapshot = Snapshot.read(*job, pods, upto=int(listing.since))
-            if snapshot.is_whole:
+            snapshot = Snapshot.read(*job, pods, upto=int(listing.resource_version))
+            if snapshot.is_complete:
                 break
         return snapshot
 
@@ -58,7 +58,7 @@ class Lookup:
         snapshot = self.snapshot(handle)
         return snapshot.job_view if snapshot else None
 
-    def restore(self, kind: JobKind, before: Manifest) -> bool:
+    def restore_labels(self, kind: JobKind, before: Manifest) -> bool:
         """Put back labels that somebody removed from a job of ours: without them nobody would
         notice that it still runs. ``False`` if the job is gone."""
         meta = before["metadata"]
@@ -71,10 +71,10 @@ class Lookup:
             self._api.merge(path, {"metadata": {"labels": labels}})
         return True
 
-    def pod(self, handle: Handle, rank: int) -> PodView:
+    def running_pod(self, handle: Handle, rank: int) -> PodView:
         """The pod in which a rank runs. ``EngineRefused`` if it is not running."""
         view = self.job_view(handle)
-        pod = view.present.get(view.slots[rank]) if view and rank < len(view.slots) else None
+        pod = view.pods_by_slot.get(view.slots[rank]) if view and rank < len(view.slots) else None
         if pod is None or not pod.is_ready:
             raise EngineRefused("The rank is not running.")
         return pod

@@ -6,25 +6,25 @@ from uuid import UUID
 
 from engines.kubernetes.watch.snapshot import Snapshot
 
-LINGER = 5.0  # seconds it is kept; later another process may watch
+LINGER_SECONDS = 5.0  # seconds it is kept; later another process may watch
 
 
 class Memory:
     def __init__(self) -> None:
         self._snapshots: dict[UUID, Snapshot] = {}
-        self._end: Timer | None = None
+        self._expiry: Timer | None = None
 
     def keep(self, snapshots: dict[UUID, Snapshot]) -> None:
         self.take()
         self._snapshots = snapshots
-        self._end = Timer(LINGER, self.take)
-        self._end.daemon = True
-        self._end.start()
+        self._expiry = Timer(LINGER_SECONDS, self.take)
+        self._expiry.daemon = True
+        self._expiry.start()
 
     def take(self) -> dict[UUID, Snapshot]:
         """Return what was kept, and forget it."""
-        if self._end is not None:
-            self._end.cancel()
+        if self._expiry is not None:
+            self._expiry.cancel()
         snapshots = self._snapshots
         self._snapshots = {}
         return snapshots

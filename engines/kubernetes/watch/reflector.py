@@ -14,15 +14,15 @@ from engines.base import EngineError, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Gone, watch_events
 from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import WORKLOAD
-from engines.kubernetes.status.job import version
+from engines.kubernetes.status.job import resource_version
 
-PATIENCE = 10.0  # seconds without a connection until a watch gives up
-PULSE = 5.0  # seconds between two pings of the server
+OUTAGE_SECONDS = 10.0  # seconds without a connection until a watch gives up
+PING_SECONDS = 5.0  # seconds between two pings of the server
 DISCOVER_SECONDS = 30.0  # seconds between two checks for new kinds
-PAUSE = 0.5  # seconds between two attempts
-SERVER_SECONDS = 290  # the server ends a watch after this time, and it is opened again
+PAUSE_SECONDS = 0.5  # seconds between two attempts
+WATCH_SECONDS = 290  # the server ends a watch after this time, and it is opened again
 
-PAGE = 500  # objects per page
+PAGE_SIZE = 500  # objects per page
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class Collection:
 
     path: str
     kind: JobKind | None = None
-    only: UUID | None = None
-    fields: str = ""
+    workload_id: UUID | None = None
+    field_selector: str = ""
     optional: bool = False
 
     @property
     def query(self) -> dict[str, str]:
-        if self.fields:
-            return {"fieldSelector": self.fields}
-        return {"labelSelector": f"{WORKLOAD}={self.only}" if self.only else WORKLOAD}
+        if self.field_selector:
+            return {"fieldSelector": self.field_selector}
+        return {"labelSelector": f"{WORKLOAD}={self.workload_id}" if self.workload_id else WORKLOAD}
 
 
 Change = tuple[Collection, str, Manifest]  # the collection, the type of change, and the object
@@ -62,17 +62,17 @@ class PagedList:
     def __init__(self, api: Api, collection: Collection) -> None:
         self._api = api
         self._collection = collection
-        self.since = "0"
+        self.resource_version = "0"
 
     def __iter__(self) -> Iterator[Manifest]:
         """Raises :class:`Gone` if reading takes longer than the server remembers."""
         token: dict[str, str] = {}
         while True:
             page = self._api.get(
-                self._collection.path, limit=PAGE, **self._collection.query, **token
+                self._collection.path, limit=PAGE_SIZE, **self._collection.query, **token
             )
             yield from page["items"]
-            self.since = page["metadata"]["resourceVersion"]
+            self.resource_version = page["metadata"]["resourceVersion"]
             if not page["metadata"].get("continue"):
                 return
             token = {"continue": page["metadata"]["continue"]}
@@ -86,22 +86,22 @@ class Listener(Thread):
         self._api = api
         self._what = what
         self._changes = changes
-        self._over = Event()
+        self._is_closed = Event()
 
     def run(self) -> None:
         try:
-            self._go_on()
+            self._listen()
         except Exception as error:
             # A bug of ours. It is logged by re-raising; without the message the watch would
             # silently miss changes.
             self._changes.put(EngineUnavailable(f"{self._what} broke: {error!r}"))
             raise
 
-    def _go_on(self) -> None:
+    def _listen(self) -> None:
         raise NotImplementedError
 
     def close(self) -> None:
-        self._over.set()
+        self._is_closed.set()
 
 
 class ServerProbe(Listener):
@@ -110,17 +110,17 @@ class ServerProbe(Listener):
 
     def __init__(self, api: Api, *, changes: Changes, others: Callable[[], bool]) -> None:
         super().__init__(api, "Asking whether the server answers", changes)
-        self._others = others
+        self._has_other_kinds = others
 
-    def _go_on(self) -> None:
+    def _listen(self) -> None:
         discovered = time.monotonic()
-        while not self._over.wait(min(PULSE, DISCOVER_SECONDS)):
+        while not self._is_closed.wait(min(PING_SECONDS, DISCOVER_SECONDS)):
             try:
                 self._api.ping()
                 if time.monotonic() - discovered < DISCOVER_SECONDS:
                     continue
                 discovered = time.monotonic()
-                if self._others():
+                if self._has_other_kinds():
                     raise Gone("The kinds served by the cluster have changed.")
             except EngineError as error:
                 self._changes.put(error)
@@ -136,22 +136,22 @@ class Reflector(Listener):
         self._since = since
         self._response: BaseHTTPResponse | None = None
 
-    def _go_on(self) -> None:
+    def _listen(self) -> None:
         answered = time.monotonic()
-        while not self._over.is_set():
+        while not self._is_closed.is_set():
             opened = False
             try:
                 self._response = self._open()
                 opened = True
-                self._pass_on(self._response)
+                self._forward_changes(self._response)
             except EngineError as error:
-                away = not opened and time.monotonic() - answered > PATIENCE
+                away = not opened and time.monotonic() - answered > OUTAGE_SECONDS
                 if isinstance(error, Gone) or not isinstance(error, EngineUnavailable) or away:
                     self._changes.put(error)
                     return
             if opened:  # the read timeout also cuts a quiet watch: no reason to give up
                 answered = time.monotonic()
-            self._over.wait(PAUSE)
+            self._is_closed.wait(PAUSE_SECONDS)
 
     def close(self) -> None:
         super().close()
@@ -166,14 +166,14 @@ class Reflector(Listener):
             watch="true",
             allowWatchBookmarks="true",
             resourceVersion=self._since,
-            timeoutSeconds=SERVER_SECONDS,
+            timeoutSeconds=WATCH_SECONDS,
         )
 
-    def _pass_on(self, response: BaseHTTPResponse) -> None:
+    def _forward_changes(self, response: BaseHTTPResponse) -> None:
         with response:
             for what, item in watch_events(response):
-                if self._over.is_set():
+                if self._is_closed.is_set():
                     return
-                self._since = str(version(item))
+                self._since = str(resource_version(item))
                 if what != "BOOKMARK":
                     self._changes.put((self._collection, what, item))

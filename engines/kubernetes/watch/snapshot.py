@@ -5,13 +5,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.jobs import JobKind, is_suspended, kind_of
-from engines.kubernetes.status.conditions import completed, holds
-from engines.kubernetes.status.job import COMPLETE, JobView, version
+from engines.kubernetes.jobs import JobKind, actual_kind, is_suspended
+from engines.kubernetes.status.conditions import has_condition, is_completed
+from engines.kubernetes.status.job import COMPLETE, JobView, resource_version
 from spec.phases import HELD_UP
 
 MOST_WARNINGS = 50  # of one workload; the oldest go first
-HEAVY = ("managedFields",)  # records who set which field: half of an object, and of no use here
+HEAVY_FIELDS = (
+    "managedFields",
+)  # records who set which field: half of an object, and of no use here
 
 
 @dataclass
@@ -25,16 +27,16 @@ class Snapshot:
     kind: JobKind | None = None
     job: Manifest | None = None
     pods: dict[str, Manifest] = field(default_factory=dict)
-    gone: dict[str, Manifest] = field(default_factory=dict)
+    deleted_pods: dict[str, Manifest] = field(default_factory=dict)
     group: Manifest | None = None
     warnings: dict[str, Manifest] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     floor: int = 0
     order: int = 0
-    space: str = ""
+    namespace: str = ""
     _view: tuple[tuple[int, int], JobView] | None = None  # with its floor and order
-    _said: Observation | None = None  # made from that view
-    _is_remembered: bool = False  # the view was read before a list that showed the same objects
+    _observation: Observation | None = None  # made from that view
+    _is_taken_over: bool = False  # the view was read before a list that showed the same objects
 
     @classmethod
     def read(
@@ -45,11 +47,11 @@ class Snapshot:
         for pod in pods:
             snapshot.take_pod("ADDED", pod)
         snapshot.take_job(kind, "ADDED", job)
-        snapshot.listed(upto)
+        snapshot.mark_listed(upto)
         return snapshot
 
     @property
-    def is_whole(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether nothing up to the newest version is missing."""
         return self.order == COMPLETE
 
@@ -59,55 +61,55 @@ class Snapshot:
         if self.job is None:
             return True
         status = self.job.get("status") or {}
-        return is_suspended(self.job) or completed(status) or holds(status, "Failed")
+        return is_suspended(self.job) or is_completed(status) or has_condition(status, "Failed")
 
     @property
-    def names(self) -> set[tuple[str, str]]:
+    def pod_names(self) -> set[tuple[str, str]]:
         """Namespace and name of its pods."""
         metas = (pod["metadata"] for pod in self.pods.values())
         return {(meta["namespace"], meta["name"]) for meta in metas}
 
     @property
-    def is_bare(self) -> bool:
+    def has_only_job(self) -> bool:
         """Whether nothing but the job itself has been seen."""
-        others = self.pods or self.gone or self.group or self.warnings
+        others = self.pods or self.deleted_pods or self.group or self.warnings
         return self.job is not None and not others and not self.job.get("status")
 
     def take_pod(self, what: str, pod: Manifest) -> None:
         name = pod["metadata"]["name"]
-        self._count(version(pod))
+        self._advance_order(resource_version(pod))
         if what == "DELETED":
             self.pods.pop(name, None)
             pod["metadata"].setdefault("deletionTimestamp", pod["metadata"]["creationTimestamp"])
-            self.gone[name] = pod
+            self.deleted_pods[name] = pod
         else:
-            self.gone.pop(name, None)
+            self.deleted_pods.pop(name, None)
             self.pods[name] = pod
 
     def take_job(self, kind: JobKind, what: str, job: Manifest) -> None:
-        self._count(version(job))
-        self.kind = kind_of(kind, job)
+        self._advance_order(resource_version(job))
+        self.kind = actual_kind(kind, job)
         self.job = None if what == "DELETED" else job
-        self.space = job["metadata"].get("namespace", "")
+        self.namespace = job["metadata"].get("namespace", "")
 
     def take_group(self, what: str, group: Manifest) -> None:
-        self._count(version(group))
+        self._advance_order(resource_version(group))
         self.group = None if what == "DELETED" else group
 
     def take_warning(self, event: Manifest) -> None:
         """Add an event. Events may be in a separate store, whose versions do not compare
         with ours."""
-        self._count(0)
+        self._advance_order(0)
         self.warnings.pop(event["metadata"]["uid"], None)  # so that the newest is last
         self.warnings[event["metadata"]["uid"]] = event
         while len(self.warnings) > MOST_WARNINGS:
             del self.warnings[next(iter(self.warnings))]
 
-    def age(self) -> None:
+    def outdate_view(self) -> None:
         """Have the snapshot judged again, because long silence is a finding too."""
-        self._count(0)
+        self._advance_order(0)
 
-    def _count(self, newest: int) -> None:
+    def _advance_order(self, newest: int) -> None:
         if newest > self.floor:
             self.floor = newest
             self.order = 1
@@ -117,26 +119,28 @@ class Snapshot:
             self.floor = self.floor + 1
             self.order = 1
 
-    def listed(self, upto: int) -> None:
+    def mark_listed(self, upto: int) -> None:
         """Mark the snapshot as complete after a list, in which pods were read at version ``upto``.
         A job read after the pods may be newer."""
         self.order = COMPLETE if self.floor <= upto else 0
         self.floor = max(self.floor, upto)
-        if self._is_remembered and self._view and self._said:
+        if self._is_taken_over and self._view and self._observation:
             view = self._view[1]
             place = (self.floor, self.order)
-            sequence = view.sequence(self._said.phase, floor=self.floor, order=self.order)
+            sequence = view.sequence(self._observation.phase, floor=self.floor, order=self.order)
             self._view = (place, view)
-            self._said = replace(self._said, sequence=sequence)
+            self._observation = replace(self._observation, sequence=sequence)
 
-    def remember(self, before: "Snapshot") -> None:
+    def take_over(self, before: "Snapshot") -> None:
         """Take over from the snapshot before a list what the list does not show. If the objects are
         unchanged and the gang is not waiting, its judgement is kept as well, since time alone
         changes nothing."""
-        self.gone = {name: pod for name, pod in before.gone.items() if name not in self.pods}
+        self.deleted_pods = {
+            name: pod for name, pod in before.deleted_pods.items() if name not in self.pods
+        }
         self.keys |= before.keys
         is_judged = before._view is not None and before._view[0] == (before.floor, before.order)
-        waits = before._said is None or before._said.phase in HELD_UP
+        waits = before._observation is None or before._observation.phase in HELD_UP
         if is_judged and not waits and self._versions == before._versions:
             self.kind = before.kind
             self.job = before.job
@@ -144,8 +148,8 @@ class Snapshot:
             self.group = before.group
             self.warnings = before.warnings
             self._view = before._view
-            self._said = before._said
-            self._is_remembered = True
+            self._observation = before._observation
+            self._is_taken_over = True
 
     @property
     def _versions(self) -> set[tuple[str, str]]:
@@ -162,16 +166,16 @@ class Snapshot:
         moment = self.floor, self.order  # they differ after every change
         if self._view is None or self._view[0] != moment:
             self._view = (moment, self._read_view(self.kind, self.job))
-            self._said = None
+            self._observation = None
         return self._view[1]
 
     def _read_view(self, kind: JobKind, job: Manifest) -> JobView:
         if is_suspended(job):
-            self.gone.clear()
-        return JobView.at(
+            self.deleted_pods.clear()
+        return JobView.from_objects(
             kind,
             job,
-            [*self.gone.values(), *self.pods.values()],
+            [*self.deleted_pods.values(), *self.pods.values()],
             group=self.group,
             warnings=self.warnings.values(),
             now=datetime.now(UTC),
@@ -182,12 +186,12 @@ class Snapshot:
         view = self.job_view
         if view is None:
             return None
-        if self._said is None:
-            self._said = view.observation(floor=self.floor, order=self.order)
-        return self._said
+        if self._observation is None:
+            self._observation = view.observation(floor=self.floor, order=self.order)
+        return self._observation
 
 
-def lighter(item: Manifest) -> Manifest:
-    for name in HEAVY:
+def drop_heavy_fields(item: Manifest) -> Manifest:
+    for name in HEAVY_FIELDS:
         item["metadata"].pop(name, None)
     return item

@@ -13,23 +13,23 @@ from uuid import UUID
 from engines.base import ClusterEvent, EngineError, EngineRefused, EngineUnavailable, Manifest
 from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
-from engines.kubernetes.cluster.discovery import kinds_here, served
+from engines.kubernetes.cluster.discovery import existing_job_kinds, served_resources
 from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
-from engines.kubernetes.labels import workload_of
+from engines.kubernetes.labels import parse_workload_id
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
     EVENTS,
     SELECTOR,
-    Early,
+    EarlyEvents,
     cluster_event,
-    explains,
-    is_telling,
-    key_of,
-    keys_of,
+    is_worth_telling,
+    may_explain,
+    object_key,
+    object_keys,
 )
 from engines.kubernetes.status.job import COMPLETE, FINAL_BIT, sequence
 from engines.kubernetes.watch.namespaces import Namespaces
-from engines.kubernetes.watch.patience import Patience
+from engines.kubernetes.watch.rechecks import RecheckSchedule
 from engines.kubernetes.watch.reflector import (
     Changes,
     Collection,
@@ -37,7 +37,7 @@ from engines.kubernetes.watch.reflector import (
     Reflector,
     ServerProbe,
 )
-from engines.kubernetes.watch.snapshot import Snapshot, lighter
+from engines.kubernetes.watch.snapshot import Snapshot, drop_heavy_fields
 from engines.nodes import NodeInfo
 from engines.shared.observations import says_the_same
 from spec.phases import HELD_UP
@@ -46,8 +46,8 @@ PODS = "/api/v1/pods"
 GROUPS_VERSION = f"{KAI_GROUP}/v2alpha2"
 POD = Collection(PODS)
 GROUP = Collection(f"/apis/{GROUPS_VERSION}/podgroups", optional=True)
-EVENT = Collection(EVENTS, fields=SELECTOR, optional=True)
-TICK = 0.4  # seconds after which it yields in any case
+EVENT = Collection(EVENTS, field_selector=SELECTOR, optional=True)
+TICK_SECONDS = 0.4  # seconds after which it yields in any case
 MOST_AT_ONCE = 1000  # workloads changed before they are reported
 MOST_EVENTS = 5000
 CURRENT_SECONDS = 15.0  # seconds after which a paused watch is out of date
@@ -74,15 +74,15 @@ class Watcher:
         self._on_change = on_change
         self._nodes = nodes
         self._restore = restore
-        self._before = before or {}
+        self._previous = before or {}
         self.snapshots: dict[UUID, Snapshot] = {}
-        self._current = -inf  # when it was last up to date; not while it lists
+        self._current_at = -inf  # when it was last up to date; not while it lists
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
         self._owners: dict[str, UUID] = {}
-        self._early = Early()
-        self._last: dict[UUID, Observation] = {}
-        self.held: dict[UUID, float] = {}
-        self._patience = Patience()
+        self._early_events = EarlyEvents()
+        self._last_reported: dict[UUID, Observation] = {}
+        self.hold_until: dict[UUID, float] = {}
+        self._rechecks = RecheckSchedule()
         self._namespaces = Namespaces(api)
         self.changes = Changes()
 
@@ -94,10 +94,10 @@ class Watcher:
                 reflectors = self.list_all(collections, changes)
             except Gone:
                 continue  # listing took longer than the server remembers
-            others = partial(self._serves_others, collections)
+            others = partial(self._has_other_kinds, collections)
             probe = ServerProbe(self._api, changes=changes, others=others)
             try:
-                yield from self._changed(list(self.snapshots))
+                yield from self._report_changes(list(self.snapshots))
                 yield None
                 for thread in (*reflectors, probe):
                     thread.start()
@@ -108,13 +108,13 @@ class Watcher:
 
     def _collections(self) -> list[Collection]:
         """Pods come first: that a job is newer than its pods is true of every later read, too."""
-        jobs = [Collection(kind.everywhere, kind) for kind in kinds_here(self._api)]
-        groups = [GROUP] if "podgroups" in served(self._api, GROUPS_VERSION) else []
+        jobs = [Collection(kind.cluster_path, kind) for kind in existing_job_kinds(self._api)]
+        groups = [GROUP] if "podgroups" in served_resources(self._api, GROUPS_VERSION) else []
         return [POD, *jobs, *groups, EVENT]
 
     def list_all(self, collections: list[Collection], changes: Changes) -> list[Reflector]:
         """List all collections into snapshots; returns the reflectors that continue from there."""
-        self._current = -inf
+        self._current_at = -inf
         before = self.snapshots
         self.snapshots = {}
         reflectors = []
@@ -123,7 +123,7 @@ class Watcher:
             listing = PagedList(self._api, collection)
             try:
                 for item in listing:
-                    self.take(collection, "ADDED", item)
+                    self.take_change(collection, "ADDED", item)
             except Gone:
                 self.snapshots = before
                 raise
@@ -131,30 +131,32 @@ class Watcher:
                 if not collection.optional:
                     raise
                 continue
-            upto = upto or int(listing.since)
+            upto = upto or int(listing.resource_version)
             reflectors.append(
-                Reflector(self._api, collection, since=listing.since, changes=changes)
+                Reflector(self._api, collection, since=listing.resource_version, changes=changes)
             )
-        for uid, snapshot in (self._before | before).items():
+        for uid, snapshot in (self._previous | before).items():
             if uid in self.snapshots:
-                self.snapshots[uid].remember(snapshot)
+                self.snapshots[uid].take_over(snapshot)
             elif uid in before and snapshot.job is not None:  # deleted since the last list
-                gone = Snapshot(snapshot.kind, floor=upto, keys=snapshot.keys, space=snapshot.space)
+                gone = Snapshot(
+                    snapshot.kind, floor=upto, keys=snapshot.keys, namespace=snapshot.namespace
+                )
                 self.snapshots[uid] = gone
         for uid, snapshot in self.snapshots.items():
-            snapshot.listed(upto)
+            snapshot.mark_listed(upto)
             self._on_change(uid, snapshot)
-        self._before = {}
-        self._current = time.monotonic()
+        self._previous = {}
+        self._current_at = time.monotonic()
         return reflectors
 
     @property
     def is_current(self) -> bool:
         """Whether ``snapshots`` are complete and recent. They are not while it lists, nor in a
         watch that is paused because another process has the turns."""
-        return time.monotonic() - self._current < CURRENT_SECONDS
+        return time.monotonic() - self._current_at < CURRENT_SECONDS
 
-    def _serves_others(self, collections: list[Collection]) -> bool:
+    def _has_other_kinds(self, collections: list[Collection]) -> bool:
         with suppress(EngineUnavailable):  # the probe reports outages itself
             return self._collections() != collections
         return False
@@ -163,58 +165,62 @@ class Watcher:
         """Report changes until the list is outdated, or the cluster serves other kinds."""
         while True:
             try:
-                touched = self._drain(changes)
+                touched = self._drain_changes(changes)
             except Gone:
                 return
-            self._current = time.monotonic()
-            yield from self._changed([*self.ready(touched), *self.silent()])
+            self._current_at = time.monotonic()
+            yield from self._report_changes(
+                [*self.ready_workloads(touched), *self.silent_workloads()]
+            )
             yield None
 
-    def ready(self, touched: Iterable[UUID]) -> Iterator[UUID]:
+    def ready_workloads(self, touched: Iterable[UUID]) -> Iterator[UUID]:
         """Workloads to report now. A new job only repeats its submission, so it is held back until
         its first pod, warning or condition, or ``HOLD_SECONDS``."""
         now = time.monotonic()
         for uid in touched:
             snapshot = self.snapshots.get(uid)
-            if snapshot and snapshot.is_bare and uid not in self._last:
-                self.held.setdefault(uid, now + HOLD_SECONDS)
+            if snapshot and snapshot.has_only_job and uid not in self._last_reported:
+                self.hold_until.setdefault(uid, now + HOLD_SECONDS)
             else:
-                self.held.pop(uid, None)
+                self.hold_until.pop(uid, None)
                 yield uid
-        while self.held and self.held[uid := next(iter(self.held))] <= now:  # the first ends first
-            del self.held[uid]
+        while (
+            self.hold_until and self.hold_until[uid := next(iter(self.hold_until))] <= now
+        ):  # the first ends first
+            del self.hold_until[uid]
             yield uid
 
-    def silent(self) -> Iterator[UUID]:
+    def silent_workloads(self) -> Iterator[UUID]:
         """Workloads that still do not run, and were silent for a while."""
-        for uid in self._patience.over(time.monotonic()):
+        for uid in self._rechecks.due_workloads(time.monotonic()):
             if snapshot := self.snapshots.get(uid):
-                snapshot.age()
+                snapshot.outdate_view()
                 yield uid
 
-    def _drain(self, changes: Changes) -> list[UUID]:
+    def _drain_changes(self, changes: Changes) -> list[UUID]:
         """Process the queue, waiting briefly for a first change; returns the workloads it is about,
         each once. Raises the error that ended a thread."""
         touched: dict[UUID, None] = {}
         with suppress(Empty):
-            change = changes.get(timeout=TICK)
+            change = changes.get(timeout=TICK_SECONDS)
             while True:
                 if isinstance(change, EngineError):
                     raise change
-                if change is not None and (uid := self.take(*change)):
+                if change is not None and (uid := self.take_change(*change)):
                     touched[uid] = None
-                    self._patience.changed(uid)
+                    self._rechecks.reset(uid)
                     self._on_change(uid, self.snapshots[uid])
                 if len(touched) >= MOST_AT_ONCE:
                     break
                 change = changes.get_nowait()
         return list(touched)
 
-    def take(self, collection: Collection, what: str, item: Manifest) -> UUID | None:
+    def take_change(self, collection: Collection, what: str, item: Manifest) -> UUID | None:
         """Process one change; returns the workload it is about, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
-        uid = workload_of(item["metadata"].get("labels") or {})
+        uid = parse_workload_id(item["metadata"].get("labels") or {})
         kind = collection.kind
         if kind is not None and self._was_relabelled(kind, what, item, uid):
             return None
@@ -222,13 +228,13 @@ class Watcher:
             return None  # the launcher of an MPIJob
         snapshot = self.snapshots.setdefault(uid, Snapshot())
         if kind is not None:
-            snapshot.take_job(kind, what, lighter(item))
+            snapshot.take_job(kind, what, drop_heavy_fields(item))
         elif collection == GROUP:
-            snapshot.take_group(what, lighter(item))
+            snapshot.take_group(what, drop_heavy_fields(item))
         else:
-            snapshot.take_pod(what, lighter(item))
-        for key in keys_of(item) if kind is None else (item["metadata"]["uid"],):
-            self._own(uid, snapshot, key)
+            snapshot.take_pod(what, drop_heavy_fields(item))
+        for key in object_keys(item) if kind is None else (item["metadata"]["uid"],):
+            self._register_key(uid, snapshot, key)
         return uid
 
     def _was_relabelled(self, kind: JobKind, what: str, job: Manifest, uid: UUID | None) -> bool:
@@ -245,54 +251,54 @@ class Watcher:
             return self._restore(kind, snapshot.job)
         return False
 
-    def _own(self, uid: UUID, snapshot: Snapshot, key: str) -> None:
+    def _register_key(self, uid: UUID, snapshot: Snapshot, key: str) -> None:
         if key not in snapshot.keys:
             snapshot.keys.add(key)
             self._owners[key] = uid
-            for event in self._early.take(key):
+            for event in self._early_events.take(key):
                 self._take_event(event)
 
     def _take_event(self, event: Manifest) -> UUID | None:
-        if not is_telling(event):
+        if not is_worth_telling(event):
             return None
-        uid = self._owners.get(key_of(event))
+        uid = self._owners.get(object_key(event))
         if uid is None:
-            self._early.keep(lighter(event))
+            self._early_events.keep(drop_heavy_fields(event))
             return None
         self.events.append(cluster_event(event, uid))
         snapshot = self.snapshots.get(uid)
-        if snapshot is None or not explains(event):
+        if snapshot is None or not may_explain(event):
             return None
-        snapshot.take_warning(lighter(event))
+        snapshot.take_warning(drop_heavy_fields(event))
         return uid
 
-    def _changed(self, uids: Iterable[UUID]) -> Iterator[Observation]:
+    def _report_changes(self, uids: Iterable[UUID]) -> Iterator[Observation]:
         """Observations that are later than the last reported one, and say something else."""
         for uid in uids:
             snapshot = self.snapshots.get(uid)
             if snapshot is None:
                 continue
             if snapshot.job is None and snapshot.kind is not None:
-                yield self._gone(uid, snapshot)
+                yield self._report_deleted(uid, snapshot)
             elif observation := snapshot.observation:
                 observation = with_never_fits(observation, snapshot.pods.values(), self._nodes)
                 waits = observation.phase in HELD_UP
-                self._patience.judged(uid, waits=waits, now=time.monotonic())
-                if is_news(observation, self._last.get(uid)):
-                    self._last[uid] = observation
+                self._rechecks.record_judgment(uid, waits=waits, now=time.monotonic())
+                if is_news(observation, self._last_reported.get(uid)):
+                    self._last_reported[uid] = observation
                     yield observation
 
-    def _gone(self, uid: UUID, snapshot: Snapshot) -> Observation:
+    def _report_deleted(self, uid: UUID, snapshot: Snapshot) -> Observation:
         del self.snapshots[uid]
-        self._patience.changed(uid)
+        self._rechecks.reset(uid)
         for key in snapshot.keys:
             if self._owners.get(key) == uid:
                 del self._owners[key]
-        last = self._last.pop(uid, None)
+        last = self._last_reported.pop(uid, None)
         run = last.run if last else 1
         why = (
-            f"Its namespace {snapshot.space} was deleted."
-            if self._namespaces.is_ending(snapshot.space)
+            f"Its namespace {snapshot.namespace} was deleted."
+            if self._namespaces.is_ending(snapshot.namespace)
             else ""
         )
         order = sequence(snapshot.floor, COMPLETE) | FINAL_BIT

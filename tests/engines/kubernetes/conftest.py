@@ -15,7 +15,7 @@ import pytest
 from engines.base import EngineRefused, Launch, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.client.connect import connect
-from engines.kubernetes.cluster.discovery import kinds_here
+from engines.kubernetes.cluster.discovery import existing_job_kinds
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.watch.watcher import PODS
@@ -38,7 +38,7 @@ class KubernetesRig(Rig):
         self.api = api
         self.account = account
         self.engine = KubernetesEngine(account, prefix=PREFIX)
-        self.kinds = kinds_here(api)
+        self.kinds = existing_job_kinds(api)
 
     def prints(self) -> Launch:
         """Only workers, because workers are cut short when a master ends."""
@@ -70,7 +70,7 @@ class KubernetesRig(Rig):
     def clean(self) -> None:
         """Delete what earlier tests left, and wait until it is gone."""
         for kind in self.kinds:
-            for job in self.mine(kind.everywhere):
+            for job in self.mine(kind.cluster_path):
                 path = kind.path(job["metadata"]["namespace"], job["metadata"]["name"])
                 self.api.delete(path, propagationPolicy="Background")
         for claim in self.mine(CLAIMS):
@@ -84,7 +84,7 @@ class KubernetesRig(Rig):
         wait_for(self.is_clean, 60, "the test namespaces to be empty")
 
     def is_clean(self) -> bool:
-        paths = [PODS, CLAIMS, *(kind.everywhere for kind in self.kinds)]
+        paths = [PODS, CLAIMS, *(kind.cluster_path for kind in self.kinds)]
         return not any(self.mine(path) for path in paths)
 
     def mine(self, path: str) -> list[dict[str, Any]]:

@@ -103,7 +103,7 @@ def look(
         "status": {"conditions": conditions},
     }
     at = None if now is None else START + timedelta(seconds=now)
-    return JobView.at(kind, job, pods, warnings=events, now=at).observation()
+    return JobView.from_objects(kind, job, pods, warnings=events, now=at).observation()
 
 
 MASTER = pod("master", 0)

@@ -66,4 +66,4 @@ def look(
         "spec": {"pytorchReplicaSpecs": replicas},
         "status": {"conditions": conditions},
     }
-    return JobView.at(PYTORCH, job, pods, warnings=events).observation()
+    return JobView.from_objects(PYTORCH, job, pods, warnings=events).observation()

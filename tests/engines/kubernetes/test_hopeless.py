@@ -10,9 +10,9 @@ import pytest
 from engines.base import Launch, Observation
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
-from engines.kubernetes.hopeless import HopelessJobs, fetches
+from engines.kubernetes.hopeless import HopelessJobs, fetches_data
 from engines.kubernetes.jobs import PYTORCH
-from engines.kubernetes.labels import GAVE_UP, PROJECT, belongs_to_run
+from engines.kubernetes.labels import GAVE_UP, PROJECT, is_our_job
 from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.job import JobView
@@ -56,7 +56,7 @@ def look(
             PYTORCH.replicas: {"Worker": {"replicas": 1}},
         },
     }
-    return JobView.at(PYTORCH, job, [waits])
+    return JobView.from_objects(PYTORCH, job, [waits])
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def look(
 def test_a_fetch_of_data_is_hopeless_after_as_many_restarts_as_the_job_may_have(
     limit: int, restarts: int, state: dict[str, Any], over: bool
 ) -> None:
-    assert bool(look(limit=limit, restarts=restarts, state=state).hopeless) is over
+    assert bool(look(limit=limit, restarts=restarts, state=state).fetch_failure) is over
 
 
 def test_the_cause_and_the_end_say_what_git_said() -> None:
@@ -82,19 +82,19 @@ def test_the_cause_and_the_end_say_what_git_said() -> None:
     assert cause
     assert cause.kind is CauseKind.DATA
     assert cause.said == "fatal: repository 'https://example.com/none/' not found"
-    assert waiting.hopeless == (
+    assert waiting.fetch_failure == (
         "worker-0 (rank 0) did not start: fetch-git-0 exited with code 128: "
         "fatal: repository 'https://example.com/none/' not found. Tried 3 times."
     )
 
 
 def test_an_init_container_of_others_never_makes_a_job_hopeless() -> None:
-    assert not look(limit=1, restarts=9, state=BACK_OFF, name="init-pytorch").hopeless
+    assert not look(limit=1, restarts=9, state=BACK_OFF, name="init-pytorch").fetch_failure
 
 
 def test_a_job_of_somebody_else_with_our_label_fetches_nothing() -> None:
     odd: dict[str, Any] = {"metadata": {}, "spec": {"pytorchReplicaSpecs": {"Worker": {}}}}
-    assert not fetches(Snapshot(kind=PYTORCH, job=odd))
+    assert not fetches_data(Snapshot(kind=PYTORCH, job=odd))
 
 
 def test_a_job_that_was_given_up_failed_and_was_not_stopped() -> None:
@@ -140,7 +140,7 @@ def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
 )
 def test_whose_a_job_is_its_namespace_tells(namespace: str, ours: bool) -> None:
     job = {"metadata": {"namespace": namespace, "labels": {PROJECT: "team"}}}
-    assert belongs_to_run("a-", job) is ours
+    assert is_our_job("a-", job) is ours
 
 
 def without_data(rig: KubernetesRig, limit: int) -> Launch:
@@ -200,7 +200,7 @@ def test_a_hopeless_job_is_left_alone_by_another_trainyard_on_the_cluster(
         next(watch)
         seen = other._watcher.snapshots if other._watcher else {}
         snapshot = seen.get(launched.handle.workload_id)
-        return bool(snapshot and snapshot.job_view and snapshot.job_view.hopeless)
+        return bool(snapshot and snapshot.job_view and snapshot.job_view.fetch_failure)
 
     with closing(other.watch()) as watch:
         listed(watch)

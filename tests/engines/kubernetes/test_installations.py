@@ -6,7 +6,7 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable, Manifest
 from engines.kubernetes.client.api import Api, Conflict, Denied
-from engines.kubernetes.labels import INSTALLATION, PROJECT, belongs_to_run
+from engines.kubernetes.labels import INSTALLATION, PROJECT, is_our_job
 from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import TRIES, claim_namespace
 from tests.engines.kubernetes.cases import case
@@ -90,7 +90,7 @@ def test_namespace_job_and_pods_bear_the_mark() -> None:
     pods = [it["template"] for it in job["spec"]["pytorchReplicaSpecs"].values()]
     for item in (made, job, *pods):
         assert item["metadata"]["labels"][INSTALLATION] == MINE
-    assert belongs_to_run("trainyard-", job, MINE)
-    assert not belongs_to_run("trainyard-", job, THEIRS)
+    assert is_our_job("trainyard-", job, MINE)
+    assert not is_our_job("trainyard-", job, THEIRS)
     del job["metadata"]["labels"][INSTALLATION]
-    assert belongs_to_run("trainyard-", job, THEIRS), "from before there were marks"
+    assert is_our_job("trainyard-", job, THEIRS), "from before there were marks"

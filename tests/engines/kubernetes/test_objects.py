@@ -161,7 +161,7 @@ def test_a_submission_that_was_cut_short_is_taken_up(
     launched = with_worker(rig.shell("true", **ONE), storage=Storage.model_validate(TWO_VOLUMES))
     launched = with_variable(launched, "TOKEN", "x")
     made: list[str] = []
-    make = objects.make
+    make = objects.create_object
 
     def cut(api: Any, item: dict[str, Any]) -> None:
         if len(made) == step:
@@ -169,14 +169,14 @@ def test_a_submission_that_was_cut_short_is_taken_up(
         make(api, item)
         made.append(item["kind"])
 
-    monkeypatch.setattr(objects, "make", cut)
+    monkeypatch.setattr(objects, "create_object", cut)
     with pytest.raises(EngineUnavailable, match="cut"):
         rig.engine.submit(launched)
     assert rig.engine.observe(launched.handle) is None
     monkeypatch.undo()
     rig.submit(launched)
     assert rig.over(launched).phase is Phase.COMPLETED
-    assert len(rig.mine(PYTORCH.everywhere)) == 1
+    assert len(rig.mine(PYTORCH.cluster_path)) == 1
     assert len(names(rig, CLAIMS)) == 2
 
 
@@ -189,4 +189,4 @@ def test_a_claim_that_still_leaves_is_waited_for(rig: KubernetesRig) -> None:
     objects.remove_claims(rig.api, launched.handle, f"{PREFIX}team-a")  # its pod holds on
     claim = claims(launched, f"{PREFIX}team-a")[0]
     with pytest.raises(EngineUnavailable, match="still being deleted"):
-        objects.make(rig.api, claim)
+        objects.create_object(rig.api, claim)

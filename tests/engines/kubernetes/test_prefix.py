@@ -23,7 +23,7 @@ class Spaces:
         self.marks: list[str] | None = list(marks)
         self.asked = 0
 
-    def everything(self, path: str, **query: Any) -> Iterator[Manifest]:
+    def all_items(self, path: str, **query: Any) -> Iterator[Manifest]:
         self.asked += 1
         if self.marks is None:
             raise Denied("namespaces: list: not allowed")

@@ -86,7 +86,7 @@ def test_a_pod_that_reaches_a_deadline_of_its_own_is_started_again(rig: Kubernet
 
 def names_of_jobs(rig: KubernetesRig) -> set[str]:
     """The kinds of all jobs of the tests."""
-    return {kind.name for kind in rig.kinds if rig.mine(kind.everywhere)}
+    return {kind.name for kind in rig.kinds if rig.mine(kind.cluster_path)}
 
 
 def test_a_training_that_fails_says_how(rig: KubernetesRig) -> None:

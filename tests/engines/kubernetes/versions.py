@@ -40,4 +40,4 @@ def pod(version: int, *, runs: bool = False) -> dict[str, Any]:
 
 
 UID = UUID(JOB["metadata"]["labels"][WORKLOAD])
-JOBS = Collection(PYTORCH.everywhere, PYTORCH)
+JOBS = Collection(PYTORCH.cluster_path, PYTORCH)

@@ -4,7 +4,7 @@ import pytest
 
 from engines.base import EngineRefused, EngineUnavailable
 from engines.fake import FakeEngine
-from engines.kubernetes.objects import held
+from engines.kubernetes.objects import finalizer_error
 from spec.phases import Phase, RankPhase, Reason
 from tests.factories import WorkloadFactory
 from tests.workloads.gangs import now
@@ -36,7 +36,7 @@ def test_a_job_that_somebody_else_keeps_on_the_cluster_stays_deleting_and_says_s
     engine: FakeEngine,
 ) -> None:
     workload = launched(engine, phase=Phase.DELETING)
-    engine.raises = held(["example.com/hold"])
+    engine.raises = finalizer_error(["example.com/hold"])
     with pytest.raises(EngineUnavailable):
         reconcile.delete(workload)
     after = now(workload)

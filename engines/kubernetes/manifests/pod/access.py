@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.manifests.values import source_of
+from engines.kubernetes.manifests.values import source_role
 from engines.kubernetes.names import secret_name
 from spec.data.credential import KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
 from spec.data.storage import S3, Git, Storage
@@ -26,14 +26,14 @@ class SecretKeys:
     hosts: str = ""
 
 
-def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
+def git_secret(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | None:
     """The Secret that opens a repository; ``None`` if it is public. ``role`` is the pod's."""
     if git.credential:
         kind = credential_kind_for("git", git.repository)
-        own = _own(source_of(launch, role), f"git-{number}", kind)
+        own = _credential_keys(source_role(launch, role), f"git-{number}", kind)
         if kind is not CredentialKind.SSH_KEY:
             return SecretKeys(secret_name(launch), own)
-        hosts = _key(source_of(launch, role), f"git-{number}", KNOWN_HOSTS)
+        hosts = _key(source_role(launch, role), f"git-{number}", KNOWN_HOSTS)
         return SecretKeys(secret_name(launch), own, by_ssh=True, hosts=hosts)
     if git.key:
         return SecretKeys(git.key.name, (SSH_KEY,), by_ssh=True, hosts=KNOWN_HOSTS)
@@ -42,10 +42,10 @@ def of_git(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys | No
     return None
 
 
-def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
+def bucket_secret(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | None:
     if s3.credential:
         kind = credential_kind_for("s3", s3.bucket)
-        own = _own(source_of(launch, role), f"s3-{number}", kind)
+        own = _credential_keys(source_role(launch, role), f"s3-{number}", kind)
         return SecretKeys(secret_name(launch), own)
     if s3.access_key_secret:
         keys = (s3.secret_key_of_access_key_id, s3.secret_key_of_secret_key)
@@ -53,27 +53,27 @@ def of_bucket(launch: Launch, role: Role, number: int, s3: S3) -> SecretKeys | N
     return None
 
 
-def hidden(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, str]]:
+def secret_values(launch: Launch, role: Role, storage: Storage) -> Iterator[tuple[str, str]]:
     """Keys and values for the workload's own Secret. ``role`` is that of the part of the spec."""
-    for name, credential, kind in _named(storage):
+    for name, credential, kind in _credentials(storage):
         values = (launch.value_of(credential, key) for key in KEYS[kind])
-        yield from zip(_own(role, name, kind), values, strict=True)
+        yield from zip(_credential_keys(role, name, kind), values, strict=True)
         if hosts := launch.value_of(credential, KNOWN_HOSTS):
             yield _key(role, name, KNOWN_HOSTS), hosts
-    for name, files in _files(launch, storage):
+    for name, files in _volume_files(launch, storage):
         yield from ((_key(role, name, number), text) for number, text in enumerate(files.values()))
 
 
-def mounted(launch: Launch, role: Role, name: str) -> Manifest:
+def secret_volume(launch: Launch, role: Role, name: str) -> Manifest:
     """A volume with files from the workload's own Secret. ``role`` is the pod's."""
-    source = source_of(launch, role)
+    source = source_role(launch, role)
     replica = launch.spec.master if source is Role.MASTER else launch.spec.worker
-    files = dict(_files(launch, replica.storage))[name] if replica else {}
+    files = dict(_volume_files(launch, replica.storage))[name] if replica else {}
     items = [{"key": _key(source, name, n), "path": file} for n, file in enumerate(files)]
     return {"secretName": secret_name(launch), "items": items}
 
 
-def _files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, str]]]:
+def _volume_files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, str]]]:
     """Name and files of each volume that is kept in the workload's own Secret."""
     for number, conf in enumerate(storage.config_map_volume):
         if conf.files:
@@ -83,7 +83,7 @@ def _files(launch: Launch, storage: Storage) -> Iterator[tuple[str, dict[str, st
             yield f"secret-{number}", {key: launch.value_of(at, key) for key in at.keys}
 
 
-def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
+def _credentials(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialKind]]:
     for number, git in enumerate(storage.git):
         if git.credential:
             yield f"git-{number}", git.credential, credential_kind_for("git", git.repository)
@@ -92,7 +92,7 @@ def _named(storage: Storage) -> Iterator[tuple[str, NamedCredential, CredentialK
             yield f"s3-{number}", s3.credential, credential_kind_for("s3", s3.bucket)
 
 
-def _own(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
+def _credential_keys(role: Role, name: str, kind: CredentialKind) -> tuple[str, ...]:
     return tuple(_key(role, name, key) for key in KEYS[kind])
 
 

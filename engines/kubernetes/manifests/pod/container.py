@@ -17,7 +17,7 @@ def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Ma
         "name": kind.container,
         "image": replica.image,
         "imagePullPolicy": str(replica.image_pull_policy),
-        **_program(launch, kind, replica, role),
+        **_command(launch, kind, replica, role),
         "workingDir": replica.working_dir,
         "env": variables(launch, kind, replica, role),
         "resources": resources(replica.compute),
@@ -31,7 +31,7 @@ def container(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Ma
     return without_empty(manifest)
 
 
-def _program(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
+def _command(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> Manifest:
     """The command. If MPI has one program for both roles, it is the launcher's, which starts it on
     the workers by ssh. The workers run the operator's default, sshd."""
     if kind is MPI and role is Role.WORKER and launch.spec.master is None:

@@ -7,7 +7,7 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import MPI, PYTORCH, JobKind
 from engines.kubernetes.labels import REPLICA_INDEX, labels
 from engines.kubernetes.manifests.pod import access
-from engines.kubernetes.manifests.values import source_of
+from engines.kubernetes.manifests.values import source_role
 from engines.kubernetes.names import job_name, secret_name
 from spec.values.variable import EnvironmentVariable, looks_secret
 from spec.workload import Replica, Role, WorkloadSpec
@@ -19,15 +19,15 @@ Variable = dict[str, object]
 
 def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> list[Variable]:
     """Trainyard's variables, overridden by the user's. The operator adds its own, which win."""
-    platform = _platform(launch, kind, replica)
+    platform = _platform_values(launch, kind, replica)
     by_name: dict[str, Variable] = {
         name: {"name": name, "value": value} for name, value in platform.items()
     }
-    by_name["NODE_NAME"] = _field("NODE_NAME", "spec.nodeName")
-    by_name["POD_NAME"] = _field("POD_NAME", "metadata.name")
+    by_name["NODE_NAME"] = _field_variable("NODE_NAME", "spec.nodeName")
+    by_name["POD_NAME"] = _field_variable("POD_NAME", "metadata.name")
     for number, variable in enumerate(replica.environment_variables):
-        key = _key(source_of(launch, role), number, variable)
-        by_name[variable.name] = _given(variable, secret_name(launch), key)
+        key = _key(source_role(launch, role), number, variable)
+        by_name[variable.name] = _user_variable(variable, secret_name(launch), key)
     if kind is PYTORCH and not launch.spec.has_master and not launch.spec.is_elastic:
         by_name |= {str(variable["name"]): variable for variable in rendezvous(launch)}
     return list(by_name.values())
@@ -36,21 +36,21 @@ def variables(launch: Launch, kind: JobKind, replica: Replica, role: Role) -> li
 def secret(launch: Launch, space: str) -> Manifest | None:
     """The workload's Secret with values of credentials and those that look secret; ``None`` if
     there are none."""
-    data = {key: b64encode(value.encode()).decode() for key, value in _hidden(launch)}
+    data = {key: b64encode(value.encode()).decode() for key, value in _secret_values(launch)}
     if not data:
         return None
     meta = {"name": secret_name(launch), "namespace": space, "labels": labels(launch)}
     return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "data": data}
 
 
-def _hidden(launch: Launch) -> Iterator[tuple[str, str]]:
+def _secret_values(launch: Launch) -> Iterator[tuple[str, str]]:
     for role, replica in ((Role.MASTER, launch.spec.master), (Role.WORKER, launch.spec.worker)):
         for number, variable in enumerate(replica.environment_variables if replica else ()):
             if is_hidden(variable):
                 value = launch.secret_of(variable) if variable.credential else variable.value
                 yield _key(role, number, variable), value or ""
         if replica:
-            yield from access.hidden(launch, role, replica.storage)
+            yield from access.secret_values(launch, role, replica.storage)
 
 
 def is_hidden(variable: EnvironmentVariable) -> bool:
@@ -63,7 +63,7 @@ def _key(role: Role, number: int, variable: EnvironmentVariable) -> str:
     return f"{role}.{number}.{variable.name}"[:LONGEST_KEY]
 
 
-def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]:
+def _platform_values(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]:
     handle = launch.handle
     values = {
         "RUNAI_PROJECT": handle.project,
@@ -78,11 +78,11 @@ def _platform(launch: Launch, kind: JobKind, replica: Replica) -> dict[str, str]
     if kind is MPI:
         values["RUNAI_MPI_NUM_WORKERS"] = str(launch.spec.num_workers)
     if kind.is_plain:
-        values |= alone(launch.spec)
+        values |= torchrun_variables(launch.spec)
     return values | ({"HOME": HOME} if replica.create_home_dir else {})
 
 
-def alone(spec: WorkloadSpec) -> dict[str, str]:
+def torchrun_variables(spec: WorkloadSpec) -> dict[str, str]:
     """Variables that the PyTorch operator would add, as far as a single program needs them: those
     of a bare torchrun."""
     return {
@@ -119,7 +119,7 @@ def rendezvous(launch: Launch) -> list[Variable]:
     values |= {"PET_MASTER_ADDR": values["MASTER_ADDR"], "PET_MASTER_PORT": values["MASTER_PORT"]}
     index = f"metadata.labels['{REPLICA_INDEX}']"
     variables: list[Variable] = [{"name": name, "value": value} for name, value in values.items()]
-    return [*variables, _field("RANK", index), _field("PET_NODE_RANK", index)]
+    return [*variables, _field_variable("RANK", index), _field_variable("PET_NODE_RANK", index)]
 
 
 def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> Variable:
@@ -132,15 +132,15 @@ def from_secret(name: str, secret: str, key: str, *, optional: bool = False) -> 
     }
 
 
-def _field(name: str, path: str) -> Variable:
+def _field_variable(name: str, path: str) -> Variable:
     return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
 
 
-def _given(variable: EnvironmentVariable, secret: str, key: str) -> Variable:
+def _user_variable(variable: EnvironmentVariable, secret: str, key: str) -> Variable:
     """A variable as the user gave it; ``secret`` and ``key`` hold its value, if that is hidden."""
     name = variable.name
     if variable.pod_field_ref:
-        return _field(name, variable.pod_field_ref.path)
+        return _field_variable(name, variable.pod_field_ref.path)
     if variable.secret:
         return from_secret(name, variable.secret.name, variable.secret.key)
     if variable.config_map:

@@ -6,8 +6,8 @@ Values from users reach the scripts only as variables, never as part of their te
 from dataclasses import dataclass
 
 from engines.base import Launch, Manifest
-from engines.kubernetes.labels import USERS
-from engines.kubernetes.manifests.pod.access import SSH_KEY, SecretKeys, of_bucket, of_git
+from engines.kubernetes.labels import USER_LINE
+from engines.kubernetes.manifests.pod.access import SSH_KEY, SecretKeys, bucket_secret, git_secret
 from engines.kubernetes.manifests.pod.container import container_security, resources
 from engines.kubernetes.manifests.pod.env import Variable, from_secret
 from engines.kubernetes.manifests.values import without_empty
@@ -70,11 +70,11 @@ class Images:
 def fetchers(launch: Launch, replica: Replica, role: Role, images: Images) -> list[Manifest]:
     storage = replica.storage
     from_git = [
-        _git(replica, f"git-{n}", git, of_git(launch, role, n, git), images.git)
+        _git_fetcher(replica, f"git-{n}", git, git_secret(launch, role, n, git), images.git)
         for n, git in enumerate(storage.git)
     ]
     return from_git + [
-        _s3(replica, f"s3-{n}", s3, of_bucket(launch, role, n, s3), images.s3)
+        _s3_fetcher(replica, f"s3-{n}", s3, bucket_secret(launch, role, n, s3), images.s3)
         for n, s3 in enumerate(storage.s3)
     ]
 
@@ -84,7 +84,7 @@ def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
     to, and ``git-passwd``, which names the user."""
     volumes: list[Manifest] = []
     for number, git in enumerate(replica.storage.git):
-        access = of_git(launch, role, number, git)
+        access = git_secret(launch, role, number, git)
         if access is None or not access.by_ssh:
             continue
         items = [{"key": access.keys[0], "path": SSH_KEY}]
@@ -92,7 +92,7 @@ def ssh_volumes(launch: Launch, replica: Replica, role: Role) -> list[Manifest]:
         volumes.append({"name": f"git-{number}-key", "secret": kept})
         volumes.append({"name": f"git-{number}-home", "emptyDir": {"medium": "Memory"}})
     if passwd(replica):
-        where = {"fieldPath": f"metadata.annotations['{USERS}']"}
+        where = {"fieldPath": f"metadata.annotations['{USER_LINE}']"}
         file = {"items": [{"path": "passwd", "fieldRef": where}]}
         volumes.append({"name": "git-passwd", "downwardAPI": file})
     return volumes
@@ -105,7 +105,7 @@ def passwd(replica: Replica) -> dict[str, str]:
     gid = replica.security.run_as_gid
     if not uid or not any(map(_is_by_ssh, replica.storage.git)):
         return {}
-    return {USERS: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}
+    return {USER_LINE: f"trainyard:x:{uid}:{gid or 0}::{HOME}:/bin/sh\n"}
 
 
 def _is_by_ssh(git: Git) -> bool:
@@ -128,7 +128,9 @@ def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:
     return without_empty(manifest)
 
 
-def _git(replica: Replica, name: str, git: Git, access: SecretKeys | None, image: str) -> Manifest:
+def _git_fetcher(
+    replica: Replica, name: str, git: Git, access: SecretKeys | None, image: str
+) -> Manifest:
     fetcher = _fetcher(replica, name, image, git.path)
     values = {"REPOSITORY": git.repository, "TARGET": git.path}
     values |= {"BRANCH": git.branch or "", "REVISION": git.revision or ""}
@@ -158,7 +160,9 @@ def _ssh_mounts(replica: Replica, name: str) -> list[Manifest]:
     return mounts
 
 
-def _s3(replica: Replica, name: str, s3: S3, access: SecretKeys | None, image: str) -> Manifest:
+def _s3_fetcher(
+    replica: Replica, name: str, s3: S3, access: SecretKeys | None, image: str
+) -> Manifest:
     arguments = ["s3", "sync", "--no-progress", f"s3://{s3.bucket}", s3.path]
     arguments += [f"--endpoint-url={s3.url}"] if s3.url else []
     env: list[Variable] = [{"name": "HOME", "value": "/tmp"}]  # noqa: S108 -- of the container

@@ -57,7 +57,7 @@ def annotations(launch: Launch) -> dict[str, str]:
     return {key: value for key, value in levels.items() if value}
 
 
-def shares(compute: Compute) -> dict[str, str]:
+def gpu_share(compute: Compute) -> dict[str, str]:
     """KAI's annotations of the pod template: the fraction of a GPU, or its memory in MiB.
 
     KAI refuses a fraction of 1: a whole device is requested from Kubernetes.
@@ -88,8 +88,10 @@ def placement(launch: Launch, replica: Replica) -> Manifest:
 def affinity(launch: Launch, replica: Replica) -> Manifest:
     pools = [pool_terms(launch, name) for name in launch.spec.node_pools]
     asked = node_terms(replica.node_affinity_required)
-    asked = both(asked, [[one_of(NODE_TYPE, replica.node_type)]] if replica.node_type else [])
-    asked = both(asked, [term for terms in pools for term in terms])
+    asked = combine_terms(
+        asked, [[in_expression(NODE_TYPE, replica.node_type)]] if replica.node_type else []
+    )
+    asked = combine_terms(asked, [term for terms in pools for term in terms])
     preferred = [
         {"weight": MOST_WEIGHT - order, "preference": {"matchExpressions": term}}
         for order, terms in enumerate(pools)
@@ -109,7 +111,7 @@ def affinity(launch: Launch, replica: Replica) -> Manifest:
     )
 
 
-def both(left: Terms, right: Terms) -> Terms:
+def combine_terms(left: Terms, right: Terms) -> Terms:
     """Combine alternatives so that one of each side has to hold. No terms at all allow
     everything."""
     return [a + b for a in left or [[]] for b in right or [[]]] if left or right else []
@@ -122,10 +124,10 @@ def pool_terms(launch: Launch, name: str) -> Terms:
     if name == DEFAULT_POOL and name not in pools:
         others = [{"key": k, "operator": "NotIn", "values": [v]} for k, v in pools.values()]
         return [others]
-    return [[one_of(*pools[name])]]
+    return [[in_expression(*pools[name])]]
 
 
-def one_of(key: str, value: str) -> Manifest:
+def in_expression(key: str, value: str) -> Manifest:
     return {"key": key, "operator": "In", "values": [value]}
 
 

@@ -7,7 +7,7 @@ from engines.base import Launch, Manifest
 from engines.kubernetes.labels import EPHEMERAL, WORKLOAD, labels
 from engines.kubernetes.manifests.pod import access
 from engines.kubernetes.manifests.pod.env import HOME
-from engines.kubernetes.manifests.values import source_of, without_empty
+from engines.kubernetes.manifests.values import source_role, without_empty
 from engines.kubernetes.names import claim_name
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import AccessModes, Propagation, Pvc, Storage
@@ -41,15 +41,15 @@ def mounts(launch: Launch, replica: Replica, role: Role) -> Mounts:
         mounted.add("shm", SHM, {"emptyDir": {"medium": "Memory"}})
     if replica.create_home_dir:
         mounted.add("home", HOME, {"emptyDir": {}})
-    _claims(mounted, launch, replica.storage, source_of(launch, role))
-    _network(mounted, replica.storage)
-    _objects(mounted, launch, replica.storage, role)
-    for name, path in fetched(replica.storage):
+    _mount_claims(mounted, launch, replica.storage, source_role(launch, role))
+    _mount_network(mounted, replica.storage)
+    _mount_objects(mounted, launch, replica.storage, role)
+    for name, path in fetched_folders(replica.storage):
         mounted.add(name, path, {"emptyDir": {}})
     return mounted
 
 
-def fetched(storage: Storage) -> Iterator[tuple[str, str]]:
+def fetched_folders(storage: Storage) -> Iterator[tuple[str, str]]:
     """Volume and path of each folder that an init container fills."""
     for number, git in enumerate(storage.git):
         yield f"git-{number}", git.path
@@ -57,7 +57,7 @@ def fetched(storage: Storage) -> Iterator[tuple[str, str]]:
         yield f"s3-{number}", s3.path
 
 
-def _claims(mounted: Mounts, launch: Launch, storage: Storage, source: Role) -> None:
+def _mount_claims(mounted: Mounts, launch: Launch, storage: Storage, source: Role) -> None:
     for number, claim in enumerate(storage.pvc):
         name = f"pvc-{number}"
         claimed = claim.claim_name or claim_name(launch, source, number)
@@ -71,7 +71,7 @@ def _claims(mounted: Mounts, launch: Launch, storage: Storage, source: Role) -> 
             )
 
 
-def _network(mounted: Mounts, storage: Storage) -> None:
+def _mount_network(mounted: Mounts, storage: Storage) -> None:
     for number, nfs in enumerate(storage.nfs):
         source = {"server": nfs.server, "path": nfs.path, "readOnly": nfs.read_only}
         mounted.add(f"nfs-{number}", nfs.mount_path, {"nfs": source}, readOnly=nfs.read_only)
@@ -86,25 +86,25 @@ def _network(mounted: Mounts, storage: Storage) -> None:
         )
 
 
-def _objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> None:
+def _mount_objects(mounted: Mounts, launch: Launch, storage: Storage, role: Role) -> None:
     """Mount ConfigMaps, Secrets and empty folders. Values from the spec or a credential are in the
     workload's own Secret."""
     for number, item in enumerate(storage.config_map_volume):
         name = f"config-map-{number}"
-        own = {"secret": access.mounted(launch, role, name)} if item.files else {}
+        own = {"secret": access.secret_volume(launch, role, name)} if item.files else {}
         source = own or {"configMap": {"name": item.config_map}}
-        mounted.add(name, item.mount_path, _with(item, source), subPath=item.sub_path)
+        mounted.add(name, item.mount_path, _with_file_mode(item, source), subPath=item.sub_path)
     for number, held in enumerate(storage.secret_volume):
         name = f"secret-{number}"
-        own = access.mounted(launch, role, name) if held.credential else {}
+        own = access.secret_volume(launch, role, name) if held.credential else {}
         source = {"secret": own or {"secretName": held.secret}}
-        mounted.add(name, held.mount_path, _with(held, source), readOnly=True)
+        mounted.add(name, held.mount_path, _with_file_mode(held, source), readOnly=True)
     for number, empty in enumerate(storage.empty_dir_volume):
         source = without_empty({"medium": str(empty.medium), "sizeLimit": empty.size_limit})
         mounted.add(f"empty-{number}", empty.path, {"emptyDir": source})
 
 
-def _with(item: ConfigMapVolume | SecretVolume, source: dict[str, Manifest]) -> Manifest:
+def _with_file_mode(item: ConfigMapVolume | SecretVolume, source: dict[str, Manifest]) -> Manifest:
     """Add the file mode, if one is set."""
     mode = {"defaultMode": _mode(item.default_mode)}
     return {kind: without_empty({**where, **mode}) for kind, where in source.items()}
@@ -122,11 +122,11 @@ def claims(launch: Launch, space: str) -> list[Manifest]:
         for number, claim in enumerate(replica.storage.pvc if replica else ()):
             if not claim.existing_pvc:
                 name = claim.claim_name or claim_name(launch, role, number)
-                items.setdefault(name, _claim(launch, claim, name, space))
+                items.setdefault(name, _claim_manifest(launch, claim, name, space))
     return list(items.values())
 
 
-def _claim(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
+def _claim_manifest(launch: Launch, claim: Pvc, name: str, space: str) -> Manifest:
     info = claim.claim_info
     assert info  # noqa: S101 -- the spec gives every new claim one
     marks = labels(launch) | ({EPHEMERAL: "true"} if claim.ephemeral else {})

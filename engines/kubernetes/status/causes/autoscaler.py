@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from engines.base import Manifest
-from engines.kubernetes.status.events import NO_NODES_ADDED, NODES_ADDED, said_at
+from engines.kubernetes.status.events import NO_NODES_ADDED, NODES_ADDED, event_time
 from spec.problems.causes import Cause, CauseKind
 
 #: How long an autoscaler waits for a new node before it tries something else.
@@ -24,7 +24,7 @@ def with_autoscaler(cause: Cause, events: Iterable[Manifest]) -> Cause:
     answers = [one for one in events if one["reason"] in NODES_ADDED | NO_NODES_ADDED]
     if not answers:
         return cause
-    last = max(answers, key=said_at)
+    last = max(answers, key=event_time)
     said = str(last.get("message", ""))
     if last["reason"] in NO_NODES_ADDED:
         return replace(
@@ -32,6 +32,6 @@ def with_autoscaler(cause: Cause, events: Iterable[Manifest]) -> Cause:
             todo=f"The autoscaler does not add a node for it. {cause.todo}",
             said=f"{cause.said} {said}",
         )
-    if max(map(said_at, events)) - said_at(last) > PROVISIONING:
+    if max(map(event_time, events)) - event_time(last) > PROVISIONING:
         return replace(cause, said=f"{cause.said} {said}")
     return Cause(CauseKind.CAPACITY, ADDS, WAIT, said=f"{said}. {cause.said}")

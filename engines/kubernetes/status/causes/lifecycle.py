@@ -13,7 +13,7 @@ START_SECONDS = 120
 ADMINISTRATOR = "ask the cluster's administrator"
 
 
-def unlooked(pod: Manifest) -> Cause:
+def silent_scheduler(pod: Manifest) -> Cause:
     """No scheduler has looked at the pod."""
     name = pod["spec"].get("schedulerName") or DEFAULT_SCHEDULER
     title = f"The scheduler {name} does not answer"
@@ -22,7 +22,7 @@ def unlooked(pod: Manifest) -> Cause:
     return Cause(CauseKind.OPERATOR, title, todo, said=said)
 
 
-def gated(pod: Manifest, said: str) -> Cause:
+def scheduling_gate(pod: Manifest, said: str) -> Cause:
     """Somebody's scheduling gate keeps the pod from the scheduler."""
     names = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or ())
     title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
@@ -30,7 +30,7 @@ def gated(pod: Manifest, said: str) -> Cause:
     return Cause(CauseKind.QUEUE, title, todo, said=said, own_reason=Reason.NONE)
 
 
-def slow(pod: Manifest, waiting: Manifest) -> Cause:
+def slow_start(pod: Manifest, waiting: Manifest) -> Cause:
     """The pod has a node, and no problem is reported."""
     node = pod["spec"]["nodeName"]
     title = f"The node {node} has been preparing its container for minutes"
@@ -43,7 +43,7 @@ def slow(pod: Manifest, waiting: Manifest) -> Cause:
     return Cause(CauseKind.OTHER, title, todo, said=said, own_reason=Reason.NONE)
 
 
-def node_away(pod: Manifest) -> Cause:
+def lost_node(pod: Manifest) -> Cause:
     """The pod's node has stopped reporting."""
     title = f"The node {pod['spec']['nodeName']} does not answer"
     todo = (
@@ -53,7 +53,7 @@ def node_away(pod: Manifest) -> Cause:
     return Cause(CauseKind.NODES, title, todo, own_reason=Reason.LOST)
 
 
-def kept_alive(names: Sequence[str]) -> Cause:
+def remaining_containers(names: Sequence[str]) -> Cause:
     """The program ended, but other containers of the pod did not."""
     containers = " and ".join(names)
     many = len(names) > 1

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.manifests.pod.requests import asked
-from engines.kubernetes.status.causes.unschedulable import passed
+from engines.kubernetes.manifests.pod.requests import pod_requests
+from engines.kubernetes.status.causes.unschedulable import has_node_without_room
 from engines.nodes import Allocation, NodeInfo
 from spec.problems.causes import Cause, CauseKind, Share
 from spec.problems.shortages import NOT_ASKED_FOR
@@ -34,7 +34,9 @@ def with_never_fits(
     nodes_now = nodes()
     if before.total != len(nodes_now):
         return observation
-    causes = (_never(pod, nodes_now, before) for pod in pods if not pod["spec"].get("nodeName"))
+    causes = (
+        _never_fits_cause(pod, nodes_now, before) for pod in pods if not pod["spec"].get("nodeName")
+    )
     after = next(filter(None, causes), None)
     if after is None:
         return observation
@@ -47,22 +49,24 @@ def with_never_fits(
     return replace(observation, cause=after, message=message, ranks=ranks)
 
 
-def _never(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cause | None:
+def _never_fits_cause(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -> Cause | None:
     possible = [node for node in nodes if admits(pod, node.labels)]
     if not possible:
-        return None if passed(before.said) else _not_asked_for(nodes, before)
-    if any(_has(node, asked(pod)) for node in possible):
+        return None if has_node_without_room(before.said) else _not_selected_cause(nodes, before)
+    if any(_is_large_enough(node, pod_requests(pod)) for node in possible):
         return None
     all_of_them = len(possible) == len(nodes)
     where = "of the cluster" if all_of_them else "of the requested pool or type"
-    lacks = " and ".join(_lacks(asked(pod), possible)) or "everything it requests at once"
+    lacks = (
+        " and ".join(_shortages(pod_requests(pod), possible)) or "everything it requests at once"
+    )
     choices = "compute resource" if all_of_them else "node pool, node type, compute resource"
     todo = f"{NEVER} Choose another {choices} {INSTEAD}"
     title = f"No node {where} has {lacks}"
     return Cause(CauseKind.NODES, title, todo, said=before.said, who=before.who)
 
 
-def _not_asked_for(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
+def _not_selected_cause(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
     """The cause if its own selection excludes all nodes, whatever else the scheduler reports."""
     todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
     share = Share(NOT_ASKED_FOR.label, len(nodes))
@@ -70,11 +74,11 @@ def _not_asked_for(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
     return replace(before, kind=CauseKind.NODES, title=title, todo=todo, shares=(share,))
 
 
-def _has(node: NodeInfo, wanted: Allocation) -> bool:
+def _is_large_enough(node: NodeInfo, wanted: Allocation) -> bool:
     return len(node.gpus) >= wanted.gpus and node.cpu >= wanted.cpu and node.memory >= wanted.memory
 
 
-def _lacks(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
+def _shortages(wanted: Allocation, nodes: Sequence[NodeInfo]) -> Iterator[str]:
     """Requests that exceed what any node has, the scarcest first."""
     if wanted.gpus > (most := max(len(node.gpus) for node in nodes)):
         yield f"{wanted.gpus:g} GPUs, the most is {most}" if most else "GPUs"
@@ -92,11 +96,11 @@ def admits(pod: Manifest, labels: Mapping[str, str]) -> bool:
     node = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     terms = (node.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     return not terms or any(
-        all(_holds(one, labels) for one in term.get("matchExpressions") or ()) for term in terms
+        all(_matches(one, labels) for one in term.get("matchExpressions") or ()) for term in terms
     )
 
 
-def _holds(one: Manifest, labels: Mapping[str, str]) -> bool:
+def _matches(one: Manifest, labels: Mapping[str, str]) -> bool:
     here = labels.get(one["key"])
     values = one.get("values") or []
     match one["operator"]:

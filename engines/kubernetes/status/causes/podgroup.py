@@ -23,7 +23,7 @@ BY_REASON: dict[str, Cause] = {
 }
 
 
-def grouped(group: Manifest | None) -> Cause | None:
+def podgroup_cause(group: Manifest | None) -> Cause | None:
     """The cause in a pod group's status; ``None`` if KAI has no objection."""
     status = (group or {}).get("status") or {}
     for condition in status.get("schedulingConditions") or []:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from engines.base import Manifest
-from engines.kubernetes.status.conditions import moment
-from engines.kubernetes.status.events import said_at
+from engines.kubernetes.status.conditions import parse_time
+from engines.kubernetes.status.events import event_time
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
@@ -22,13 +22,13 @@ TODO = {
 }
 
 
-def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | None:
+def unready_cause(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | None:
     """Why a program that has run ``since`` a time is not ready, by its last failed probe."""
     if since is None:
         return None
     for one in reversed(list(warnings)):
         probe = _probe(one)
-        if probe and said_at(one) >= since:
+        if probe and event_time(one) >= since:
             return Cause(
                 CauseKind.PROGRAM,
                 f"The program is running, but its {probe.lower()} probe fails",
@@ -39,7 +39,7 @@ def unready(warnings: Iterable[Manifest], *, since: datetime | None) -> Cause | 
     return None
 
 
-def ended_by(warnings: Iterable[Manifest], ended: Manifest) -> str:
+def ending_probe(warnings: Iterable[Manifest], ended: Manifest) -> str:
     """The probe for which the node ended the program, in lower case; empty if none."""
     start = ended.get("startedAt")
     end = ended.get("finishedAt")
@@ -47,11 +47,11 @@ def ended_by(warnings: Iterable[Manifest], ended: Manifest) -> str:
         return ""
     for one in warnings:
         probe = _probe(one)
-        first = moment(one.get("firstTimestamp") or said_at(one).isoformat())
+        first = parse_time(one.get("firstTimestamp") or event_time(one).isoformat())
         if (
             probe in {"Liveness", "Startup"}
-            and first <= moment(end)
-            and said_at(one) >= moment(start)
+            and first <= parse_time(end)
+            and event_time(one) >= parse_time(start)
         ):
             return probe.lower()
     return ""

@@ -3,39 +3,45 @@
 from engines.base import Manifest
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
 from engines.kubernetes.status.causes.probes import TODO
-from engines.kubernetes.status.exit import EXEC, exit_words, failure_reason, last_words, unstarted
+from engines.kubernetes.status.exit import (
+    EXEC,
+    describe_exit,
+    failure_reason,
+    last_line,
+    start_failure,
+)
 from spec.problems.causes import Cause, CauseKind
 
 
-def failing(ended: Manifest) -> Cause:
+def restart_cause(ended: Manifest) -> Cause:
     """The program failed, and kubelet waits before restarting it."""
-    if unstarted(ended):
-        return unstartable(ended)
+    if start_failure(ended):
+        return start_failure_cause(ended)
     if probe := ended.get("probe"):
         title = f"The node ended the program because its {probe} probe failed"
-        return _of_the_program(ended, title, TODO[probe.title()], said=exit_words(ended))
+        return _program_cause(ended, title, TODO[probe.title()], said=describe_exit(ended))
     title = "The program failed and is waiting to be restarted"
     todo = (
         "The rank's log says why. It is restarted, after longer and longer pauses, until "
         "the backoff limit is reached. Stop the workload to end it now."
     )
-    return _of_the_program(ended, title, todo, said=exit_words(ended))
+    return _program_cause(ended, title, todo, said=describe_exit(ended))
 
 
-def over(ended: Manifest) -> Cause:
+def failed_rank_cause(ended: Manifest) -> Cause:
     """A rank failed before the gang was complete, and its pod is not restarted."""
-    if unstarted(ended):
-        return unstartable(ended)
+    if start_failure(ended):
+        return start_failure_cause(ended)
     todo = (
         "The rank's log says why. Fix it, then use Copy & edit. If the operator does not recreate "
         "its pod, Stop the workload to end it."
     )
-    words = exit_words(ended)
-    return _of_the_program(ended, f"The rank {words}", todo, said=words)
+    words = describe_exit(ended)
+    return _program_cause(ended, f"The rank {words}", todo, said=words)
 
 
-def unstartable(ended: Manifest) -> Cause:
-    why = unstarted(ended)
+def start_failure_cause(ended: Manifest) -> Cause:
+    why = start_failure(ended)
     if command := EXEC.match(why):
         title = f"{command['program'][:100]} cannot be started: {command['why'][:100]}"
         todo = "Check the command, and that the image contains it, then use Copy & edit."
@@ -45,18 +51,18 @@ def unstartable(ended: Manifest) -> Cause:
             "Read the message of the node's runtime. If it is about GPUs, their driver or a mount, "
             "ask the cluster's administrator."
         )
-    return _of_the_program(ended, title, todo, said=why)
+    return _program_cause(ended, title, todo, said=why)
 
 
-def _of_the_program(ended: Manifest, title: str, todo: str, said: str) -> Cause:
+def _program_cause(ended: Manifest, title: str, todo: str, said: str) -> Cause:
     return Cause(CauseKind.PROGRAM, title, todo, said=said, own_reason=failure_reason(ended))
 
 
-def unprepared(ended: Manifest) -> Cause:
+def init_failure_cause(ended: Manifest) -> Cause:
     """An init container failed; ``ended`` has its ``name`` and exit code. Fetchers are retried up
     to the backoff limit (see ``hopeless``), others for ever."""
     container = ended["name"]
-    said = last_words(ended)
+    said = last_line(ended)
     words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
     if not container.startswith(FETCHER):
         return Cause(CauseKind.OTHER, f"{words[:1].upper()}{words[1:]}", said=said)

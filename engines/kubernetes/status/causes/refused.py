@@ -6,11 +6,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from engines.base import Manifest
-from engines.kubernetes.client.outage import webhook_away
-from engines.kubernetes.status.events import said_at
+from engines.kubernetes.client.outage import webhook_cause
+from engines.kubernetes.status.events import event_time
 from spec.problems.causes import Cause, CauseKind
 
-NOT_MADE = re.compile(r"^FailedCreate")  # FailedCreatePod of operators, FailedCreate of Jobs
+NOT_CREATED = re.compile(r"^FailedCreate")  # FailedCreatePod of operators, FailedCreate of Jobs
 #: In a new namespace pods may precede the service account; creating them is retried.
 UNPREPARED = re.compile(r"No API token found for service account|serviceaccount .+ not found")
 EXCEEDED = re.compile(r"exceeded quota: ([^,]+), requested: (.+?), used: (.+?), limited: (.+)$")
@@ -20,7 +20,9 @@ LIMITED = re.compile(
 STANDARD = re.compile(r'violates PodSecurity "(?P<level>[^":]+)')
 DENIED = re.compile(r'admission webhook "(?P<webhook>[^"]+)" denied the request')
 COPY = "then Copy & edit; or ask the cluster's administrator."
-HALF = "Until then, the existing pods hold their resources. Stop the workload to release them."
+HELD_RESOURCES = (
+    "Until then, the existing pods hold their resources. Stop the workload to release them."
+)
 
 
 NO_PODS_YET = Cause(
@@ -39,17 +41,19 @@ NO_POD_YET = Cause(
 POD_GONE = replace(NO_POD_YET, title="Its pod is gone; waiting for the cluster to create a new one")
 
 
-def none_made(*, plain: bool, again: bool) -> Cause:
+def no_pods_cause(*, plain: bool, again: bool) -> Cause:
     """The cause while no reason is reported. ``plain``: no operator is involved."""
     if plain:
         return POD_GONE if again else NO_POD_YET
     return PODS_GONE if again else NO_PODS_YET
 
 
-def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> Cause | None:
+def creation_failure(
+    warnings: Iterable[Manifest], *, since: datetime | None = None
+) -> Cause | None:
     """The cause in the last event about a failed creation, if it is not older than ``since``."""
-    telling = [one for one in warnings if NOT_MADE.match(one["reason"])]
-    if not telling or (since and said_at(telling[-1]) < since):
+    telling = [one for one in warnings if NOT_CREATED.match(one["reason"])]
+    if not telling or (since and event_time(telling[-1]) < since):
         return None
     said = str(telling[-1].get("message", ""))
     if quota := EXCEEDED.search(said):
@@ -63,12 +67,12 @@ def not_made(warnings: Iterable[Manifest], *, since: datetime | None = None) -> 
         title = "The namespace has no service account yet"
         todo = "The cluster creates one within seconds. If this persists, ask its administrator."
         return Cause(CauseKind.OPERATOR, title, todo, said=said)
-    if silent := webhook_away(said):
+    if silent := webhook_cause(said):
         return silent
-    return Cause(CauseKind.REFUSED, *_refused(said), said=said)
+    return Cause(CauseKind.REFUSED, *_explain_refusal(said), said=said)
 
 
-def _refused(said: str) -> tuple[str, str]:
+def _explain_refusal(said: str) -> tuple[str, str]:
     if limit := LIMITED.search(said):
         most = f"{limit['most']} {limit['what']}"
         per = limit["per"].lower()
@@ -84,7 +88,7 @@ def _refused(said: str) -> tuple[str, str]:
     return "The cluster refuses to create its pods", f"Change what the cluster refuses, {COPY}"
 
 
-def partly(cause: Cause, here: int, size: int) -> Cause:
+def partial_creation(cause: Cause, here: int, size: int) -> Cause:
     """The cause if only some pods were created: the gang waits for the rest."""
     title = f"Only {here} of {size} pods were created: {cause.title[:1].lower()}{cause.title[1:]}"
-    return Cause(cause.kind, title, f"{cause.todo} {HALF}", said=cause.said)
+    return Cause(cause.kind, title, f"{cause.todo} {HELD_RESOURCES}", said=cause.said)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from engines.base import Manifest
-from engines.kubernetes.status.causes.program import unstartable
+from engines.kubernetes.status.causes.program import start_failure_cause
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
@@ -34,7 +34,7 @@ FETCHERS_IMAGE = (
 )
 
 
-def stuck(
+def waiting_cause(
     waiting: Manifest, image: str, warnings: Iterable[Manifest], *, fetches: bool = False
 ) -> Cause | None:
     """The cause of a container that is stuck waiting. ``fetches``: it fetches a data source."""
@@ -43,14 +43,14 @@ def stuck(
     words = f"{reason}: {said}".rstrip(": ")
     if reason in IMAGE:
         warnings = list(warnings)
-        detail = next((text for text in said_of(warnings, "Failed") if "pull" in text), words)
+        detail = next((text for text in messages_of(warnings, "Failed") if "pull" in text), words)
         title = f"The image {image} cannot be pulled"
-        todo = FETCHERS_IMAGE if fetches else f"{_lacking(warnings)}{OWN_IMAGE}"
+        todo = FETCHERS_IMAGE if fetches else f"{_missing_pull_secret(warnings)}{OWN_IMAGE}"
         return Cause(CauseKind.IMAGE, title, todo, said=detail)
     if reason == "RunContainerError":
-        return unstartable(waiting)
+        return start_failure_cause(waiting)
     if reason in CONFIG:
-        title, todo = _missing(said)
+        title, todo = _missing_object(said)
         return Cause(
             CauseKind.MISSING,
             title or "The container cannot be created",
@@ -60,13 +60,13 @@ def stuck(
     return None
 
 
-def said_of(warnings: Iterable[Manifest], *reasons: str) -> Iterator[str]:
+def messages_of(warnings: Iterable[Manifest], *reasons: str) -> Iterator[str]:
     return (str(one.get("message", "")) for one in warnings if one["reason"] in reasons)
 
 
-def _lacking(warnings: Iterable[Manifest]) -> str:
+def _missing_pull_secret(warnings: Iterable[Manifest]) -> str:
     """A sentence about pull secrets that do not exist; empty if there are none."""
-    for text in said_of(warnings, "FailedToRetrieveImagePullSecret"):
+    for text in messages_of(warnings, "FailedToRetrieveImagePullSecret"):
         if named := PULL_SECRETS.search(text):
             return (
                 f"The project's namespace has no pull secret {named[1]}: create it, or leave it "
@@ -75,9 +75,9 @@ def _lacking(warnings: Iterable[Manifest]) -> str:
     return ""
 
 
-def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
+def mount_cause(warnings: Iterable[Manifest]) -> Cause | None:
     """Why a pod's volumes cannot be mounted, from the last telling event."""
-    said = list(said_of(warnings, *MOUNT))
+    said = list(messages_of(warnings, *MOUNT))
     if not said:
         return None
     if in_use := next((text for text in reversed(said) if MULTI_ATTACH.search(text)), ""):
@@ -87,8 +87,8 @@ def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
             "class that has it, or keep the pods on one node, then Copy & edit."
         )
         return Cause(CauseKind.STORAGE, title, todo, said=in_use)
-    telling = next((text for text in reversed(said) if any(_missing(text))), said[-1])
-    title, todo = _missing(telling)
+    telling = next((text for text in reversed(said) if any(_missing_object(text))), said[-1])
+    title, todo = _missing_object(telling)
     return Cause(
         CauseKind.MISSING if title else CauseKind.STORAGE,
         title or "A volume cannot be mounted",
@@ -97,9 +97,9 @@ def unmounted(warnings: Iterable[Manifest]) -> Cause | None:
     )
 
 
-def unprovisioned(warnings: Iterable[Manifest]) -> Cause | None:
+def provisioning_cause(warnings: Iterable[Manifest]) -> Cause | None:
     """Why a claim of the workload gets no volume, from the claim's last event."""
-    said = list(said_of(warnings, "ProvisioningFailed"))
+    said = list(messages_of(warnings, "ProvisioningFailed"))
     if not said:
         return None
     if named := CLASS.search(said[-1]):
@@ -110,7 +110,7 @@ def unprovisioned(warnings: Iterable[Manifest]) -> Cause | None:
     return Cause(CauseKind.STORAGE, "A volume cannot be created", todo, said=said[-1])
 
 
-def _missing(said: str) -> tuple[str, str]:
+def _missing_object(said: str) -> tuple[str, str]:
     """Title and next step, if the message names something that does not exist; else empty."""
     if keyless := KEYLESS.search(said):
         kind = keyless["kind"]

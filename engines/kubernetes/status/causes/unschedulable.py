@@ -123,18 +123,18 @@ class RuledOut:
         return self.rule.near, self.nodes
 
 
-def unscheduled(message: str) -> Cause:
+def unschedulable_cause(message: str) -> Cause:
     """The cause in the message of a pod's PodScheduled condition."""
-    counted = counts(message)
+    counted = count_phrases(message)
     if counted is None:
-        rule, what = _rule(message)
+        rule, what = _find_rule(message)
         todo = rule.todo.format(what)
         return Cause(rule.kind, rule.title.format(what), todo, said=message)
     total, by_words = counted
     if not total:
         title = "The cluster has no node that accepts pods"
         return Cause(NODES, title, f"Wait until there is one, or {CLUSTER}.", message)
-    matches = sorted(_match(by_words), key=lambda it: it.weight, reverse=True)
+    matches = sorted(_match_rules(by_words), key=lambda it: it.weight, reverse=True)
     if not matches:
         return Cause(CauseKind.OTHER, OTHERWISE.title, said=message, total=total)
     first = matches[0]
@@ -148,13 +148,13 @@ def unscheduled(message: str) -> Cause:
     )
 
 
-def passed(message: str) -> bool:
+def has_node_without_room(message: str) -> bool:
     """Whether any node passed all checks up to those of free resources."""
-    counted = counts(message)
-    return counted is not None and any(one.rule.near == FULL for one in _match(counted[1]))
+    counted = count_phrases(message)
+    return counted is not None and any(one.rule.near == FULL for one in _match_rules(counted[1]))
 
 
-def counts(message: str) -> tuple[int, Counter[str]] | None:
+def count_phrases(message: str) -> tuple[int, Counter[str]] | None:
     """The number of nodes, and how many of them each phrase excludes.
 
     ``None`` if the message has another form. A phrase without a number applies to all nodes.
@@ -173,15 +173,15 @@ def counts(message: str) -> tuple[int, Counter[str]] | None:
     return total, by_words
 
 
-def _match(by_words: Counter[str]) -> list[RuledOut]:
+def _match_rules(by_words: Counter[str]) -> list[RuledOut]:
     """The rules that match, with phrases of the same meaning added up."""
     merged: Counter[tuple[Rule, str]] = Counter()
     for words, nodes in by_words.items():
-        merged[_rule(words)] += nodes
+        merged[_find_rule(words)] += nodes
     return [RuledOut(rule, what, nodes) for (rule, what), nodes in merged.items() if nodes]
 
 
-def _rule(words: str) -> tuple[Rule, str]:
+def _find_rule(words: str) -> tuple[Rule, str]:
     for rule in RULES:
         if match := re.search(rule.pattern, words):
             return rule, match[1].strip() if match.groups() else ""

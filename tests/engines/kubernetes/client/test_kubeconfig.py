@@ -19,5 +19,5 @@ from engines.kubernetes.client import kubeconfig
 )
 def test_yaml_that_is_no_mapping_is_refused_without_quoting_it(text: str, words: str) -> None:
     with pytest.raises(kubeconfig.UnfitYaml, match=words) as refused:
-        kubeconfig.read(text)
+        kubeconfig.parse_kubeconfig(text)
     assert text not in str(refused.value)

@@ -15,7 +15,7 @@ from urllib3.exceptions import MaxRetryError, ReadTimeoutError, SSLError
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.client.connect import connect
-from engines.kubernetes.client.outage import words
+from engines.kubernetes.client.outage import explain_outage
 from engines.kubernetes.engine import KubernetesEngine
 from spec.problems.causes import CauseKind
 from tests.certificates import certificate
@@ -110,7 +110,7 @@ def test_silence_and_a_refused_certificate_are_told_apart() -> None:
         (refused, "does not accept the client certificate"),
         (silent, "it accepted the request but sent no response"),
     ):
-        assert told in words(MaxRetryError(None, "/version", reason))  # type: ignore[arg-type]
+        assert told in explain_outage(MaxRetryError(None, "/version", reason))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.checks import (
     FRAMEWORKS,
     NODES,
-    PRIVILEGED,
+    PRIVILEGED_PATH,
     REVIEW_OF_SELF,
     SCHEDULING,
     STORAGE,
@@ -75,7 +75,7 @@ WELL: dict[str, Any] = {
     REVIEWS: {"status": {"allowed": True}},
     "/api/v1/nodes": nodes(),
     "/api/v1/pods": {"metadata": {}, "items": []},
-    PRIVILEGED: (403, f'User "{WHO}" cannot list resource "clusterrolebindings"'),
+    PRIVILEGED_PATH: (403, f'User "{WHO}" cannot list resource "clusterrolebindings"'),
 }
 
 

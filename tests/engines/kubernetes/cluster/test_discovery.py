@@ -10,7 +10,7 @@ from engines.kubernetes.cluster.discovery import (
     CONFIG_MAPS,
     SERVICES,
     capabilities,
-    kinds_here,
+    existing_job_kinds,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
 from engines.kubernetes.jobs import PLAIN_JOB
@@ -52,10 +52,10 @@ def test_a_single_pod_is_a_job_of_kubernetes_where_that_outlives_eviction_and_is
 
 def test_jobs_of_kubernetes_are_followed_where_they_may_be_listed() -> None:
     with answering() as server:
-        server.answers[PLAIN_JOB.everywhere] = {"metadata": {}, "items": []}
-        assert PLAIN_JOB in kinds_here(server.api)
-        server.answers[PLAIN_JOB.everywhere] = (403, "jobs.batch is forbidden")
-        assert PLAIN_JOB not in kinds_here(server.api)
+        server.answers[PLAIN_JOB.cluster_path] = {"metadata": {}, "items": []}
+        assert PLAIN_JOB in existing_job_kinds(server.api)
+        server.answers[PLAIN_JOB.cluster_path] = (403, "jobs.batch is forbidden")
+        assert PLAIN_JOB not in existing_job_kinds(server.api)
 
 
 def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from engines.kubernetes.cluster import nodes
-from engines.kubernetes.cluster.nodes import MIB, Inventory, PodRequests, allocations, node
-from engines.kubernetes.manifests.pod.requests import asked
+from engines.kubernetes.cluster.nodes import MIB, Inventory, PodRequests, allocations, node_info
+from engines.kubernetes.manifests.pod.requests import pod_requests
 from engines.nodes import Allocation, Condition, Gpu, Taint
 from tests.engines.kubernetes.answering import answering
 
@@ -27,7 +27,7 @@ def item(*, ready: dict[str, str] = READY, **spec: Any) -> dict[str, Any]:
 
 
 def test_a_node_shows_all_that_it_says() -> None:
-    seen = node(item(taints=[TAINT]), {"fast-1": Allocation(1.5, MIB, 1.0)})
+    seen = node_info(item(taints=[TAINT]), {"fast-1": Allocation(1.5, MIB, 1.0)})
     assert seen.gpus == tuple(Gpu(n, "NVIDIA H100 80GB HBM3", 81559 * MIB) for n in (0, 1))
     assert (seen.cpu, seen.memory) == (63.5, 256 * 1024**3)
     assert seen.resources == ("nvidia.com/gpu", "rdma/rdma")
@@ -47,7 +47,7 @@ def test_a_node_shows_all_that_it_says() -> None:
     ],
 )
 def test_a_node_that_takes_no_pods_says_why(seen: dict[str, Any], words: str) -> None:
-    found = node(seen)
+    found = node_info(seen)
     assert not found.ready
     assert words in found.message
     assert found.allocated is None, "nobody may look at the pods there"
@@ -64,10 +64,10 @@ def test_a_pod_holds_what_the_scheduler_counts() -> None:
         "initContainers": [wants(cpu="4", memory="1Mi")],
         "overhead": {"cpu": "250m"},
     }
-    assert asked({"metadata": {}, "spec": spec}) == Allocation(4.25, 1024**3 + 10**6, 2.0)
+    assert pod_requests({"metadata": {}, "spec": spec}) == Allocation(4.25, 1024**3 + 10**6, 2.0)
     shared = {"gpu-fraction": "0.25", "gpu-fraction-num-devices": "2"}
     pod = {"metadata": {"annotations": shared}, "spec": {"containers": [{}]}}
-    assert asked(pod) == Allocation(0.0, 0, 0.5)
+    assert pod_requests(pod) == Allocation(0.0, 0, 0.5)
 
 
 def test_a_sidecar_counts_beside_what_comes_after_it() -> None:
@@ -76,14 +76,14 @@ def test_a_sidecar_counts_beside_what_comes_after_it() -> None:
         "containers": [wants(cpu="2", memory="4Gi")],
         "initContainers": [sidecar, wants(cpu="1", memory="6Gi"), sidecar],
     }
-    assert asked({"metadata": {}, "spec": spec}) == Allocation(4.0, 7 * 1024**3, 0.0)
+    assert pod_requests({"metadata": {}, "spec": spec}) == Allocation(4.0, 7 * 1024**3, 0.0)
 
 
 def test_nodes_are_read_often_and_what_pods_ask_for_is_added_up_now_and_then(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(nodes, "FRESH", 0.0)
-    monkeypatch.setattr(nodes, "SHARE", inf)
+    monkeypatch.setattr(nodes, "FRESH_SECONDS", 0.0)
+    monkeypatch.setattr(nodes, "TIME_SHARE", inf)
     empty: dict[str, Any] = {"items": [], "metadata": {}}
     with answering() as server:
         server.answers |= {NODES: empty, nodes.PODS: empty}
@@ -103,9 +103,9 @@ def test_requests_of_a_pod_are_read_again_where_the_pod_changed(
 
     def reading(pod: dict[str, Any]) -> Allocation:
         read.append(pod["metadata"]["uid"])
-        return asked(pod)
+        return pod_requests(pod)
 
-    monkeypatch.setattr(nodes, "asked", reading)
+    monkeypatch.setattr(nodes, "pod_requests", reading)
     each = PodRequests()
     with answering() as server:
         for versions, again in (({"a": 1, "b": 1}, ["a", "b"]), ({"a": 2, "b": 1}, ["a"])):

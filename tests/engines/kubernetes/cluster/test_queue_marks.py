@@ -7,7 +7,7 @@ import pytest
 
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.queues import keep
+from engines.kubernetes.cluster.queues import update_queues
 from engines.kubernetes.labels import INSTALLATION
 from engines.kubernetes.names import department_queue, project_queue
 from engines.queues import Queue
@@ -27,7 +27,7 @@ class Queues:
         self.by_name: dict[str, Manifest] = {}
         self.writes = 0
 
-    def everything(self, path: str, **query: str) -> Iterator[Manifest]:
+    def all_items(self, path: str, **query: str) -> Iterator[Manifest]:
         yield from list(self.by_name.values())
 
     def apply(self, path: str, item: Manifest) -> None:
@@ -48,7 +48,7 @@ class Queues:
 def kept(queues: Queues, *wanted: Queue, installation: str = MINE) -> int:
     """How many writes it took."""
     before = queues.writes
-    keep(cast(Api, queues), PREFIX, lambda: wanted, installation=installation)
+    update_queues(cast(Api, queues), PREFIX, lambda: wanted, installation=installation)
     return queues.writes - before
 
 

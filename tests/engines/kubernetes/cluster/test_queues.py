@@ -9,13 +9,13 @@ import yaml
 
 from engines.base import EngineRefused, Manifest
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.discovery import capabilities, served
+from engines.kubernetes.cluster.discovery import capabilities, served_resources
 from engines.kubernetes.cluster.queues import API, QUEUES, manifest
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import QUEUES_OF
 from engines.kubernetes.manifests.job import manifests as render
 from engines.kubernetes.manifests.pod.scheduling import QUEUE as LABEL
-from engines.kubernetes.names import department_queue, project_queue, queues_of
+from engines.kubernetes.names import department_queue, project_queue, queue_label_value
 from engines.queues import Queue
 from tests.engines.kubernetes.cases import case
 from tests.engines.kubernetes.conftest import PREFIX
@@ -64,7 +64,7 @@ class Counting:
     def __init__(self, api: Api) -> None:
         self.api = api
         self.written = list[str]()
-        self.everything = api.everything
+        self.all_items = api.all_items
 
     def apply(self, path: str, item: Manifest) -> None:
         self.written.append(path)
@@ -77,7 +77,7 @@ class Counting:
 
 @pytest.fixture
 def kai(api: Api) -> Iterator[Api]:
-    if "queues" not in served(api, API):
+    if "queues" not in served_resources(api, API):
         pytest.skip("this cluster has no KAI")
     _clean(api)
     yield api
@@ -90,7 +90,7 @@ def _clean(api: Api) -> None:
 
 
 def names(api: Api, prefix: str) -> set[str]:
-    found = api.items(QUEUES, labelSelector=f"{QUEUES_OF}={queues_of(prefix)}")
+    found = api.items(QUEUES, labelSelector=f"{QUEUES_OF}={queue_label_value(prefix)}")
     return {item["metadata"]["name"] for item in found}
 
 

@@ -6,12 +6,12 @@ import pytest
 import yaml
 
 from engines.base import Manifest
-from engines.kubernetes.cluster.rbac import OF_PAGES, RIGHTS, manifest, subject_of
+from engines.kubernetes.cluster.rbac import RIGHTS, WEB_RIGHTS, parse_subject, render_manifest
 
 
 def granted(user: str = "") -> dict[str, list[Manifest]]:
     by_kind: dict[str, list[Manifest]] = {}
-    for item in yaml.safe_load_all(manifest(user)):
+    for item in yaml.safe_load_all(render_manifest(user)):
         by_kind.setdefault(item["kind"], []).append(item)
     return by_kind
 
@@ -31,7 +31,7 @@ def test_role_and_binding_are_named_after_whom_they_are_for(user: str, name: str
     (binding,) = documents["ClusterRoleBinding"]
     assert role["metadata"]["name"] == binding["metadata"]["name"] == name
     assert binding["roleRef"]["name"] == name
-    assert binding["subjects"] == [subject_of(user) or account()]
+    assert binding["subjects"] == [parse_subject(user) or account()]
 
 
 def account() -> dict[str, Any]:
@@ -57,7 +57,7 @@ def test_secrets_are_read_by_no_right_and_config_maps_are_listed_alone() -> None
 
 def test_pages_may_do_a_part_of_what_the_worker_may() -> None:
     whole = {(right.group, right.resource, verb) for right in RIGHTS for verb in right.verbs}
-    pages = {(right.group, right.resource, verb) for right in OF_PAGES for verb in right.verbs}
+    pages = {(right.group, right.resource, verb) for right in WEB_RIGHTS for verb in right.verbs}
     assert pages < whole
     written = {(resource, verb) for _, resource, verb in pages if verb not in {"get", "list"}}
     assert written == {("pods/exec", "create"), ("pods/portforward", "create")}

@@ -32,7 +32,7 @@ def look() -> JobView:
     ]
     spec = {"pytorchReplicaSpecs": {"Master": {"replicas": 1}, "Worker": {"replicas": 1}}}
     meta = {"uid": "job", "creationTimestamp": START.isoformat()}
-    return JobView.at(PYTORCH, {"metadata": meta, "spec": spec}, pods)
+    return JobView.from_objects(PYTORCH, {"metadata": meta, "spec": spec}, pods)
 
 
 def meter(fake: Answering, *, prometheus: bool = True) -> UsageReader:
@@ -93,7 +93,7 @@ def test_a_single_request_of_usage_serves_every_workload_for_a_while(fake: Answe
 def test_a_source_that_is_missing_is_left_alone(
     fake: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(usage, "EVERY", 0.0)
+    monkeypatch.setattr(usage, "SAMPLE_SECONDS", 0.0)
     fake.answers = {"/api/v1/query": series()}
     read = meter(fake)
     for _ in range(3):

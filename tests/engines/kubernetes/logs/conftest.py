@@ -9,7 +9,7 @@ from tests.engines.kubernetes.logs.reading import Reading
 
 @pytest.fixture
 def reading(monkeypatch: pytest.MonkeyPatch) -> Reading:
-    monkeypatch.setattr(follower, "SETTLING", 0.05)
-    monkeypatch.setattr(follower, "PAUSE", (0.05, 0.1))
-    monkeypatch.setattr(source, "CATCH_UP", 0.3)
+    monkeypatch.setattr(follower, "SETTLING_SECONDS", 0.05)
+    monkeypatch.setattr(follower, "PAUSE_SECONDS", (0.05, 0.1))
+    monkeypatch.setattr(source, "CATCH_UP_SECONDS", 0.3)
     return Reading(Nodes())

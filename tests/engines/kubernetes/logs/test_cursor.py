@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engines.kubernetes.logs.cursor import LogCursor
-from engines.kubernetes.logs.reader import ROTATED, UNREAD, Reader
+from engines.kubernetes.logs.reader import HELD_BACK_BYTES, ROTATED, Reader
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 Record = tuple[bytes, bytes]
@@ -155,7 +155,7 @@ def test_troubles_of_the_node_are_no_output(text: bytes) -> None:
 def test_a_long_line_without_end_is_told_as_it_comes() -> None:
     reader = Reader(LogCursor())
     told = reader.feed(stamp(1) + b" " + b"." * 16_384)
-    assert 16_384 - UNREAD - 40 <= len(told) < 16_384
+    assert 16_384 - HELD_BACK_BYTES - 40 <= len(told) < 16_384
 
 
 def test_reading_a_log_takes_bounded_memory() -> None:
@@ -163,5 +163,5 @@ def test_reading_a_log_takes_bounded_memory() -> None:
     reader.feed(stamp(1) + b" ")
     for _ in range(100):
         reader.feed(b"." * 65_536)
-    assert len(reader._unread) <= UNREAD
+    assert len(reader._unread) <= HELD_BACK_BYTES
     assert len(str(reader.cursor)) < 100

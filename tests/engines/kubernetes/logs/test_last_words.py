@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.kubernetes.logs import away, follower
+from engines.kubernetes.logs import follower, silent_nodes
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log, LogChunk
 from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
@@ -16,7 +16,7 @@ LATER = "2026-01-01T00:01:00Z"
 @pytest.fixture
 def nodes(monkeypatch: pytest.MonkeyPatch) -> Nodes:
     """Where the very last look at a log is far away."""
-    monkeypatch.setattr(follower, "SETTLING", 60.0)
+    monkeypatch.setattr(follower, "SETTLING_SECONDS", 60.0)
     nodes = Nodes()
     nodes.slow.set()
     return nodes
@@ -52,7 +52,7 @@ def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> 
     nodes.answers[-1].shutdown()
     wait_for(lambda: reading.piece() and len(nodes.asked) > 1)
     assert reading.piece().awaited
-    follower.SETTLING = 0.0
+    follower.SETTLING_SECONDS = 0.0
     streams._followers[uid]["up-0", 0].retry()
     wait_for(lambda: reading.piece().ended)
     assert reading.text == b"hello\nno newline"
@@ -72,14 +72,14 @@ def test_an_end_waits_for_no_node_that_gives_no_logs(nodes: Nodes) -> None:
 def test_a_node_that_reports_an_end_is_asked_again_at_once(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(away, "PAUSE", (600.0, 600.0))
+    monkeypatch.setattr(silent_nodes, "PAUSE_SECONDS", (600.0, 600.0))
     streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
     nodes.away = {"up"}
     nodes.answers[-1].shutdown()
-    wait_for(lambda: reading.piece().late and streams._away.has_failed("up"))
+    wait_for(lambda: reading.piece().late and streams._silent_nodes.has_failed("up"))
     nodes.away.clear()
     asked = len(nodes.asked)
     streams.on_change(uid, nodes.snapshot("up", 1, ended=LATER))

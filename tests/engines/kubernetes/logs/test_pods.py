@@ -75,14 +75,14 @@ def test_cut_streams_and_new_processes_go_on_where_they_were(rig: KubernetesRig)
 def test_more_pods_than_streams_take_turns(
     rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.streams.TURN", 0.5)
+    monkeypatch.setattr("engines.kubernetes.logs.streams.TURN_SECONDS", 0.5)
     launched = rig.submit(rig.shell(COUNTS, **ALONE | {"num_workers": 3}))
     keeper = Keeper(rig, launched, streams=1)
     most = 0
 
     def is_done() -> bool:
         nonlocal most
-        most = max(most, sum(bool(one.opened) for one in keeper.followers()))
+        most = max(most, sum(bool(one.opened_at) for one in keeper.followers()))
         return len(keeper.ended) == 3
 
     keeper.until(is_done)

@@ -15,7 +15,7 @@ from tests.waiting import wait_for
 @pytest.fixture
 def patient(reading: Reading, monkeypatch: pytest.MonkeyPatch) -> Reading:
     """A collector that has read one line, and waits very long for the API to catch up."""
-    monkeypatch.setattr(source, "CATCH_UP", 1000.0)
+    monkeypatch.setattr(source, "CATCH_UP_SECONDS", 1000.0)
     reading.nodes.log = line(1, b"one")
     reading.hears()
     reading.until(0, b"one\n")

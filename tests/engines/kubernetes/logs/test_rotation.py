@@ -7,7 +7,7 @@ import pytest
 from engines.kubernetes.logs import buffer
 from engines.kubernetes.logs.cursor import LogCursor
 from engines.kubernetes.logs.reader import ROTATED, Reader
-from engines.kubernetes.logs.source import BEHEADED
+from engines.kubernetes.logs.source import LATE_START
 from engines.kubernetes.logs.streams import LogStreams
 from engines.logs import Log
 from tests.engines.kubernetes.logs.nodes import AT, Nodes, ago, read, stamp, streams_of
@@ -40,7 +40,7 @@ def test_a_log_that_begins_late_says_that_its_head_may_be_missing() -> None:
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, {}, until=b"step")
-    assert told == BEHEADED % 31 + b"step 900,001\n"
+    assert told == LATE_START % 31 + b"step 900,001\n"
 
 
 def test_a_log_that_begins_early_says_nothing_when_read_late() -> None:
@@ -60,7 +60,7 @@ def test_a_log_read_from_the_start_says_nothing_when_it_begins_late() -> None:
 
 
 def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(1, b"one")
     streams, cursors = streams_of(nodes), dict[Log, str]()
@@ -77,7 +77,7 @@ def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(1, b"one") + line(2, b"the end")[:-1]
     streams = streams_of(nodes)
@@ -107,7 +107,7 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
     is_cut: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody knows what the node had not sent yet, also where the answer came to an end."""
-    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
     nodes, uid = Nodes(), uuid4()
     nodes.log = line(1, b"one")
     streams, cursors = streams_of(nodes), dict[Log, str]()

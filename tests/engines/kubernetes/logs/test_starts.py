@@ -9,7 +9,7 @@ import pytest
 
 from engines.base import EngineUnavailable
 from engines.kubernetes.logs.reader import GONE, ROTATED
-from engines.kubernetes.logs.source import starts_over
+from engines.kubernetes.logs.source import ended_starts
 from tests.engines.kubernetes.logs.nodes import AT
 from tests.engines.kubernetes.logs.reading import Reading, at, goes_on, line
 from tests.waiting import wait_for
@@ -218,4 +218,4 @@ def test_a_container_that_waits_to_be_started_once_more_has_ended() -> None:
         "lastState": {"terminated": {"startedAt": AT, "finishedAt": at(5)}},
     }
     pod = {"status": {"containerStatuses": [status]}}
-    assert starts_over(pod, "pytorch") == 3
+    assert ended_starts(pod, "pytorch") == 3

@@ -4,7 +4,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.kubernetes.logs.streams import OPENING
+from engines.kubernetes.logs.streams import MOST_OPENING
 from engines.logs import Log
 from tests.engines.kubernetes.logs.nodes import AT, LINE, Nodes, read, streams_of
 from tests.waiting import wait_for
@@ -18,7 +18,7 @@ def nodes() -> Nodes:
 def test_a_node_that_is_away_keeps_back_its_own_logs_only(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.away.PAUSE", (0.1, 0.2))
+    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE", (0.1, 0.2))
     nodes.away = {"down"}
     nodes.slow.set()
     streams, down, up = streams_of(nodes), uuid4(), uuid4()
@@ -47,17 +47,17 @@ def test_a_dead_node_takes_few_streams(nodes: Nodes) -> None:
     streams.on_change(down, nodes.snapshot("down", 20))
     cursors: dict[Log, str] = {}
     read(streams, down, cursors)
-    wait_for(lambda: nodes.most.get("down") == OPENING)
+    wait_for(lambda: nodes.most.get("down") == MOST_OPENING)
     streams.on_change(up, nodes.snapshot("up", 1))
     wait_for(lambda: any(piece.data for piece in read(streams, up, cursors)))
-    assert nodes.most["down"] == OPENING
+    assert nodes.most["down"] == MOST_OPENING
     nodes.slow.set()
 
 
 def test_a_node_that_gave_no_logs_is_asked_again_by_one(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.away.PAUSE", (0.05, 0.05))
+    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE", (0.05, 0.05))
     nodes.away = {"down"}
     nodes.slow.set()
     streams, uid = streams_of(nodes), uuid4()
@@ -85,7 +85,7 @@ def test_quiet_logs_are_not_asked_for_again(nodes: Nodes) -> None:
 def test_pods_take_turns_where_there_are_too_few_streams_of_logs(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.streams.TURN", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.streams.TURN_SECONDS", 0.05)
     streams, uid = streams_of(nodes, streams=2), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 6))
     cursors: dict[Log, str] = {}
@@ -111,14 +111,14 @@ def test_pods_that_leave_come_first(nodes: Nodes) -> None:
 
 
 def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.streams.LINGER", 0.05)
+    monkeypatch.setattr("engines.kubernetes.logs.streams.LINGER_SECONDS", 0.05)
     streams, uid = streams_of(nodes), uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     read(streams, uid, {})
-    streams.rest()
-    streams.wake()
+    streams.close_later()
+    streams.keep_open()
     assert streams.logs(uid, 1)
-    streams.rest()
+    streams.close_later()
     wait_for(lambda: not streams.logs(uid, 1))
 
 

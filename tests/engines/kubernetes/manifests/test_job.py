@@ -9,12 +9,12 @@ import yaml
 
 from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.discovery import kinds_here, release
+from engines.kubernetes.cluster.discovery import existing_job_kinds, parse_release
 from engines.kubernetes.jobs import KINDS, PLAIN_JOB
-from engines.kubernetes.manifests.job import manifests, masked
+from engines.kubernetes.manifests.job import manifests, mask_secrets
 from engines.kubernetes.manifests.pod.container import resources
-from engines.kubernetes.manifests.pod.scheduling import shares
-from engines.kubernetes.objects import folder
+from engines.kubernetes.manifests.pod.scheduling import gpu_share
+from engines.kubernetes.objects import collection_path
 from spec.parts.compute import Compute, GpuRequestType
 from spec.workload import MAX_WORKERS
 from tests.engines.kubernetes.cases import CASES, GOLDEN, MEMORY, ONLY, SIMPLE, case, text
@@ -66,15 +66,15 @@ def test_every_golden_file_has_its_case() -> None:
 def test_the_api_server_accepts_a_golden_file(name: str, api: Api) -> None:
     space, *others, job = yaml.safe_load_all((GOLDEN / f"{name}.yaml").read_text())
     kind = KIND_NAMES[job["kind"]]
-    if kind is not PLAIN_JOB and kind not in kinds_here(api):
+    if kind is not PLAIN_JOB and kind not in existing_job_kinds(api):
         pytest.skip(f"this cluster has no {kind.name}")
-    if "podFailurePolicy" in job["spec"] and release(api.get("/version")) < GIVES_WAY_SINCE:
+    if "podFailurePolicy" in job["spec"] and parse_release(api.get("/version")) < GIVES_WAY_SINCE:
         pytest.skip("this cluster's Jobs have no podFailurePolicy")
     api.create("/api/v1/namespaces", space | {"metadata": {"name": f"dry-{name}"}}, dryRun="All")
     for item in (*others, job):
         item["metadata"]["namespace"] = "default"
     for item in others:
-        api.create(folder(item["kind"], "default"), item, dryRun="All")
+        api.create(collection_path(item["kind"], "default"), item, dryRun="All")
     path = kind.path("default", job["metadata"]["name"])
     accepted = api.apply(path, job, dryRun="All")
     assert without_defaults(accepted["spec"], job["spec"]) == job["spec"]
@@ -124,7 +124,9 @@ def test_a_value_that_looks_secret_is_in_a_secret_alone(name: str) -> None:
     if case(name).spec.master is None:
         wanted = wanted[1:]
     assert values == wanted
-    assert all(value not in str(masked(made)) for item in hidden for value in item["data"].values())
+    assert all(
+        value not in str(mask_secrets(made)) for item in hidden for value in item["data"].values()
+    )
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -151,7 +153,7 @@ def test_all_of_a_gpu_is_asked_of_kubernetes_also_as_a_portion() -> None:
     compute = Compute(
         gpu_devices_request=1, gpu_request_type=GpuRequestType.PORTION, gpu_portion_request=1.0
     )
-    assert shares(compute) == {}
+    assert gpu_share(compute) == {}
     assert resources(compute)["limits"]["nvidia.com/gpu"] == "1"
 
 

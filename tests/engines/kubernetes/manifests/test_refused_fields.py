@@ -46,12 +46,12 @@ IN_CONTAINER = "template.spec.containers[0]"
     ],
 )
 def test_a_field_of_the_job_is_one_of_the_spec(field: str, message: str, ours: str) -> None:
-    assert refused_fields.ours(PYTORCH, field, message, own_master=True) == ours
+    assert refused_fields.spec_field(PYTORCH, field, message, own_master=True) == ours
 
 
 def test_a_master_that_inherits_has_the_workers_fields() -> None:
     field = f"spec.mpiReplicaSpecs.Launcher.{IN_CONTAINER}.image"
-    assert refused_fields.ours(MPI, field, "", own_master=False) == "worker.image"
+    assert refused_fields.spec_field(MPI, field, "", own_master=False) == "worker.image"
 
 
 def launched(**worker: Any) -> Launch:
@@ -103,7 +103,9 @@ def test_webhook_and_schema_name_the_field(api: Api, kept: str | None) -> None:
     path = PYTORCH.path("default", job["metadata"]["name"])
     with pytest.raises(EngineRefused) as refusal:
         api.apply(path, job, dryRun="All")
-    found = refused_fields.ours(PYTORCH, refusal.value.field, str(refusal.value), own_master=False)
+    found = refused_fields.spec_field(
+        PYTORCH, refusal.value.field, str(refusal.value), own_master=False
+    )
     assert found == "worker.image"
 
 

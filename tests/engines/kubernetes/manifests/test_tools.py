@@ -11,7 +11,7 @@ from engines.base import EngineRefused, EngineUnavailable, Launch, Site
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.manifests.job import manifests
-from engines.kubernetes.objects import folder
+from engines.kubernetes.objects import collection_path
 from spec.formats import documents
 from spec.phases import Phase
 from spec.tools import Tool, tools_of
@@ -69,7 +69,7 @@ def test_hosts_stay_within_a_label_and_apart() -> None:
 def space(api: Api) -> Iterator[str]:
     yield f"{PREFIX}team-a"
     for kind in ("Service", "Ingress"):
-        path = folder(kind, f"{PREFIX}team-a")
+        path = collection_path(kind, f"{PREFIX}team-a")
         for item in api.items(path, labelSelector=WORKLOAD):
             api.delete(f"{path}/{item['metadata']['name']}")
 
@@ -115,9 +115,9 @@ def test_a_load_balancer_is_reached_at_the_address_that_the_cluster_assigned(
     with pytest.raises(EngineUnavailable, match="no address yet"):
         rig.engine.address(launched.handle, tool)
     selector = f"trainyard.io/tool,{WORKLOAD}={launched.handle.workload_id}"
-    (service,) = api.items(folder("Service", space), labelSelector=selector)
+    (service,) = api.items(collection_path("Service", space), labelSelector=selector)
     status = {"status": {"loadBalancer": {"ingress": [{"ip": "203.0.113.7"}]}}}
-    api.merge(f"{folder('Service', space)}/{service['metadata']['name']}/status", status)
+    api.merge(f"{collection_path('Service', space)}/{service['metadata']['name']}/status", status)
     assert rig.engine.address(launched.handle, tool) == "http://203.0.113.7:8888"
     rig.engine.delete(launched.handle)
 
@@ -137,9 +137,9 @@ def test_objects_go_with_the_workload_and_only_its_own(rig: KubernetesRig, space
     assert rig.engine.address(other.handle, tools_of(other.spec)[0]) == ""
     rig.engine.delete(launched.handle)
     selector = f"trainyard.io/tool,{WORKLOAD}"
-    left = rig.api.items(folder("Service", space), labelSelector=selector)
+    left = rig.api.items(collection_path("Service", space), labelSelector=selector)
     assert [item["metadata"]["labels"][WORKLOAD] for item in left] == [
         str(other.handle.workload_id)
     ]
-    assert not rig.api.items(folder("Ingress", space), labelSelector=selector)
+    assert not rig.api.items(collection_path("Ingress", space), labelSelector=selector)
     rig.engine.delete(other.handle)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from engines.kubernetes.status.exit import exit_words, failure_reason
+from engines.kubernetes.status.exit import describe_exit, failure_reason
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
 from spec.workload import Role
@@ -126,7 +126,7 @@ def test_a_fetcher_that_cannot_be_started_is_not_the_commands_fault() -> None:
     said = f"{RUNC}{TYPO}: unknown"
     end = {"name": "fetch-git-0", "reason": "StartError", "exitCode": 128, "message": said}
     assert failure_reason(end) is Reason.RANK_FAILED
-    assert exit_words(end) == f"did not start: fetch-git-0 exited with code 128: {TYPO}"
+    assert describe_exit(end) == f"did not start: fetch-git-0 exited with code 128: {TYPO}"
 
 
 @pytest.mark.parametrize("phase", ["Succeeded", "Failed"])

@@ -6,9 +6,9 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PLAIN_JOB, kind_of, suspension
+from engines.kubernetes.jobs import PLAIN_JOB, actual_kind, suspension
 from engines.kubernetes.labels import RUN, WORKLOAD
-from engines.kubernetes.manifests.refused_fields import ours
+from engines.kubernetes.manifests.refused_fields import spec_field
 from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 from spec.phases import Phase, RankPhase
@@ -49,7 +49,7 @@ FAILED = pod("Failed", terminated={"exitCode": 3, "startedAt": AT, "finishedAt":
 
 
 def seen(made: dict[str, Any], *pods: dict[str, Any]) -> Observation:
-    return JobView.at(kind_of(PLAIN_JOB, made), made, pods).observation()
+    return JobView.from_objects(actual_kind(PLAIN_JOB, made), made, pods).observation()
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_a_job_that_was_told_to_rest_is_over() -> None:
     ],
 )
 def test_a_refused_field_is_named_as_the_spec_has_it(named: str, field: str) -> None:
-    assert ours(PLAIN_JOB, named, "", own_master=False) == field
+    assert spec_field(PLAIN_JOB, named, "", own_master=False) == field

@@ -180,7 +180,7 @@ def test_a_kind_that_is_installed_later_is_watched(
         assert next(watch) or next(watch) is None
         rig.api.create(CRDS, JAX_CRD)
         try:
-            wait_for(lambda: JAX in discovery.kinds_here(rig.api), 30, "the kind")
+            wait_for(lambda: JAX in discovery.existing_job_kinds(rig.api), 30, "the kind")
             path = JAX.path(f"{PREFIX}team-a", "late")
             rig.api.create(path.removesuffix("/late"), job)
             mine = replace(launched, handle=replace(launched.handle, workload_id=uid_of(job)))

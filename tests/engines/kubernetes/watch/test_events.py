@@ -29,7 +29,7 @@ def event(kind: str, reason: str, *, warns: bool = True, **also: Any) -> dict[st
 @pytest.fixture
 def watcher() -> Watcher:
     made = Watcher(cast(Api, None), lambda uid, known: None)
-    made.take(JOBS, "ADDED", job(10))
+    made.take_change(JOBS, "ADDED", job(10))
     return made
 
 
@@ -44,15 +44,15 @@ def heard(watcher: Watcher) -> list[tuple[UUID, str, str]]:
 
 
 def test_events_of_the_job_and_of_its_pods_are_those_of_the_workload(watcher: Watcher) -> None:
-    watcher.take(EVENT, "ADDED", event("Pod", "BackOff"))
-    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod"))
+    watcher.take_change(EVENT, "ADDED", event("Pod", "BackOff"))
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod"))
     assert heard(watcher) == [(UID, "PyTorchJob job", "FailedCreatePod")]
-    watcher.take(POD, "ADDED", its_pod())
+    watcher.take_change(POD, "ADDED", its_pod())
     assert heard(watcher)[1:] == [(UID, "Pod a-worker-0", "BackOff")], "said before it was seen"
 
 
 def test_a_warning_is_evidence_of_what_it_waits_for(watcher: Watcher) -> None:
-    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", message=QUOTA))
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", message=QUOTA))
     seen = watcher.snapshots[UID].observation
     assert seen
     assert seen.cause
@@ -60,11 +60,11 @@ def test_a_warning_is_evidence_of_what_it_waits_for(watcher: Watcher) -> None:
 
 
 def test_everyday_events_and_those_of_others_are_not(watcher: Watcher) -> None:
-    watcher.take(EVENT, "ADDED", event("Service", "FailedCreate"))
-    watcher.take(EVENT, "ADDED", event("PyTorchJob", "SuccessfulCreatePod", warns=False))
-    watcher.take(EVENT, "DELETED", event("PyTorchJob", "FailedCreatePod"))
+    watcher.take_change(EVENT, "ADDED", event("Service", "FailedCreate"))
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "SuccessfulCreatePod", warns=False))
+    watcher.take_change(EVENT, "DELETED", event("PyTorchJob", "FailedCreatePod"))
     assert not watcher.events
-    watcher.take(EVENT, "ADDED", event("PyTorchJob", "Pulling", warns=False))
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "Pulling", warns=False))
     assert heard(watcher) == [(UID, "PyTorchJob job", "Pulling")]
 
 
@@ -80,7 +80,7 @@ def test_everyday_events_and_those_of_others_are_not(watcher: Watcher) -> None:
 def test_old_and_new_writers_of_events_are_understood(
     watcher: Watcher, also: dict[str, Any], minute: int, count: int
 ) -> None:
-    watcher.take(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", **also))
+    watcher.take_change(EVENT, "ADDED", event("PyTorchJob", "FailedCreatePod", **also))
     (one,) = watcher.events
     assert one.at.replace(microsecond=0) == datetime(2026, 1, 1, 0, minute, tzinfo=UTC)
     assert one.count == count
@@ -89,12 +89,12 @@ def test_old_and_new_writers_of_events_are_understood(
 def test_an_event_repeated_with_other_numbers_is_a_single_line(watcher: Watcher) -> None:
     for times in (5, 6):
         told: dict[str, Any] = {"message": f"Back-off {times}m restarting"}
-        watcher.take(EVENT, "MODIFIED", event("PyTorchJob", "BackOff", **told))
+        watcher.take_change(EVENT, "MODIFIED", event("PyTorchJob", "BackOff", **told))
     assert len({one.key for one in watcher.events}) == 1
 
 
 @pytest.mark.parametrize("reason", QUIET)
 def test_events_that_the_server_leaves_out_tell_nothing(watcher: Watcher, reason: str) -> None:
-    assert watcher.take(EVENT, "ADDED", event("PyTorchJob", reason, warns=False)) is None
+    assert watcher.take_change(EVENT, "ADDED", event("PyTorchJob", reason, warns=False)) is None
     assert not watcher.events
     assert f"reason!={reason}" in EVENT.query["fieldSelector"].split(",")

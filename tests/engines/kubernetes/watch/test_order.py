@@ -46,7 +46,7 @@ def test_a_whole_list_is_later_than_any_part_of_it() -> None:
         snapshot.take_pod("ADDED", pod(11))
         snapshot.take_job(PYTORCH, "ADDED", job(20))
     following.take_pod("ADDED", pod(19, runs=True))
-    following.listed(20)
+    following.mark_listed(20)
     assert observed(following).sequence > observed(last).sequence
 
 
@@ -54,7 +54,7 @@ def test_a_list_whose_job_is_newer_than_its_pods_leaves_room_for_them() -> None:
     snapshot = Snapshot()
     snapshot.take_pod("ADDED", pod(11))
     snapshot.take_job(PYTORCH, "ADDED", job(20))
-    snapshot.listed(15)
+    snapshot.mark_listed(15)
     before = observed(snapshot)
     snapshot.take_pod("MODIFIED", pod(19, runs=True))
     assert observed(snapshot).sequence > before.sequence
@@ -68,8 +68,8 @@ def test_objects_that_a_list_shows_unchanged_are_not_judged_again_and_are_later_
     same = all_of_it(job(10), pod(11, runs=True))
     other = all_of_it(job(10), pod(12, runs=True))
     for snapshot in (same, other):
-        snapshot.remember(before)
-        snapshot.listed(20)
+        snapshot.take_over(before)
+        snapshot.mark_listed(20)
     assert same.job_view is before.job_view
     assert other.job_view is not before.job_view
     assert observed(same) == replace(last, sequence=observed(other).sequence)
@@ -84,8 +84,8 @@ def test_a_gang_that_waits_is_judged_again_with_each_list() -> None:
     before = all_of_it(job(10), pod(11))
     assert observed(before).phase == Phase.INITIALIZING
     same = all_of_it(job(10), pod(11))
-    same.remember(before)
-    same.listed(20)
+    same.take_over(before)
+    same.mark_listed(20)
     assert same.job_view is not before.job_view
 
 
@@ -95,8 +95,8 @@ def test_a_change_that_nobody_judged_before_a_list_is_judged_after_it() -> None:
     assert observed(before).phase == Phase.RUNNING
     before.take_pod("MODIFIED", pod(12))
     same = all_of_it(job(10), pod(12))
-    same.remember(before)
-    same.listed(20)
+    same.take_over(before)
+    same.mark_listed(20)
     assert observed(same).phase == Phase.INITIALIZING
 
 

@@ -89,7 +89,7 @@ def test_a_place_that_the_server_forgot_is_listed_again(
 def test_a_long_list_comes_page_by_page(
     rig: KubernetesRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflector, "PAGE", 1)
+    monkeypatch.setattr(reflector, "PAGE_SIZE", 1)
     launches = [rig.submit(rig.endless()) for _ in range(3)]
     for launched in launches:
         rig.seen(launched, Phase.RUNNING)
@@ -104,7 +104,7 @@ def test_a_long_list_comes_page_by_page(
 def test_a_token_that_is_revoked_is_said(
     rig: KubernetesRig, feeds: list[Reflector], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflector, "PATIENCE", 0.5)
+    monkeypatch.setattr(reflector, "OUTAGE_SECONDS", 0.5)
     name = f"revoked-{uuid4().hex[:8]}"
     account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": name}}
     rig.api.create(ACCOUNTS, account)

@@ -13,7 +13,7 @@ from engines.base import EngineError, EngineRefused, EngineUnavailable
 from engines.kubernetes.client import api as client
 from engines.kubernetes.client.api import Api, Gone, NotFound
 from engines.kubernetes.client.connect import connect
-from engines.kubernetes.cluster.discovery import kinds_here
+from engines.kubernetes.cluster.discovery import existing_job_kinds
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.labels import WORKLOAD
 from engines.kubernetes.watch import reflector
@@ -50,7 +50,7 @@ def told(changes: Changes) -> list[Change | EngineError | None]:
 def test_a_bookmark_is_where_it_goes_on_and_no_news(
     server: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflector, "PAUSE", 0.0)
+    monkeypatch.setattr(reflector, "PAUSE_SECONDS", 0.0)
     bodies = [
         lines(("ADDED", 11), ("BOOKMARK", 42)),
         lines(("MODIFIED", 43)),
@@ -77,7 +77,7 @@ def test_a_cluster_is_watched_once_a_kind_and_by_our_label(
         next(watch)  # the watches begin behind the list
     paths = [one.path for one in sources]
     assert len(paths) == len(set(paths))
-    jobs = {kind.everywhere for kind in kinds_here(api)}
+    jobs = {kind.cluster_path for kind in existing_job_kinds(api)}
     assert jobs | {PODS, EVENT.path} <= set(paths) <= jobs | {PODS, EVENT.path, GROUP.path}
     labelled = [one.query.get("labelSelector") for one in sources if one != EVENT]
     assert set(labelled) == {WORKLOAD}
@@ -105,7 +105,7 @@ def test_a_slow_answer_is_waited_for_and_silence_is_not(
     server.answers[PODS] = {"items": []}
     server.awake.clear()
     waits = server.api
-    monkeypatch.setattr(client, "READING", 0.2)
+    monkeypatch.setattr(client, "READ_SECONDS", 0.2)
     with pytest.raises(EngineUnavailable, match="does not answer"):
         waits.items(PODS)
     monkeypatch.undo()
@@ -114,7 +114,7 @@ def test_a_slow_answer_is_waited_for_and_silence_is_not(
 
 
 def test_a_silent_server_is_asked_once(server: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "READING", 1.0)
+    monkeypatch.setattr(client, "READ_SECONDS", 1.0)
     server.awake.clear()
     with pytest.raises(EngineUnavailable, match=r"127.0.0.1:\d+ does not answer: it accepted the"):
         connect(kubeconfig(server=server.address)).items(PODS)
@@ -145,7 +145,7 @@ def test_a_redirect_of_the_api_server_is_not_followed_with_secrets(server: Answe
 def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
     server: Answering, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reflector, "PULSE", 0.05)
+    monkeypatch.setattr(reflector, "PING_SECONDS", 0.05)
     server.answers["/version"] = {}
     changes = Changes()
     pulse = ServerProbe(server.api, changes=changes, others=lambda: False)
@@ -153,7 +153,7 @@ def test_a_server_that_hangs_is_noticed_though_its_watches_are_open(
     wait_for(lambda: len(server.asked) > 1, 10, "it to ask")
     assert not changes.qsize()
     server.awake.clear()
-    monkeypatch.setattr(client, "READING", 0.2)
+    monkeypatch.setattr(client, "READ_SECONDS", 0.2)
     wait_for(changes.qsize, 10, "it to notice")
     assert isinstance(changes.get_nowait(), EngineUnavailable)
     pulse.join(10)

@@ -41,7 +41,7 @@ class Restoring:
 def watching(answer: Callable[[], bool]) -> tuple[Watcher, Restoring]:
     restoring = Restoring(answer)
     watcher = Watcher(cast(Api, Server(None)), lambda uid, snapshot: None, restore=restoring)
-    watcher.take(JOBS, "ADDED", job(10))
+    watcher.take_change(JOBS, "ADDED", job(10))
     return watcher, restoring
 
 
@@ -55,7 +55,7 @@ def relabelled(label: str) -> Manifest:
 @pytest.mark.parametrize("what", ["MODIFIED", "DELETED"])
 def test_a_job_without_its_label_gets_it_back(what: str, label: str) -> None:
     watcher, restoring = watching(lambda: True)
-    assert watcher.take(JOBS, what, relabelled(label)) is None
+    assert watcher.take_change(JOBS, what, relabelled(label)) is None
     assert restoring.jobs == [job(10)]
     snapshot = watcher.snapshots[UID]
     assert snapshot.job, "nothing changed but the label"
@@ -64,7 +64,7 @@ def test_a_job_without_its_label_gets_it_back(what: str, label: str) -> None:
 
 def test_a_job_that_left_what_is_watched_with_its_label_is_looked_for() -> None:
     watcher, restoring = watching(lambda: True)
-    assert watcher.take(JOBS, "DELETED", job(11)) is None
+    assert watcher.take_change(JOBS, "DELETED", job(11)) is None
     assert len(restoring.jobs) == 1
 
 
@@ -75,9 +75,9 @@ def away() -> bool:
 @pytest.mark.parametrize("answer", [lambda: False, away])
 def test_a_job_that_is_gone_is_told_as_gone(answer: Callable[[], bool]) -> None:
     watcher, restoring = watching(answer)
-    assert watcher.take(JOBS, "DELETED", job(11)) == UID
+    assert watcher.take_change(JOBS, "DELETED", job(11)) == UID
     assert len(restoring.jobs) == 1
-    (told,) = watcher._changed([UID])
+    (told,) = watcher._report_changes([UID])
     assert told.phase is None
 
 
@@ -85,7 +85,7 @@ def test_a_job_whose_deletion_is_under_way_is_not_looked_for() -> None:
     watcher, restoring = watching(lambda: True)
     going = job(11)
     going["metadata"]["deletionTimestamp"] = going["metadata"]["creationTimestamp"]
-    assert watcher.take(JOBS, "DELETED", going) == UID
+    assert watcher.take_change(JOBS, "DELETED", going) == UID
     assert restoring.jobs == []
 
 
@@ -98,7 +98,7 @@ def named(uid: str = "job") -> Manifest:
 
 def restored(server: Server) -> bool:
     assert JOBS.kind
-    return Lookup(cast(Api, server), "trainyard-").restore(JOBS.kind, named())
+    return Lookup(cast(Api, server), "trainyard-").restore_labels(JOBS.kind, named())
 
 
 def test_labels_are_put_back_on_the_same_job_alone() -> None:

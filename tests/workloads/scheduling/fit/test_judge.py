@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.kubernetes.status.causes.unschedulable import unscheduled
+from engines.kubernetes.status.causes.unschedulable import unschedulable_cause
 from projects.quotas import Demand, Quota, StrictQuota
 from spec.problems.causes import Cause, CauseKind
 from tests.workloads.scheduling.fit.grounds import gang, ground, nodes
@@ -53,7 +53,7 @@ def test_the_cause_of_a_wait_is_told_as_after_submission(group: object, words: s
     fit = judge(gang(whole={"nodePools": ["default", "asked"]}), ground(full, group))  # type: ignore[arg-type]
     if "affinity" in words:
         fit = judge(gang(whole={"nodePools": ["asked"]}), ground(full, group))  # type: ignore[arg-type]
-    expected = unscheduled(f"0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 {words}.")
+    expected = unschedulable_cause(f"0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 {words}.")
     cause = cause_of(fit)
     assert (cause.kind, cause.title, cause.todo) == (expected.kind, expected.title, expected.todo)
     assert (set(cause.shares), cause.total) == (set(expected.shares), 4)

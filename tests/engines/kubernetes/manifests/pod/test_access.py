@@ -7,7 +7,7 @@ from uuid import uuid4
 
 from engines.base import Launch, Manifest
 from engines.kubernetes.jobs import PYTORCH
-from engines.kubernetes.manifests.job import manifests, masked
+from engines.kubernetes.manifests.job import manifests, mask_secrets
 from engines.kubernetes.names import secret_name
 from tests.engines.kubernetes.launches import loaded
 
@@ -93,7 +93,7 @@ def test_keys_and_settings_become_files_of_the_program() -> None:
         assert volumes["secret-1"] == {"secretName": name, "items": ssh}
         own = {"secretName": name, "items": [{"key": "worker.config-map-0.0", "path": "a.yaml"}]}
         assert volumes["config-map-0"] == {**own, "defaultMode": 0o400}
-    assert "hidden" not in str(masked(documents))
+    assert "hidden" not in str(mask_secrets(documents))
 
 
 def test_each_fetcher_gets_those_of_its_own() -> None:
@@ -137,5 +137,5 @@ def test_a_user_who_is_not_root_has_a_name_for_ssh() -> None:
 def test_no_document_for_people_has_a_value() -> None:
     documents = manifests(opened(), prefix="")
     rest = [it for it in documents if it["kind"] != "Secret"]
-    assert "hidden" not in str(rest) + str(masked(documents)) + repr(opened())
-    assert set(of_kind(masked(documents), "Secret")[0]["data"].values()) == {"***"}
+    assert "hidden" not in str(rest) + str(mask_secrets(documents)) + repr(opened())
+    assert set(of_kind(mask_secrets(documents), "Secret")[0]["data"].values()) == {"***"}

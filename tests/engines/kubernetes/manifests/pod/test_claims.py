@@ -32,5 +32,5 @@ def test_a_refused_claim_is_told_at_the_field_of_its_role() -> None:
     ):
         claim = {"kind": "PersistentVolumeClaim", "metadata": {"name": name, "namespace": "a"}}
         with pytest.raises(EngineRefused) as refusal:
-            objects.make(Refusing(), claim)  # type: ignore[arg-type]
+            objects.create_object(Refusing(), claim)  # type: ignore[arg-type]
         assert refusal.value.field == field

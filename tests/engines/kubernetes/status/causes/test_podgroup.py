@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engines.kubernetes.status.causes.podgroup import grouped
+from engines.kubernetes.status.causes.podgroup import podgroup_cause
 from spec.problems.causes import CauseKind
 
 
@@ -26,7 +26,7 @@ def group(*reasons: dict[str, Any], status: str = "True") -> dict[str, Any]:
     ],
 )
 def test_a_reason_that_kai_gives_is_a_cause_with_a_next_step(reason: str, kind: CauseKind) -> None:
-    cause = grouped(group({"reason": reason, "message": "team-a has 2 of 4 GPUs"}))
+    cause = podgroup_cause(group({"reason": reason, "message": "team-a has 2 of 4 GPUs"}))
     assert cause
     assert (cause.kind, cause.said) == (kind, "team-a has 2 of 4 GPUs")
     assert cause.todo
@@ -34,11 +34,11 @@ def test_a_reason_that_kai_gives_is_a_cause_with_a_next_step(reason: str, kind: 
 
 def test_a_message_of_kai_without_a_reason_is_kept_as_the_cause() -> None:
     said = "Not enough resources for the workload"
-    cause = grouped(group({"reason": "", "message": said}))
+    cause = podgroup_cause(group({"reason": "", "message": said}))
     assert cause
     assert (cause.kind, cause.said) == (CauseKind.GANG, said)
 
 
 @pytest.mark.parametrize("said", [None, {}, group(status="False"), group()])
 def test_a_group_without_a_word_is_no_cause(said: dict[str, Any] | None) -> None:
-    assert grouped(said) is None
+    assert podgroup_cause(said) is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engines.kubernetes.status.causes.program import unprepared
+from engines.kubernetes.status.causes.program import init_failure_cause
 from spec.phases import Phase, Reason
 from tests.engines.kubernetes.objects import MASTER, RUNNING, ended, pod
 from tests.engines.kubernetes.objects import look as looked
@@ -33,7 +33,7 @@ def test_words_of_ssh_come_before_the_advice_of_git(said: str, words: str) -> No
         "Please make sure you have the correct access rights\nand the repository exists.\n"
     )
     ended = {"name": "fetch-git-0", "exitCode": 128, "message": f"{said}\n{advice}"}
-    told = unprepared(ended).said
+    told = init_failure_cause(ended).said
     assert words in told
     assert "access rights" not in told
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engines.kubernetes.status.causes.refused import not_made
+from engines.kubernetes.status.causes.refused import creation_failure
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
 from tests.engines.kubernetes.objects import MASTER, QUOTA, START, pod
@@ -18,7 +18,7 @@ def event(reason: str, message: str) -> dict[str, Any]:
 
 
 def test_a_used_up_quota_is_named_with_its_numbers() -> None:
-    cause = not_made([event("FailedCreatePod", QUOTA)])
+    cause = creation_failure([event("FailedCreatePod", QUOTA)])
     assert cause
     assert cause.reason is Reason.WAITING_FOR_QUOTA
     assert cause.title == "The namespace's ResourceQuota team is used up"
@@ -26,10 +26,10 @@ def test_a_used_up_quota_is_named_with_its_numbers() -> None:
 
 
 def test_pods_that_are_refused_are_told_in_the_servers_words() -> None:
-    cause = not_made([event("FailedCreate", "pods is forbidden: no host network")])
+    cause = creation_failure([event("FailedCreate", "pods is forbidden: no host network")])
     assert cause
     assert (cause.kind, cause.said) == (CauseKind.REFUSED, "pods is forbidden: no host network")
-    assert not_made([event("BackOff", "again")]) is None
+    assert creation_failure([event("BackOff", "again")]) is None
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_pods_that_are_refused_are_told_in_the_servers_words() -> None:
     ],
 )
 def test_pods_that_come_before_the_service_account_are_not_called_refused(said: str) -> None:
-    cause = not_made([event("FailedCreatePod", said)])
+    cause = creation_failure([event("FailedCreatePod", said)])
     assert cause
     assert (cause.reason, cause.title) == (
         Reason.NONE,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from engines.kubernetes.status.causes.startup import stuck, unmounted
+from engines.kubernetes.status.causes.startup import mount_cause, waiting_cause
 from spec.problems.causes import CauseKind
 
 
@@ -31,7 +31,7 @@ def event(reason: str, message: str) -> dict[str, Any]:
     ],
 )
 def test_a_container_that_cannot_start_says_why(waiting: dict[str, str], title: str) -> None:
-    cause = stuck(waiting, "train:2", [])
+    cause = waiting_cause(waiting, "train:2", [])
     assert cause
     assert cause.title == title
     assert waiting["message"] in cause.said
@@ -41,14 +41,14 @@ def test_the_registrys_own_words_are_shown() -> None:
     said = 'Failed to pull image "train:2": manifest unknown'
     waiting = {"reason": "ImagePullBackOff", "message": "Back-off pulling image"}
     warnings = [event("Failed", said), event("Failed", "Error: ImagePullBackOff")]
-    cause = stuck(waiting, "train:2", warnings)
+    cause = waiting_cause(waiting, "train:2", warnings)
     assert cause
     assert cause.said == said
 
 
 def test_an_image_that_is_not_the_workloads_own_is_the_administrators_to_change() -> None:
     waiting = {"reason": "ErrImagePull", "message": "no such host"}
-    own, other = (stuck(waiting, "git:2", [], fetches=it) for it in (False, True))
+    own, other = (waiting_cause(waiting, "git:2", [], fetches=it) for it in (False, True))
     assert own
     assert other
     assert "Copy & edit" in own.todo
@@ -56,7 +56,7 @@ def test_an_image_that_is_not_the_workloads_own_is_the_administrators_to_change(
 
 
 def test_a_container_that_takes_its_time_is_not_stuck() -> None:
-    assert stuck({"reason": "ContainerCreating"}, "train:2", []) is None
+    assert waiting_cause({"reason": "ContainerCreating"}, "train:2", []) is None
 
 
 def test_a_volume_that_cannot_be_mounted_names_what_is_missing() -> None:
@@ -64,10 +64,10 @@ def test_a_volume_that_cannot_be_mounted_names_what_is_missing() -> None:
         event("FailedMount", 'MountVolume.SetUp failed for volume "v" : secret "keys" not found'),
         event("FailedMount", "Unable to attach or mount volumes: timed out"),
     ]
-    cause = unmounted(warnings)
+    cause = mount_cause(warnings)
     assert cause
     assert cause.title == "The Secret keys is missing"
-    other = unmounted(warnings[1:])
+    other = mount_cause(warnings[1:])
     assert other
     assert (other.kind, other.title) == (CauseKind.STORAGE, "A volume cannot be mounted")
-    assert unmounted([]) is None
+    assert mount_cause([]) is None

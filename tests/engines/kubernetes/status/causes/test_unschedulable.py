@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engines.kubernetes.status.causes.unschedulable import counts, unscheduled
+from engines.kubernetes.status.causes.unschedulable import count_phrases, unschedulable_cause
 from spec.phases import Reason
 from spec.problems.causes import CauseKind
 
@@ -92,7 +92,7 @@ NEWEST = (
     ],
 )
 def test_the_dominant_cause_is_named(said: str, title: str, shares: list[int], total: int) -> None:
-    cause = unscheduled(said)
+    cause = unschedulable_cause(said)
     assert (cause.title, [share.nodes for share in cause.shares], cause.total) == (
         title,
         shares,
@@ -103,7 +103,7 @@ def test_the_dominant_cause_is_named(said: str, title: str, shares: list[int], t
 
 
 def test_a_taint_is_named_with_the_next_step() -> None:
-    cause = unscheduled(OLD.replace("8 Insufficient nvidia.com/gpu, ", ""))
+    cause = unschedulable_cause(OLD.replace("8 Insufficient nvidia.com/gpu, ", ""))
     assert cause.title == "Nodes are reserved for others by the taint dedicated"
     assert "toleration" in cause.todo
     assert cause.reason is Reason.WAITING_FOR_CAPACITY
@@ -133,12 +133,12 @@ TAILS = st.sampled_from(
 @given(st.dictionaries(PHRASES, st.integers(1, 5000), min_size=1), TAILS)
 def test_every_count_is_found_again(said: dict[str, int], tail: str) -> None:
     body = ", ".join(f"{nodes} {phrase}" for phrase, nodes in said.items())
-    found = counts(f"0/9999 nodes are available: {body}{tail}")
+    found = count_phrases(f"0/9999 nodes are available: {body}{tail}")
     assert found == (9999, said)
-    cause = unscheduled(f"0/9999 nodes are available: {body}{tail}")
+    cause = unschedulable_cause(f"0/9999 nodes are available: {body}{tail}")
     assert sum(share.nodes for share in cause.shares) == sum(said.values())
 
 
 @given(st.text())
 def test_any_text_of_the_scheduler_is_kept_as_it_is(said: str) -> None:
-    assert unscheduled(said).said == said
+    assert unschedulable_cause(said).said == said
