@@ -240,7 +240,7 @@ class LogStreams:
             waiting = filter(self._is_ready, reversed(self._queue))
             long_ago = time.monotonic() - TURN_SECONDS
             served = [one for one in self._serving.values() if 0 < one.opened_at < long_ago]
-            served.sort(key=attrgetter("opened"))
+            served.sort(key=attrgetter("opened_at"))
             for follower, _ in zip(served, waiting, strict=False):
                 follower.cut()
 

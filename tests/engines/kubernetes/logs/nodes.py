@@ -102,7 +102,7 @@ class Nodes:
         for answer in self.answers:
             answer.shutdown()
 
-    def text(self, path: str, *, limitBytes: int, **query: object) -> bytes:
+    def get_bytes(self, path: str, *, limitBytes: int, **query: object) -> bytes:
         self.questions += 1
         return self._log(query)[:limitBytes]
 

@@ -203,7 +203,7 @@ def test_an_answer_waits_while_its_node_does_not_say_whose_it_is(
         raise EngineUnavailable("timed out")
 
     with monkeypatch.context() as patch:
-        patch.setattr(nodes, "text", refuse)
+        patch.setattr(nodes, "get_bytes", refuse)
         reading.hears()
         wait_for(lambda: reading.take() and len(asked) > 1)
         assert reading.texts == {0: b""}

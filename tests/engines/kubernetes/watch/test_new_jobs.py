@@ -67,7 +67,7 @@ def test_only_a_watch_that_is_current_says_which_pods_there_are(
 
 
 class Listed:
-    since = "20"
+    resource_version = "20"
 
     def __iter__(self) -> Iterator[Manifest]:
         one = pod(11)
