@@ -18,7 +18,7 @@ def nodes() -> Nodes:
 def test_a_node_that_is_away_keeps_back_its_own_logs_only(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE", (0.1, 0.2))
+    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE_SECONDS", (0.1, 0.2))
     nodes.away = {"down"}
     nodes.slow.set()
     streams, down, up = streams_of(nodes), uuid4(), uuid4()
@@ -57,7 +57,7 @@ def test_a_dead_node_takes_few_streams(nodes: Nodes) -> None:
 def test_a_node_that_gave_no_logs_is_asked_again_by_one(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE", (0.05, 0.05))
+    monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE_SECONDS", (0.05, 0.05))
     nodes.away = {"down"}
     nodes.slow.set()
     streams, uid = streams_of(nodes), uuid4()
