@@ -1,8 +1,8 @@
 """Give up jobs whose data cannot be fetched, because no operator does.
 
-The job is suspended, so that its pods go, and annotated with the reason. Whoever looks at it, now
-or after a restart, sees that it failed. That is final: if somebody resumes the job, it is suspended
-again.
+The job is suspended, which removes its pods, and annotated with the reason, so that every process
+can see that it failed, also after a restart. The failure is final: a job that somebody resumes is
+suspended again.
 """
 
 import logging

@@ -114,7 +114,7 @@ def served_resources(api: Api, group_version: str) -> list[str]:
 
 
 def framework_support(framework: Framework, installed: Installed) -> FrameworkSupport:
-    """Whether a framework runs here, given the result of :func:`job_kinds`."""
+    """Whether a framework runs here, given the result of :func:`installed_versions`."""
     kind = KINDS.get(framework)
     if kind is None:
         why = f"Trainyard runs no {framework.label} on Kubernetes."

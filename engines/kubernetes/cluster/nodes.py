@@ -41,8 +41,8 @@ class Inventory:
         self._reading = Lock()
 
     def nodes(self) -> tuple[NodeInfo, ...]:
-        """Nodes that are at most ``FRESH`` seconds old, so that simultaneous callers read them
-        once."""
+        """Return nodes as they were at most ``FRESH_SECONDS`` ago. Callers at the same time share
+        one request."""
         with self._reading:
             if time.monotonic() >= self._stale_at:
                 held = self._read_allocations()
@@ -100,8 +100,8 @@ class PodRequests:
 def allocations(
     api: Api, ours: Iterable[Manifest] | None = None, each: PodRequests | None = None
 ) -> Allocations:
-    """Requests of all pods by node, whoever created them. ``ours`` are those of workloads, if
-    known."""
+    """Return what all pods request, by node, including pods that are not Trainyard's. ``ours`` are
+    the pods of workloads, if a watch knows them."""
     each = each or PodRequests()
     parts_by_node: dict[str, list[Allocation]] = defaultdict(list)
     others = {} if ours is None else {"labelSelector": f"!{WORKLOAD}"}

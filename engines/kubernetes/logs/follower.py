@@ -67,9 +67,7 @@ class Follower:
     _ended_at: float = 0.0  # when its container ended, on the monotonic clock; 0 before
     _deleted_at: float = 0.0  # when its pod was deleted
     _is_being_deleted: bool = False  # is its pod being deleted?
-    _last_cursor: str | None = (
-        None  # the cursor after the last chunk; ``None`` if nobody wants the log
-    )
+    _last_cursor: str | None = None  # after the last chunk; ``None`` if nobody wants the log
     _due_at: float = 0.0  # when it needs a stream again
     _failures: int = 0  # streams in a row that brought nothing
     _received: int = 0  # bytes of output since it was last renewed

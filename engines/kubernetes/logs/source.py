@@ -38,7 +38,7 @@ class Superseded(Exception):
 @dataclass
 class LogSource:
     """The log of a ``start`` of a container, which counts from 0. ``is_previous``: a later start
-    has begun. ``opened``: when the node answered (Unix time)."""
+    has begun. ``opened_at``: when the node answered (Unix time)."""
 
     api: Api
     pod: Manifest

@@ -1,7 +1,7 @@
 """Follow the output of every rank: a stream for each growing log, up to a maximum.
 
 A stream ends with its container, so that the last output arrives, too. If there are more logs than
-streams, each keeps its stream for :data:`TURN` seconds; pods that are being deleted come first.
+streams, each keeps its stream for :data:`TURN_SECONDS`; pods that are being deleted come first.
 """
 
 import time

@@ -46,7 +46,7 @@ def may_explain(event: Manifest) -> bool:
 
 
 def object_key(event: Manifest) -> str:
-    """The object the event is about, as named by :func:`keys_of`."""
+    """The object the event is about, as named by :func:`object_keys`."""
     about = event["involvedObject"]
     if about.get("kind") == "PersistentVolumeClaim":
         return f"{about.get('namespace', '')}/{about.get('name', '')}"
@@ -95,8 +95,8 @@ def event_namespace(event: Manifest) -> str:
 
 
 def hide_other_projects(said: str, namespace: str) -> str:
-    """Hide what another project's workload is called: whoever reads a preemption may see its own
-    namespace, and perhaps no other."""
+    """Remove the names of other projects' workloads from a message about a preemption, because its
+    reader may have no right to see other projects than that of ``namespace``."""
 
     def name(match: re.Match[str]) -> str:
         if match["namespace"] == namespace:

@@ -1,4 +1,4 @@
-"""Explain how a container ended, in words and as a reason."""
+"""Describe the end of a container in words, and map it to a reason."""
 
 import re
 import signal

@@ -14,7 +14,7 @@ REPLACED_AFTER = timedelta(seconds=5)  # a pod this much younger than all before
 
 @dataclass(frozen=True)
 class GangView:
-    """``here`` are the pods that are not being deleted, at most one for each of ``size`` ranks."""
+    """``pods`` are those that are not being deleted, at most one for each of ``size`` ranks."""
 
     pods: tuple[PodView, ...]
     size: int

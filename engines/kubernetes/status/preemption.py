@@ -74,7 +74,7 @@ def _from_condition(pod: PodView) -> Preemption | None:
         _describe(said) if PREEMPTED_BY.search(said) or not preempted else f"was preempted: {said}"
     )
     reason = Reason.PREEMPTED if preempted else Reason.NONE
-    at = disruption.get("lastTransitionTime")  # whoever adds the condition may leave the time out
+    at = disruption.get("lastTransitionTime")  # the time is optional
     return Preemption(pod.name, pod.uid, parse_time(at) if at else pod.created, words, reason)
 
 

@@ -59,8 +59,8 @@ class Lookup:
         return snapshot.job_view if snapshot else None
 
     def restore_labels(self, kind: JobKind, before: Manifest) -> bool:
-        """Put back labels that somebody removed from a job of ours: without them nobody would
-        notice that it still runs. ``False`` if the job is gone."""
+        """Put back the labels that somebody removed from the job ``before``. Without them nobody
+        would notice that it still runs. Returns ``False`` if the job is gone."""
         meta = before["metadata"]
         labels = {name: meta["labels"][name] for name in (WORKLOAD, PROJECT)}
         path = kind.path(meta["namespace"], meta["name"])
@@ -72,7 +72,7 @@ class Lookup:
         return True
 
     def running_pod(self, handle: Handle, rank: int) -> PodView:
-        """The pod in which a rank runs. ``EngineRefused`` if it is not running."""
+        """Return the pod in which a rank runs. ``EngineRefused`` if the rank does not run."""
         view = self.job_view(handle)
         pod = view.pods_by_slot.get(view.slots[rank]) if view and rank < len(view.slots) else None
         if pod is None or not pod.is_ready:

@@ -1,12 +1,11 @@
-"""Hand the snapshots of one watch to the next, which mostly follows at once and would otherwise
-judge everything again."""
+"""Hand the snapshots of one watch to the next, which would otherwise judge all workloads again."""
 
 from threading import Timer
 from uuid import UUID
 
 from engines.kubernetes.watch.snapshot import Snapshot
 
-LINGER_SECONDS = 5.0  # seconds it is kept; later another process may watch
+LINGER_SECONDS = 5.0  # seconds that snapshots are kept; later another process may watch
 
 
 class Memory:
@@ -22,7 +21,7 @@ class Memory:
         self._expiry.start()
 
     def take(self) -> dict[UUID, Snapshot]:
-        """Return what was kept, and forget it."""
+        """Return the snapshots, and forget them."""
         if self._expiry is not None:
             self._expiry.cancel()
         snapshots = self._snapshots

@@ -27,9 +27,11 @@ PAGE_SIZE = 500  # objects per page
 
 @dataclass(frozen=True)
 class Collection:
-    """All objects of a kind with our label, of ``only`` one workload if that is set, or those that
-    ``fields`` select. ``kind`` is set for jobs; reading an ``optional`` collection may be
-    forbidden."""
+    """The objects of a path that carry our label, or that ``field_selector`` selects.
+
+    ``workload_id`` limits them to one workload. ``kind`` is set for jobs. We may lack the right to
+    read an ``optional`` collection.
+    """
 
     path: str
     kind: JobKind | None = None
@@ -48,16 +50,16 @@ Change = tuple[Collection, str, Manifest]  # the collection, the type of change,
 
 
 class Changes(SimpleQueue[Change | EngineError | None]):
-    """The queue between the threads of a watch and whoever follows it."""
+    """The queue between the threads of a watch and the thread that iterates over it."""
 
     def wake(self) -> None:
-        """Wake up whoever waits for the next change."""
+        """Wake up the thread that waits for the next change."""
         if self.empty():
             self.put(None)
 
 
 class PagedList:
-    """All objects of a collection, page by page. ``since`` is the resource version of the list."""
+    """Reads a collection page by page. ``resource_version`` is the version of the list."""
 
     def __init__(self, api: Api, collection: Collection) -> None:
         self._api = api
@@ -65,7 +67,7 @@ class PagedList:
         self.resource_version = "0"
 
     def __iter__(self) -> Iterator[Manifest]:
-        """Raises :class:`Gone` if reading takes longer than the server remembers."""
+        """Yield each object. Raises ``Gone`` if this takes longer than the server remembers."""
         token: dict[str, str] = {}
         while True:
             page = self._api.get(
@@ -105,8 +107,8 @@ class Listener(Thread):
 
 
 class ServerProbe(Listener):
-    """Pings the server, because a quiet watch may also mean that it is down, and notices new kinds
-    to watch, which ``others`` reports."""
+    """Pings the server, because a watch is quiet, too, when the server is down. Also notices when
+    the cluster serves other kinds than those that are watched, which ``others`` returns."""
 
     def __init__(self, api: Api, *, changes: Changes, others: Callable[[], bool]) -> None:
         super().__init__(api, "Asking whether the server answers", changes)

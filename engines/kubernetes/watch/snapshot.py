@@ -20,8 +20,9 @@ HEAVY_FIELDS = (
 class Snapshot:
     """The job, pods, pod group and warnings of a workload.
 
-    ``gone`` keeps the last state of deleted pods, for what they say about their end. ``floor`` is
-    the newest resource version among all objects. ``keys`` identify all objects seen so far.
+    ``deleted_pods`` keeps the last state of deleted pods, which tells how they ended. ``floor`` is
+    the newest resource version among all objects, and ``order`` counts the changes at that version.
+    ``keys`` identify all objects seen so far.
     """
 
     kind: JobKind | None = None
@@ -52,7 +53,7 @@ class Snapshot:
 
     @property
     def is_complete(self) -> bool:
-        """Whether nothing up to the newest version is missing."""
+        """Whether it lacks no change up to its newest version."""
         return self.order == COMPLETE
 
     @property
@@ -106,7 +107,7 @@ class Snapshot:
             del self.warnings[next(iter(self.warnings))]
 
     def outdate_view(self) -> None:
-        """Have the snapshot judged again, because long silence is a finding too."""
+        """Have the snapshot judged again without a change, because silence is a finding, too."""
         self._advance_order(0)
 
     def _advance_order(self, newest: int) -> None:
@@ -132,9 +133,11 @@ class Snapshot:
             self._observation = replace(self._observation, sequence=sequence)
 
     def take_over(self, before: "Snapshot") -> None:
-        """Take over from the snapshot before a list what the list does not show. If the objects are
-        unchanged and the gang is not waiting, its judgement is kept as well, since time alone
-        changes nothing."""
+        """Take over what a list does not show from the snapshot ``before`` that list.
+
+        If the objects are unchanged and the gang does not wait, take over the judgment as well,
+        because time alone changes nothing then.
+        """
         self.deleted_pods = {
             name: pod for name, pod in before.deleted_pods.items() if name not in self.pods
         }

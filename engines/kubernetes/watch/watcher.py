@@ -199,8 +199,8 @@ class Watcher:
                 yield uid
 
     def _drain_changes(self, changes: Changes) -> list[UUID]:
-        """Process the queue, waiting briefly for a first change; returns the workloads it is about,
-        each once. Raises the error that ended a thread."""
+        """Process the queue, and wait briefly if it is empty. Returns each workload that changed,
+        once. Raises the error that ended a thread."""
         touched: dict[UUID, None] = {}
         with suppress(Empty):
             change = changes.get(timeout=TICK_SECONDS)
@@ -217,7 +217,7 @@ class Watcher:
         return list(touched)
 
     def take_change(self, collection: Collection, what: str, item: Manifest) -> UUID | None:
-        """Process one change; returns the workload it is about, if any."""
+        """Process one change. Returns the workload that it changes, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
         uid = parse_workload_id(item["metadata"].get("labels") or {})

@@ -12,7 +12,7 @@ from spec.data.storage import S3, Git, Storage
 from spec.values.variable import NamedCredential
 from spec.workload import Role
 
-SSH_KEY = "ssh"  # the key of the Secret, as Run:ai has it
+SSH_KEY = "ssh"  # the key of the Secret, named as in Run:ai
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def probe(asked: Probe | None) -> Manifest:
 def resources(compute: Compute) -> Manifest:
     """Requests and limits. GPUs and extended resources cannot be overcommitted, so both are equal.
 
-    A part of a GPU is not a resource of Kubernetes: ``scheduling.shares`` requests it from KAI.
+    A part of a GPU is not a resource of Kubernetes: ``scheduling.gpu_share`` requests it from KAI.
     """
     whole = {item.resource: item.quantity for item in compute.extended_resources}
     if compute.gpu_devices_request and not compute.shares_gpu:

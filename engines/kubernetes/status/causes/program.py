@@ -59,8 +59,8 @@ def _program_cause(ended: Manifest, title: str, todo: str, said: str) -> Cause:
 
 
 def init_failure_cause(ended: Manifest) -> Cause:
-    """An init container failed; ``ended`` has its ``name`` and exit code. Fetchers are retried up
-    to the backoff limit (see ``hopeless``), others for ever."""
+    """Return the cause when an init container failed, which ``ended`` names. Fetchers are retried
+    up to the backoff limit (see ``hopeless.py``), others for ever."""
     container = ended["name"]
     said = last_line(ended)
     words = f"a rank did not start: {container} exited with code {ended['exitCode']}"
