@@ -184,7 +184,11 @@ def test_no_page_manifest_or_event_shows_the_password(user: User, project: Proje
     launched = launch_with_secrets(workload)
     client = signed_in(user)
     assert launched.registries[0].password == HIDDEN
-    shown = [*mask_secrets(manifests(launched, prefix="t-")), launched, launch_without_secrets(workload)]
+    shown = [
+        *mask_secrets(manifests(launched, prefix="t-")),
+        launched,
+        launch_without_secrets(workload),
+    ]
     preview = render_manifest(plan(draft(project).model_copy(update={"name": "b"}), by=user), user)
     texts = [str(shown), preview, str(workload.__dict__), str(list(workload.events.values()))]
     for page in (f"/workloads/{workload.pk}/", f"/workloads/{workload.pk}/spec/", "/workloads/"):

@@ -53,7 +53,9 @@ def test_the_cause_of_a_wait_is_told_as_after_submission(group: object, words: s
     fit = judge(gang(whole={"nodePools": ["default", "asked"]}), ground(full, group))  # type: ignore[arg-type]
     if "affinity" in words:
         fit = judge(gang(whole={"nodePools": ["asked"]}), ground(full, group))  # type: ignore[arg-type]
-    expected = unschedulable_cause(f"0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 {words}.")
+    expected = unschedulable_cause(
+        f"0/4 nodes are available: 1 Insufficient nvidia.com/gpu, 3 {words}."
+    )
     cause = cause_of(fit)
     assert (cause.kind, cause.title, cause.todo) == (expected.kind, expected.title, expected.todo)
     assert (set(cause.shares), cause.total) == (set(expected.shares), 4)
