@@ -38,7 +38,7 @@ def annotations(launch: Launch) -> dict[str, str]:
 
 
 def parse_workload_id(labels: dict[str, str]) -> UUID | None:
-    """The workload of an object; ``None`` if it only looks like ours."""
+    """Return the id of the workload in an object's labels; ``None`` if they have no valid one."""
     try:
         return UUID(labels[WORKLOAD])
     except (KeyError, ValueError):

@@ -104,7 +104,7 @@ class Bridge:
         return self._half_closes and not events & select.POLLHUP
 
     def _has_buffered_data(self) -> bool:
-        """Whether TLS has buffered bytes: these no longer make the socket readable."""
+        """Whether TLS has buffered bytes, which ``poll`` does not report."""
         wire = self._websocket.sock
         return isinstance(wire, ssl.SSLSocket) and wire.pending() > 0
 

@@ -1,7 +1,7 @@
-"""Find Secrets of other workloads that a spec names: its pods would read their values.
+"""Find Secrets of other workloads that a spec names, whose values its pods would read.
 
-They are told by the form of their names alone. The database does not know all workloads that a
-cluster has, such as those since the backup that it was restored from.
+Only the form of a name tells that a Secret is a workload's. The database may not know all workloads
+of a cluster: after a backup is restored, it lacks those that were submitted later.
 """
 
 import re

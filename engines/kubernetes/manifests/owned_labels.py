@@ -1,5 +1,5 @@
-"""Find labels and annotations that operators and schedulers own: with one of theirs, a pod is taken
-for another job's, gets its traffic, or is scheduled as its spec does not say."""
+"""Find labels and annotations that operators and schedulers own. With one of these, a pod would be
+counted to another job, receive its traffic, or be scheduled in another way than its spec says."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""Which part of the spec a replica has its values from, and which values a manifest leaves out."""
+"""Find the part of the spec that a replica takes its values from, and drop empty values."""
 
 from engines.base import Launch, Manifest
 from spec.workload import Role

@@ -83,7 +83,7 @@ class PodView:
         return self._with_probe(before if before and (was_removed or not now) else now)
 
     def _with_probe(self, ended: Manifest | None) -> Manifest | None:
-        """Adds the failed ``probe`` for which the node ended it, if any."""
+        """Add the ``probe`` that failed, if the node ended the container for it."""
         probe = probes.ending_probe(self.warnings, ended) if ended else ""
         return {**ended, "probe": probe} if ended and probe else ended
 
@@ -98,8 +98,8 @@ class PodView:
 
     @property
     def init_failure(self) -> Manifest | None:
-        """The failed end of an init container, with its name and number of tries; ``None`` if all
-        is well. A sidecar that is ended after the program does not count."""
+        """The failed end of an init container, with its name and number of tries; ``None`` if none
+        failed. A sidecar that the node ends after the program does not count."""
         for one in self.status.get("initContainerStatuses") or []:
             state = one.get("state") or {}
             last = one.get("lastState") or {}

@@ -24,9 +24,9 @@ TABS = "the Nodes tab of the cluster shows what is available."
 def with_never_fits(
     observation: Observation, pods: Iterable[Manifest], nodes: Callable[[], Sequence[NodeInfo]]
 ) -> Observation:
-    """The observation with a cause that says so, if no node will ever fit; otherwise unchanged.
+    """Replace the cause of an observation if no node can ever fit one of its pods.
 
-    It is not judged if ``nodes`` are not those that the scheduler looked at.
+    Returns it unchanged if ``nodes`` are not as many as the scheduler counted.
     """
     before = observation.cause
     if before is None or not before.total:
@@ -67,7 +67,7 @@ def _never_fits_cause(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -
 
 
 def _not_selected_cause(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
-    """The cause if its own selection excludes all nodes, whatever else the scheduler reports."""
+    """Return the cause for a pod whose own selection excludes all nodes."""
     todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
     share = Share(NOT_ASKED_FOR.label, len(nodes))
     title = NOT_ASKED_FOR.title
