@@ -1,4 +1,4 @@
-"""Finds the place that an asset belongs to from the ``meta`` of a request."""
+"""Find the scope that an asset belongs to, from the ``meta`` of a request."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -20,7 +20,7 @@ def _departments(user: User) -> Any:
     ).distinct()
 
 
-#: Among what of a scope the user may name one.
+#: For each scope, the objects that the user may name.
 HOLDERS: dict[AssetScope, Callable[[User], Any]] = {
     AssetScope.CLUSTER: Cluster.objects.visible_to,
     AssetScope.DEPARTMENT: lambda user: _departments(user).select_related("cluster"),
@@ -30,7 +30,7 @@ WIRE_NAMES = {"cluster_id": "clusterId", "department_id": "departmentId", "proje
 
 
 class ScopeIds(Protocol):
-    """What says where something belongs, by a scope and the id that it needs."""
+    """A request's scope, and the id that this scope needs."""
 
     scope: AssetScope
     cluster_id: UUID | None
@@ -41,8 +41,11 @@ class ScopeIds(Protocol):
 def scope_from_meta(
     meta: AssetMetaIn, user: User, *, personal: bool = False
 ) -> tuple[OwningScope | None, list[Issue]]:
-    """The place, or what is wrong with it. The other ids may be given as far as they are true.
-    ``personal``: people may have such an asset for themselves."""
+    """Return the scope in ``meta``, or ``None`` and the issues with it.
+
+    Ids that the scope does not need may be given, but must be right. ``personal`` is whether the
+    kind of asset can be personal.
+    """
     return (
         _personal_scope(meta, user)
         if meta.private and personal
@@ -53,7 +56,8 @@ def scope_from_meta(
 def shared_scope_from(
     meta: ScopeIds, user: User, *, prefix: str = ""
 ) -> tuple[OwningScope | None, list[Issue]]:
-    """The same of what belongs to nobody alone. ``at`` is where the request says it."""
+    """Return the shared scope in ``meta``, or ``None`` and the issues with it. ``prefix`` is the
+    path of ``meta`` in the request."""
     holder: Any = None
     if meta.scope is not AssetScope.TENANT:
         column = f"{meta.scope}_id"

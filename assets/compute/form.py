@@ -116,23 +116,27 @@ def _gpu_request(values: Values) -> Values:
     """Return the request for GPUs. All of a device means whole devices; less, or a limit, means a
     part of one."""
     gpu: Mapping[str, Any] = values.get("gpu", {})
-    asked = gpu.get("request")
-    most = gpu.get("limit")
+    requested_amount = gpu.get("request")
+    limit_amount = gpu.get("limit")
     unit = gpu.get("unit", "")
     devices = {"gpuDevicesRequest": values.get("gpuDevicesRequest", 0)}
-    whole = unit == PERCENT and asked in (None, 100) and most is None
-    if whole or (not devices["gpuDevicesRequest"] and asked is None and most is None):
+    is_whole_device = unit == PERCENT and requested_amount in (None, 100) and limit_amount is None
+    if is_whole_device or (
+        not devices["gpuDevicesRequest"] and requested_amount is None and limit_amount is None
+    ):
         return devices
     if unit == PERCENT:
         return devices | {
             "gpuRequestType": GpuRequestType.PORTION,
-            "gpuPortionRequest": scale_number(100 if asked is None else asked, 0.01),
-            "gpuPortionLimit": scale_number(most, 0.01),
+            "gpuPortionRequest": scale_number(
+                100 if requested_amount is None else requested_amount, 0.01
+            ),
+            "gpuPortionLimit": scale_number(limit_amount, 0.01),
         }
     return devices | {
         "gpuRequestType": GpuRequestType.MEMORY,
-        "gpuMemoryRequest": format_quantity(asked, unit),
-        "gpuMemoryLimit": format_quantity(most, unit),
+        "gpuMemoryRequest": format_quantity(requested_amount, unit),
+        "gpuMemoryLimit": format_quantity(limit_amount, unit),
     }
 
 
@@ -176,11 +180,11 @@ def initial_values(resource: ComputeResource) -> Values:
     """Return the fields of an existing compute resource. Both memory amounts share one unit."""
     spec = drop_invalid_parts(Compute, resource.spec_json)
     memory, unit = split_quantity(spec.cpu_memory_request)
-    most, most_unit = split_quantity(spec.cpu_memory_limit)
-    if most is not None and most_unit != unit:
+    memory_limit, limit_unit = split_quantity(spec.cpu_memory_limit)
+    if memory_limit is not None and limit_unit != unit:
         memory = to_bytes(spec.cpu_memory_request) / 1_000_000
         unit = "M"
-        most = to_bytes(spec.cpu_memory_limit or "") / 1_000_000
+        memory_limit = to_bytes(spec.cpu_memory_limit or "") / 1_000_000
     values = {
         "gpuDevicesRequest": spec.gpu_devices_request,
         "gpu.request": 100,
@@ -190,7 +194,7 @@ def initial_values(resource: ComputeResource) -> Values:
         "cpu.limit": spec.cpu_core_limit,
         "memory.request": without_decimals(memory),
         "memory.unit": unit,
-        "memory.limit": without_decimals(most),
+        "memory.limit": without_decimals(memory_limit),
         "largeShmRequest": spec.large_shm_request,
         "extendedResources": as_mapping(resource.spec_json).get("extendedResources", []),
     }
@@ -198,8 +202,8 @@ def initial_values(resource: ComputeResource) -> Values:
         values["gpu.request"] = without_decimals(scale_number(spec.gpu_portion_request, 100))
         values["gpu.limit"] = without_decimals(scale_number(spec.gpu_portion_limit, 100))
     elif spec.gpu_request_type is GpuRequestType.MEMORY:
-        asked, unit = split_quantity(spec.gpu_memory_request)
-        values |= {"gpu.request": without_decimals(asked), "gpu.unit": unit}
+        gpu_amount, unit = split_quantity(spec.gpu_memory_request)
+        values |= {"gpu.request": without_decimals(gpu_amount), "gpu.unit": unit}
         values["gpu.limit"] = without_decimals(_amount_in_unit(spec.gpu_memory_limit, unit))
     document: Values = {}
     for path, value in values.items():

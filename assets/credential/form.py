@@ -1,4 +1,4 @@
-"""The credential form: what kind it is, and the values of each kind, which never come back."""
+"""The credential form: its type, and the values of each type. Stored values are never shown."""
 
 from collections.abc import Collection, Mapping
 from typing import Any
@@ -135,18 +135,18 @@ class CredentialForm(AssetForm):
 
     @property
     def kind(self) -> CredentialKind | None:
-        given = self.values.get("kind")
-        return CredentialKind(given) if given in list(CredentialKind) else None
+        value = self.values.get("kind")
+        return CredentialKind(value) if value in list(CredentialKind) else None
 
     @property
     def entered(self) -> dict[str, str]:
-        """By key, those that are."""
-        given = as_mapping(self.values.get(VALUES))
+        """The entered values by key."""
+        value = as_mapping(self.values.get(VALUES))
         if self.kind is CredentialKind.GENERIC:
             return dict(self._named_pairs)
         of_kind = KEYS[self.kind] if self.kind else ()
         end = "\n" if self.kind is CredentialKind.SSH_KEY else ""  # without it ssh reads no key
-        return {key: f"{given[key]}{end}" for key in of_kind if given.get(key)}
+        return {key: f"{value[key]}{end}" for key in of_kind if value.get(key)}
 
     @property
     def _named_pairs(self) -> list[tuple[str, str]]:
@@ -159,15 +159,15 @@ class CredentialForm(AssetForm):
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """A generic secret keeps its keys where no new ones are entered."""
-        whole = super().document(without=without)
-        whole.pop(VALUES, None)  # rows of a list come with every document
+        document = super().document(without=without)
+        document.pop(VALUES, None)  # rows of a list come with every document
         keys: list[str] = []
-        if self.kind is CredentialKind.GENERIC and not whole.get("existingSecret"):
+        if self.kind is CredentialKind.GENERIC and not document.get("existingSecret"):
             keys = [key for key, _ in self._named_pairs] or list(self.initial.get("keys") or ())
-        whole["existingSecret"] = whole.get("existingSecret") or None
+        document["existingSecret"] = document.get("existingSecret") or None
         for key, kind in KIND_OF_FIELD.items():  # what the fields of other kinds hold is no part
-            whole[key] = (self.kind is kind and whole.get(key)) or None
-        return whole | {"keys": keys}
+            document[key] = (self.kind is kind and document.get(key)) or None
+        return document | {"keys": keys}
 
     def columns(self) -> dict[str, Any]:
         return {"entered": self.entered}
@@ -178,5 +178,6 @@ def blank_values() -> Values:
 
 
 def initial_values(credential: Credential) -> dict[str, Any]:
-    """A copy begins without values: they are of the credential that has them."""
+    """Return the fields of an existing credential, without its values. A copy begins without
+    values, too."""
     return {key: value for key, value in as_mapping(credential.spec_json).items() if value}

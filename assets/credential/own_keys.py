@@ -1,4 +1,4 @@
-"""Whose SSH key is used on clusters where jobs run under people's own names."""
+"""The SSH keys of people on clusters where jobs run under their own names."""
 
 from collections.abc import Iterator
 
@@ -17,8 +17,8 @@ NO_SUBMITTER = "nobody is known any more who submitted it, and its job runs unde
 
 
 def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
-    """Why someone cannot enter another person's workload; empty if they can. It would be under that
-    person's name."""
+    """Return why ``by`` cannot enter another person's workload; empty if they can. They would enter
+    it under that person's name."""
     if owner == by.pk or not cluster.definition.login_name(cluster, by.username):
         return ""
     return (
@@ -29,12 +29,12 @@ def why_not_entered(cluster: Cluster, owner: Person, by: User) -> str:
 
 def missing_key_problems(cluster: Cluster, person: User) -> Iterator[Problem]:
     """Yield a problem if the person lacks a key for this cluster."""
-    if why := missing_key_text(cluster, person.pk):
-        yield Problem(("project",), why)
+    if message := missing_key_text(cluster, person.pk):
+        yield Problem(("project",), message)
 
 
 def missing_key_text(cluster: Cluster, person: Person) -> str:
-    """Which key is missing, and how to add it; empty if none is needed or it exists."""
+    """Return which key is missing, and how to add it; empty if none is needed or it exists."""
     if not cluster.definition.login_name(cluster, "anyone"):
         return ""
     user = _find_user(person)
@@ -68,8 +68,10 @@ def _find_user(person: Person) -> User | None:
 
 def _key_values(cluster: Cluster, person: Person) -> QuerySet[SecretValue]:
     kind = CredentialKind.SSH_KEY.value
-    own = Credential.objects.filter(owner_id=person, name=key_name(cluster), spec_json__kind=kind)
-    return SecretValue.objects.filter(credential__in=own, key=KEY)
+    credentials = Credential.objects.filter(
+        owner_id=person, name=key_name(cluster), spec_json__kind=kind
+    )
+    return SecretValue.objects.filter(credential__in=credentials, key=KEY)
 
 
 def private_key(cluster: Cluster, person: Person) -> str:

@@ -1,7 +1,7 @@
-"""Who may go into a running workload: terminals, programs, forwarded ports and tools all ask here.
+"""Decide who may enter a running workload: by terminals, programs, forwarded ports and tools.
 
-Inside, the values that a workload started with can be read. So while it uses credentials that
-belong to its author alone, it is closed to everyone else, administrators included.
+Inside a workload, people can read the values that it started with. While it uses personal
+credentials of its author, it is therefore closed to everyone else, administrators included.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,35 +33,43 @@ class EnterableWorkload(Protocol):
 
 
 def why_kept_out(workload: EnterableWorkload, user: User) -> str:
-    """Why ``user`` may not go in, whatever else they may do with the workload; empty where nothing
-    keeps them out."""
+    """Return why ``user`` may not enter the workload, whatever else they may do with it; empty if
+    they may."""
     is_author = workload.created_by_id == user.pk
     if (is_author and access.may_with_own(user, READ_ASSETS)) or not is_private(workload):
         return ""
     if is_author:
         return access.missing_permission_text(READ_ASSETS, user)
     author: User | None = workload.created_by
-    whose = f"belong to {author} alone" if author else "belonged to a user who no longer exists"
-    ask = f"Ask {author}, or copy" if author else "Copy"
+    ownership_text = (
+        f"belong to {author} alone" if author else "belonged to a user who no longer exists"
+    )
+    advice = f"Ask {author}, or copy" if author else "Copy"
     return (
-        f"{workload.name} uses credentials that {whose}, and whoever is inside could read their "
-        f"values. {ask} the workload and choose credentials of the project."
+        f"{workload.name} uses credentials that {ownership_text}, "
+        "and whoever is inside could read their "
+        f"values. {advice} the workload and choose credentials of the project."
     )
 
 
 def is_private(workload: EnterableWorkload) -> bool:
-    """Whether it uses credentials of its author's own. They go with their owner's account: of an
-    author without one, a credential that no longer exists counts as such."""
+    """Whether the workload uses personal credentials of its author.
+
+    They are deleted with their owner's account. If the author has no account any more, a credential
+    that no longer exists therefore counts as personal.
+    """
     links = workload.assets.filter(kind=CREDENTIAL.slug)
-    used = set(links.values_list("asset_id", flat=True))
+    credential_ids = set(links.values_list("asset_id", flat=True))
     if workload.created_by_id is None:
-        return Credential.objects.shared().filter(pk__in=used).count() < len(used)
-    return _has_personal(used)
+        return Credential.objects.shared().filter(pk__in=credential_ids).count() < len(
+            credential_ids
+        )
+    return _has_personal(credential_ids)
 
 
 def tool_warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[Problem]:
-    """Which of its tools are not open to whom they name, or open to anyone, in a workload that uses
-    credentials of its author's own."""
+    """Yield a warning for each tool of a workload with personal credentials that is open to anyone,
+    or closed to people whom it names."""
     tools = [
         (tool, tool.connection.connection_type in UNGUARDED)
         for tool in tools_of(spec)
@@ -70,16 +78,16 @@ def tool_warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[P
     if not tools or not _has_personal({pk for _, kind, pk in assets if kind == CREDENTIAL.slug}):
         return
     for tool, is_unguarded in tools:
-        place = parse_path(tool.field)
+        path = parse_path(tool.field)
         name = tool.connection.name
         if is_unguarded:
             text = (
                 f"{name} is open to whoever reaches its port, and the workload uses {PERSONAL_TEXT}"
             )
-            yield Problem((*place, "connectionType"), text)
+            yield Problem((*path, "connectionType"), text)
         else:
             text = f"{name} is open to its author alone, because the workload uses {PERSONAL_TEXT}"
-            yield Problem((*place, "authorizationType"), text)
+            yield Problem((*path, "authorizationType"), text)
 
 
 def _has_personal(credentials: set[UUID]) -> bool:

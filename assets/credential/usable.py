@@ -1,4 +1,4 @@
-"""Which credentials can be used in a project, found by their ids or names."""
+"""Find the credentials that can be used in a project, by their ids or names."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ def usable_credentials(project: Project | None, user: User) -> ScopedQuerySet[Cr
 
 
 def fault_of(credential: Credential) -> str:
-    """Why a credential is no longer valid; empty if it is."""
+    """Return why a credential is no longer valid; empty if it is valid."""
     return CREDENTIAL.fault_of(credential)
 
 
@@ -52,7 +52,7 @@ def type_label(credential: Credential) -> str:
 
 
 def reason_unfit(credential: Credential, fetched: str, address: str) -> str:
-    """Why it cannot open the address that data is fetched from; empty if it can."""
+    """Return why a credential cannot open the address of fetched data; empty if it can."""
     needed = credential_kind_for(fetched, address)
     if credential.spec.kind is needed:
         return ""
@@ -63,12 +63,12 @@ def reason_unfit(credential: Credential, fetched: str, address: str) -> str:
 
 
 def credentials_of_kinds(
-    fetched: Collection[CredentialKind], rows: ScopedQuerySet[Credential]
+    kinds: Collection[CredentialKind], rows: ScopedQuerySet[Credential]
 ) -> list[Credential]:
-    """Return the valid ones of some kinds, by name, and of equal names the nearest first."""
-    rows = rows.filter(spec_json__kind__in=[kind.value for kind in fetched])
-    placed = rows.select_related("cluster", "department", "project").order_by("name", "pk")
-    return nearest_first(row for row in placed if not fault_of(row))
+    """Return the valid credentials of some kinds by name. Of equal names the nearest is first."""
+    rows = rows.filter(spec_json__kind__in=[kind.value for kind in kinds])
+    ordered_rows = rows.select_related("cluster", "department", "project").order_by("name", "pk")
+    return nearest_first(row for row in ordered_rows if not fault_of(row))
 
 
 def nearest_first(rows: Iterable[Credential]) -> list[Credential]:
@@ -103,33 +103,33 @@ def is_of_another_person(pk: object, user: User) -> bool:
 
 @dataclass(frozen=True)
 class UsableCredentials:
-    """The usable ones of several named credentials, the nearest first, read in one query."""
+    """Those of several named credentials that can be used, the nearest first, read in one query."""
 
     rows: list[Credential]
     user: User
 
     @classmethod
     def load(
-        cls, named: Iterable[CredentialReference], project: Project | None, user: User
+        cls, references: Iterable[CredentialReference], project: Project | None, user: User
     ) -> Self:
-        named = list(named)
-        ids = parse_uuids([str(it.get("assetId")) for it in named if it.get("assetId")])
-        names = {str(it.get("name") or "") for it in named} - {""}
+        references = list(references)
+        ids = parse_uuids([str(it.get("assetId")) for it in references if it.get("assetId")])
+        names = {str(it.get("name") or "") for it in references} - {""}
         if not (ids or names):
             return cls([], user)
         rows = usable_credentials(project, user).select_related("cluster", "department", "project")
-        them = rows.filter(Q(pk__in=ids) | Q(name__in=names))
-        return cls(sorted(them, key=distance), user)
+        matches = rows.filter(Q(pk__in=ids) | Q(name__in=names))
+        return cls(sorted(matches, key=distance), user)
 
     def is_of_another_person(self, named: CredentialReference) -> bool:
         """Whether the credential that is named by id is another person's own."""
         return is_of_another_person(named.get("assetId"), self.user)
 
-    def find(self, named: CredentialReference) -> Credential | None:
+    def find(self, reference: CredentialReference) -> Credential | None:
         """Return the named credential, by its id if there is one. ``None`` if it is not usable or
         no longer valid."""
-        pk = str(named.get("assetId") or "")
-        name = str(named.get("name") or "")
-        rows = [it for it in self.rows if it.owner_id] if named.get("own") else self.rows
-        them = (it for it in rows if (str(it.pk) == pk if pk else it.name == name))
-        return next((it for it in them if not fault_of(it)), None)
+        pk = str(reference.get("assetId") or "")
+        name = str(reference.get("name") or "")
+        rows = [it for it in self.rows if it.owner_id] if reference.get("own") else self.rows
+        matches = (it for it in rows if (str(it.pk) == pk if pk else it.name == name))
+        return next((it for it in matches if not fault_of(it)), None)

@@ -47,15 +47,15 @@ def _wire_type(kind: CredentialKind, path: str, one: str) -> WireType:
     wire |= {key: (word,) for word, key in keys.items()}
 
     def read(spec: Document, asset: Any) -> AssetInput:
-        wrong = _unknown_key_problems(spec, {*keys, *plain, NUMBER})
+        problems = _unknown_key_problems(spec, {*keys, *plain, NUMBER})
         values = {key: spec[word] for word, key in keys.items() if word in spec}
-        wrong += [
+        problems += [
             Problem(wire[key], WORDS["string_type"])
             for key, value in values.items()
             if not isinstance(value, str)
         ]
         document = {field: spec[word] for word, field in plain.items() if word in spec}
-        return _credential_input({"kind": kind.value, **document}, values, wrong, request_path)
+        return _credential_input({"kind": kind.value, **document}, values, problems, request_path)
 
     def request_path(path: Path) -> Path:
         step = path[-1:] if path[:1] == (VALUES,) else path[:1]
@@ -103,22 +103,22 @@ def _read_pairs(spec: Document, asset: Any) -> AssetInput:
     With the key ``ssh`` it is an SSH key, which may also have ``known_hosts``; those are not
     secret.
     """
-    wrong = _unknown_key_problems(spec, {PAIRS, EXISTING, NUMBER})
+    problems = _unknown_key_problems(spec, {PAIRS, EXISTING, NUMBER})
     keys = list[Any]()
     values = dict[str, str]()
-    given = spec.get(PAIRS, [])
-    if not isinstance(given, list):
-        given = []
-        wrong = [*wrong, Problem((PAIRS,), "must be a list")]
-    for number, pair in enumerate(given):
-        at = (PAIRS, number)
+    pairs = spec.get(PAIRS, [])
+    if not isinstance(pairs, list):
+        pairs = []
+        problems = [*problems, Problem((PAIRS,), "must be a list")]
+    for number, pair in enumerate(pairs):
+        pair_path = (PAIRS, number)
         item = as_mapping(pair)
-        wrong += _unknown_key_problems(item, {"key", "value"}, at)
+        problems += _unknown_key_problems(item, {"key", "value"}, pair_path)
         key = item.get("key")
         value = item.get("value")
         if not isinstance(key, str) or not isinstance(value, str | None):
             step = "value" if isinstance(key, str) else "key"
-            wrong.append(Problem((*at, step), WORDS["string_type"]))
+            problems.append(Problem((*pair_path, step), WORDS["string_type"]))
         keys.append(key if isinstance(key, str) else f"key-{number}")
         if value and isinstance(value, str):
             values[keys[-1]] = value
@@ -127,16 +127,16 @@ def _read_pairs(spec: Document, asset: Any) -> AssetInput:
     if kind is CredentialKind.GENERIC:
         document["keys"] = keys
     else:
-        kept = (
+        known_hosts = (
             as_mapping(asset.spec_json).get("knownHosts") if asset and KNOWN_HOSTS in keys else None
         )
-        document["knownHosts"] = values.pop(KNOWN_HOSTS, kept)
+        document["knownHosts"] = values.pop(KNOWN_HOSTS, known_hosts)
         values = {key: f"{value.rstrip()}\n" for key, value in values.items()}
     if EXISTING in spec:
         document["existingSecret"] = spec[EXISTING]
 
     return _credential_input(
-        document, values, wrong, partial(_pairs_request_path, keys), pairs=bool(keys)
+        document, values, problems, partial(_pairs_request_path, keys), pairs=bool(keys)
     )
 
 
@@ -157,33 +157,37 @@ def _pairs_request_path(keys: list[Any], at: Path) -> Path:
 def _kind_of_keys(keys: list[Any], asset: Any) -> CredentialKind:
     """Return the kind that the keys mean. A generic secret that has ``known_hosts`` among its own
     keys stays generic."""
-    now = asset and CredentialKind(as_mapping(asset.spec_json).get("kind", CredentialKind.GENERIC))
-    if now and not keys:
-        return now
-    by_ssh = ["ssh"] if now is CredentialKind.GENERIC else ["ssh", KNOWN_HOSTS]
-    is_ssh = "ssh" in keys and len(keys) == len(set(keys)) and set(keys) <= set(by_ssh)
+    current_kind = asset and CredentialKind(
+        as_mapping(asset.spec_json).get("kind", CredentialKind.GENERIC)
+    )
+    if current_kind and not keys:
+        return current_kind
+    ssh_keys = ["ssh"] if current_kind is CredentialKind.GENERIC else ["ssh", KNOWN_HOSTS]
+    is_ssh = "ssh" in keys and len(keys) == len(set(keys)) and set(keys) <= set(ssh_keys)
     return CredentialKind.SSH_KEY if is_ssh else CredentialKind.GENERIC
 
 
 def _credential_input(
     document: Document,
     values: dict[str, Any],
-    wrong: list[Problem],
+    problems: list[Problem],
     request_path: Callable[[Path], Path],
     *,
     pairs: bool = False,
 ) -> AssetInput:
     if document.get("existingSecret") and (values or pairs):
-        wrong = [*wrong, Problem((EXISTING,), NOT_BOTH)]
+        problems = [*problems, Problem((EXISTING,), NOT_BOTH)]
     entered = {key: value for key, value in values.items() if isinstance(value, str)}
-    return AssetInput(document, {"entered": entered}, tuple(wrong), request_path)
+    return AssetInput(document, {"entered": entered}, tuple(problems), request_path)
 
 
-def _unknown_key_problems(document: Document, words: set[str], at: Path = ()) -> list[Problem]:
+def _unknown_key_problems(
+    document: Document, known_keys: set[str], parent: Path = ()
+) -> list[Problem]:
     return [
-        Problem((*at, key), WORDS["extra_forbidden"], "unknown")
+        Problem((*parent, key), WORDS["extra_forbidden"], "unknown")
         for key in document
-        if key not in words
+        if key not in known_keys
     ]
 
 

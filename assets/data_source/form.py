@@ -240,9 +240,9 @@ class DataSourceForm(AssetForm):
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """Return the document, without the fields of other kinds."""
-        whole = super().document(without=without)
-        kind = str(whole.get("kind", ""))
-        item = {key: value for key, value in whole.get(kind, {}).items() if value != ""}
+        document = super().document(without=without)
+        kind = str(document.get("kind", ""))
+        item = {key: value for key, value in document.get(kind, {}).items() if value != ""}
         if kind == SourceKind.PVC:
             item = _claim_values(item)
         if not (item.get("secretRef") or {}).get("name"):
@@ -250,9 +250,12 @@ class DataSourceForm(AssetForm):
         if kind == SourceKind.CONFIG_MAP:
             item = files.pack(item)
         if kind in OPENED_BY:
-            chosen = str((item.pop("credential", None) or {}).get("assetId") or "")
-            if chosen:
-                item["credential"] = {"assetId": chosen, "name": self._names.get(chosen, "")}
+            credential_id = str((item.pop("credential", None) or {}).get("assetId") or "")
+            if credential_id:
+                item["credential"] = {
+                    "assetId": credential_id,
+                    "name": self._names.get(credential_id, ""),
+                }
         return {"kind": kind, kind: item}
 
 

@@ -77,15 +77,18 @@ class DataSourceAssetKind(AssetKind[DataSource]):
             yield Problem(path, problem)
 
     def issues(self, assets: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:
-        placed = [
+        sources_with_clusters = [
             (source, spec, home)
             for source in assets
             if (home := cluster or source.cluster) and (spec := source.readable_spec)
         ]
-        named = {spec.credential.asset_id for _, spec, _ in placed if spec.credential}
-        credentials = Credential.objects.shared().in_bulk(named) if named else {}
+        credential_ids = {
+            spec.credential.asset_id for _, spec, _ in sources_with_clusters if spec.credential
+        }
+        credentials = Credential.objects.shared().in_bulk(credential_ids) if credential_ids else {}
         issues = {
-            source.pk: _issue(source, spec, home, credentials) for source, spec, home in placed
+            source.pk: _issue(source, spec, home, credentials)
+            for source, spec, home in sources_with_clusters
         }
         return {pk: issue for pk, issue in issues.items() if issue}
 

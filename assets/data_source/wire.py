@@ -85,13 +85,13 @@ def _unmentioned_fields(source: SourceKind, asset: Any, item: Document) -> Docum
 
 def _schema(source: SourceKind) -> Document:
     """Return the schema of a type, in Run:ai's words."""
-    whole = schema_of(PART_OF[source])
-    own = {key: value for key, value in whole["properties"].items() if key != "name"}
-    words = {
+    schema = schema_of(PART_OF[source])
+    properties = {key: value for key, value in schema["properties"].items() if key != "name"}
+    credential_properties = {
         word: {"type": "string", "format": "uuid", "description": DESCRIPTIONS[word]}
         for word in CREDENTIAL_WORDS.get(source, ())
     }
-    return whole | {"properties": own | words}
+    return schema | {"properties": properties | credential_properties}
 
 
 WIRE = AssetWire(

@@ -187,20 +187,22 @@ class EnvironmentForm(AssetForm):
             self._hide_unavailable(item)
 
     def _read_url_support(self, scope: OwningScope | None) -> None:
-        """Whether tools have external URLs. Where the asset will be may yet be chosen: they are
-        offered as long as one cluster has them."""
+        """Note whether tools can have external URLs, and why not. While the cluster can still be
+        chosen, they are offered if one of the clusters has them."""
         reasons: dict[UUID, str] = {}
         for cluster in self.clusters:
             reason = why_withheld(cluster, tools.EXTERNAL_URL_OPTION)
             reasons[cluster.pk] = f"on {cluster.name}, {reason}" if reason else ""
         self.offers_urls = not reasons or "" in reasons.values()
-        chosen = scope.cluster.pk if scope and scope.cluster else None
-        possible = [reasons[chosen]] if chosen in reasons else reasons.values()
-        self.why_no_urls = next(filter(None, possible), "")
+        chosen_cluster = scope.cluster.pk if scope and scope.cluster else None
+        relevant_reasons = (
+            [reasons[chosen_cluster]] if chosen_cluster in reasons else reasons.values()
+        )
+        self.why_no_urls = next(filter(None, relevant_reasons), "")
 
     def _hide_unavailable(self, item: ShownItem) -> None:
-        """Where nobody has them, but for a tool that has one; and what is not asked of a tool that
-        is elsewhere."""
+        """Remove the option of an external URL if no cluster has it and the tool has none yet, and
+        hide the cells that an external tool does not have."""
         tools.hide_served_cells(item)
         cell = item.by_slug["connection_type"]
         url = ConnectionType.EXTERNAL_URL.value
@@ -219,22 +221,23 @@ class EnvironmentForm(AssetForm):
 
     @property
     def open_sections(self) -> dict[str, bool]:
-        """Which folded parts hold something, or something wrong, and so are shown."""
-        given = self.initial
-        wrong = set(self.errors)
+        """Whether each folded section is open, because it has values or errors."""
+        initial = self.initial
+        fields_with_errors = set(self.errors)
         keys = {"command", "args", "workingDir", "createHomeDir", "stdin"}
         return {
-            "architecture": bool(wrong & {field.name for field in IMAGE[1:]}),
+            "architecture": bool(fields_with_errors & {field.name for field in IMAGE[1:]}),
             "tools": bool(self["tools"].items),
             "runtime": bool(self["variables"].items)
-            or bool(keys & set(given) or wrong & {field.name for field in RUNTIME}),
-            "readiness": bool(nested.get(given, HTTP_GET))
-            or bool(wrong & {field.name for field in READINESS}),
-            "security": "security" in given or bool(wrong & {field.name for field in SECURITY}),
+            or bool(keys & set(initial) or fields_with_errors & {field.name for field in RUNTIME}),
+            "readiness": bool(nested.get(initial, HTTP_GET))
+            or bool(fields_with_errors & {field.name for field in READINESS}),
+            "security": "security" in initial
+            or bool(fields_with_errors & {field.name for field in SECURITY}),
         }
 
     def document(self, *, without: Collection[str] = ()) -> Values:
-        """An image that is not given is an empty one, of which the spec says what it should be."""
+        """Return the document. A missing image becomes an empty one, which the spec reports."""
         return {"image": ""} | super().document(without=without)
 
     def columns(self) -> dict[str, Any]:
@@ -246,7 +249,7 @@ class EnvironmentForm(AssetForm):
 
 
 def initial_values(environment: Environment) -> Values:
-    """The fields of an environment that exists."""
+    """Return the fields of an existing environment."""
     return as_mapping(drop_unknown_fields(spec.Environment, environment.spec_json)) | {
         "architecture": DISTRIBUTED if environment.distributed else "standard",
         "framework": environment.framework,

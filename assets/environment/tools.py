@@ -113,9 +113,11 @@ def tool_text(item: Values) -> str:
     if item.get("toolType") in EXTERNAL_TOOLS:
         return f"{EXTERNAL_TOOLS[item['toolType']]}, {cells['external_url']}"
     port = f"port {cells['container_port']}"
-    reached = dict(CONNECTIONS).get(cells["connection_type"], "")
-    who = dict(ACCESS).get(cells["access"] or "", "")
-    return ", ".join(part for part in (reached, port, who, *map(str, cells["who"])) if part)
+    connection_text = dict(CONNECTIONS).get(cells["connection_type"], "")
+    access_text = dict(ACCESS).get(cells["access"] or "", "")
+    return ", ".join(
+        part for part in (connection_text, port, access_text, *map(str, cells["who"])) if part
+    )
 
 
 REPACK = Repack(unpack, pack)

@@ -42,9 +42,9 @@ def pack(cells: Values) -> Values:
     unset = cells.pop(UNSET, False)
     chosen = cells.pop(CHOSEN, {})
     if source in KEYED_SOURCES:
-        same = source == "credential" and chosen.get("name", "") == value
-        of = {**(chosen if same else {}), "name": value, "key": key}
-        return {**cells, "name": name, source: of}
+        is_same_credential = source == "credential" and chosen.get("name", "") == value
+        reference = {**(chosen if is_same_credential else {}), "name": value, "key": key}
+        return {**cells, "name": name, source: reference}
     if source == "podFieldRef":
         return {**cells, "name": name, source: {"path": value}}
     if unset and not value:
@@ -55,19 +55,23 @@ def pack(cells: Values) -> Values:
 
 def unpack(item: Values) -> Values:
     """Convert a variable to the cells of a form."""
-    whole = {key: value for key, value in item.items() if key not in dict(SOURCES)}
+    other_cells = {key: value for key, value in item.items() if key not in dict(SOURCES)}
     for source in KEYED_SOURCES:
-        if isinstance(of := item.get(source), dict):
-            chosen = {CHOSEN: {**of, "key": None}} if of.get("assetId") else {}
-            where = {"source": source, "value": of.get("name"), "key": of.get("key")}
-            return {**whole, **chosen, **where}
-    if isinstance(of := item.get("podFieldRef"), dict):
-        return {**whole, "source": "podFieldRef", "value": of.get("path")}
+        if isinstance(reference := item.get(source), dict):
+            chosen = {CHOSEN: {**reference, "key": None}} if reference.get("assetId") else {}
+            source_cells = {
+                "source": source,
+                "value": reference.get("name"),
+                "key": reference.get("key"),
+            }
+            return {**other_cells, **chosen, **source_cells}
+    if isinstance(reference := item.get("podFieldRef"), dict):
+        return {**other_cells, "source": "podFieldRef", "value": reference.get("path")}
     value = item.get("value")
     if value and value != MASK and looks_secret(str(item.get("name", ""))):
-        return {**whole, "source": VALUE, "value": MASK, KEPT: value}
+        return {**other_cells, "source": VALUE, "value": MASK, KEPT: value}
     absent = value is None and item.get("name")
-    return {**whole, "source": VALUE} | ({UNSET: True} if absent else {})
+    return {**other_cells, "source": VALUE} | ({UNSET: True} if absent else {})
 
 
 REPACK = Repack(unpack, pack)

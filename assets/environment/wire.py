@@ -143,16 +143,22 @@ def _write_tool(item: Mapping[str, Any]) -> Document:
 
 def _schema() -> Document:
     """Return the schema, with permissions next to the image and tools nested as in Run:ai."""
-    whole = schema_of(Environment)
-    tool = schema_of(ToolConnection)["properties"]
-    own = {key: value for key, value in whole["properties"].items() if key != "security"}
-    inner = {key: tool[key] for key in SHARED_FIELDS}
+    schema = schema_of(Environment)
+    tool_properties = schema_of(ToolConnection)["properties"]
+    properties = {key: value for key, value in schema["properties"].items() if key != "security"}
+    inner = {key: tool_properties[key] for key in SHARED_FIELDS}
     for ours, (part, flag) in NESTED.items():
-        properties = {flag: _flag_schema(f"Whether {ours} is given"), ours: tool[ours]}
-        inner[part] = _object_schema(DESCRIPTIONS[ours], properties)
-    outside = {"toolType": tool["toolType"], "externalUrl": tool["externalUrl"]}
+        nested_properties = {
+            flag: _flag_schema(f"Whether {ours} is given"),
+            ours: tool_properties[ours],
+        }
+        inner[part] = _object_schema(DESCRIPTIONS[ours], nested_properties)
+    outside = {
+        "toolType": tool_properties["toolType"],
+        "externalUrl": tool_properties["externalUrl"],
+    }
     outer = {
-        "name": tool["name"],
+        "name": tool_properties["name"],
         IS_EXTERNAL: _flag_schema(
             "Whether the tool runs outside the pods, such as Weights & Biases"
         ),
@@ -168,7 +174,7 @@ def _schema() -> Document:
     }
     override = _flag_schema("Whether a workspace may choose user and group itself")
     rights = schema_of(Security)["properties"]
-    return whole | {"properties": own | rights | {TOOLS: tools, OVERRIDE: override}}
+    return schema | {"properties": properties | rights | {TOOLS: tools, OVERRIDE: override}}
 
 
 def _flag_schema(description: str) -> Document:

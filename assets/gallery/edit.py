@@ -1,4 +1,4 @@
-"""Making, changing and copying assets. One form each, in the drawer or as a page."""
+"""The forms that create, change and copy assets, in the drawer or as pages."""
 
 from typing import Any
 from uuid import UUID
@@ -25,7 +25,8 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @form_methods
 @login_required
 def create(request: Request, kind: AssetKind[A]) -> HttpResponse:
-    """A new asset. The query may say ``project``, ``slot`` (who asked) and ``next``."""
+    """Create an asset. The query may have ``project``, ``next``, and ``slot``: the input that the
+    new asset is for."""
     initial = kind.blank_values() | {"cluster": request.GET.get("cluster", "")}
     form = _form(request, kind, initial, scope=_requested_scope(request, kind))
     if request.method == "POST" and form.is_valid():
@@ -82,7 +83,7 @@ def edit(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 @form_methods
 @login_required
 def copy(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
-    """The form of a new asset, filled with another one's values."""
+    """Create an asset from a form that starts with the values of another asset."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     initial = _initial_values(kind, asset) | {"name": services.free_name(kind, asset)}
     scope = OwningScope.from_asset(asset)
@@ -128,7 +129,8 @@ def _initial_values(kind: AssetKind[A], asset: A) -> dict[str, Any]:
 
 
 def _requested_scope(request: Request, kind: AssetKind[A]) -> OwningScope | None:
-    """The person, or the project, that the query names; else the only project there is."""
+    """Return the scope that the query names: the user or a project; else the only project that the
+    user sees."""
     if kind.may_be_personal and request.GET.get("scope") == ME:
         return OwningScope(owner=request.user)
     projects = Project.objects.visible_to(request.user).for_list()
@@ -163,6 +165,6 @@ def _page(
 
 
 def _respond_with_asset(request: Request, kind: AssetKind[A], asset: A) -> HttpResponse:
-    """Tell the page that asked which asset it got, with htmx and without."""
+    """Tell the page that requested the asset which one was created, with htmx and without."""
     messages.success(request, f"The {kind.noun} {asset.name} was created.")
     return respond_with_created(request, kind.slug, asset.pk, kind.address("detail", asset.pk))

@@ -24,7 +24,7 @@ MOST_USERS = 20
 @require_safe
 @login_required
 def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
-    """One asset: in the drawer from the gallery, a page by its address."""
+    """Show one asset: in the drawer from the gallery, or as a page."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     (card,) = asset_cards(kind, [asset])
     is_editable = kind.rows.editable_by(request.user).filter(pk=pk).exists()
@@ -61,7 +61,8 @@ def detail(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def delete(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
-    """Ask (GET), then delete (POST). In use: who uses it, and 422."""
+    """Ask for confirmation (GET), or delete (POST). Answers 422 with the holders if something uses
+    the asset."""
     asset = get_object_or_404(kind.visible_to(request.user), pk=pk)
     services.check_editable(kind, asset, request.user, "assets.delete")
     return deletion_page(

@@ -20,7 +20,7 @@ from spec.problems.errors import SpecError
 @require_safe
 @login_required
 def listing(request: Request, kind: AssetKind[A], pk: UUID) -> HttpResponse:
-    """Each with what differs from the one before: in the drawer, and a page by its address."""
+    """Show each version with its changes: in the drawer, or as a page."""
     return _page(request, kind, get_object_or_404(kind.visible_to(request.user), pk=pk))
 
 

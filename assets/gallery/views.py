@@ -29,7 +29,7 @@ TABLE = "table"
 @require_safe
 @login_required
 def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
-    """What the address asks for; ``as`` is remembered."""
+    """Show the assets that the query selects. ``as`` is remembered for the session."""
     state = GalleryState(kind, request.GET, request.user)
     look = _remembered_look(request)
     size = ROWS_A_PAGE if look == TABLE else CARDS_A_PAGE
@@ -59,7 +59,7 @@ def listing(request: Request, kind: AssetKind[A]) -> HttpResponse:
 @require_safe
 @login_required
 def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
-    """What the address asks for, whole, as CSV."""
+    """Download all assets that the query selects, as CSV."""
     state = GalleryState(kind, request.GET, request.user)
     write = line_writer()
     response = HttpResponse("".join(map(write, state.export())), content_type="text/csv")
@@ -69,7 +69,8 @@ def export(request: Request, kind: AssetKind[A]) -> HttpResponse:
 
 
 def _create_address(kind: AssetKind[A], state: GalleryState) -> str:
-    """Where one's own are listed, one of them is created."""
+    """Return the address that creates an asset. From a list of personal assets it creates a
+    personal one."""
     query = f"?scope={ME}" if state.scope == ME else ""
     return f"{kind.address('create')}{query}" if kind.has_form else ""
 
@@ -115,8 +116,8 @@ def gallery_card(kind: AssetKind[A], asset: Any, card: AssetCard, editable: bool
 
 
 def start_links(kind: AssetKind[A], asset: Any, editable: bool) -> list[tuple[str, str, str]]:
-    """Pages where something begins with it, and where what it holds is changed: label, address,
-    icon."""
+    """Return the links that start a workload with an asset, or edit the asset in the wizard: label,
+    address, icon."""
     if not kind.start_route:
         return []
     project_query = {"project": asset.project_id} if asset.project_id else {}

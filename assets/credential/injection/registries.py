@@ -24,14 +24,16 @@ def registry_credentials(spec: WorkloadSpec, project: Project, by: User | None) 
     Someone's own credential is used only if its owner, ``by``, named it.
     """
     replicas = list(filter(None, (spec.worker, spec.master)))
-    pulls = [it for replica in replicas for it in replica.image_pull_secrets]
-    named = {it.asset_id for it in pulls if it.asset_id}
+    pull_secrets = [it for replica in replicas for it in replica.image_pull_secrets]
+    named_ids = {it.asset_id for it in pull_secrets if it.asset_id}
     hosts = {registry_of(replica.image) for replica in replicas if replica.image}
-    valid = [row for row in _usable_registry_credentials(project, by, named) if not fault_of(row)]
+    valid_credentials = [
+        row for row in _usable_registry_credentials(project, by, named_ids) if not fault_of(row)
+    ]
     by_host: dict[str, Credential] = {}
-    for row in sorted(valid, key=lambda it: (it.pk not in named, distance(it))):
+    for row in sorted(valid_credentials, key=lambda it: (it.pk not in named_ids, distance(it))):
         host = host_of(row.spec.registry)
-        if host in hosts or row.pk in named:
+        if host in hosts or row.pk in named_ids:
             by_host.setdefault(host, row)
     return list(by_host.values())
 
@@ -77,12 +79,14 @@ def _registry_with_password(
     credential: Credential, values: dict[tuple[object, str], str]
 ) -> Registry:
     spec = credential.spec
-    (plain,) = registries_without_passwords([credential])
+    (registry,) = registries_without_passwords([credential])
     if spec.existing_secret:
-        return plain
+        return registry
     for key in spec.names:
         if (credential.pk, key) not in values:
             raise MissingValue(f"The credential {credential.name} no longer has a {key}.")
-    entered = [values[credential.pk, key] for key in spec.names]
-    username, password = [NGC_USER, *entered] if spec.kind is CredentialKind.NGC else entered
-    return Registry(plain.host, username=username, password=password, email=spec.email or "")
+    secret_values = [values[credential.pk, key] for key in spec.names]
+    username, password = (
+        [NGC_USER, *secret_values] if spec.kind is CredentialKind.NGC else secret_values
+    )
+    return Registry(registry.host, username=username, password=password, email=spec.email or "")

@@ -24,17 +24,19 @@ def credential_values(spec: WorkloadSpec, by: User | None) -> dict[UUID, dict[st
     their known hosts, if they have any. Raises ``MissingValue``, or ``Unreadable`` if
     ``SECRET_KEY`` has changed.
     """
-    named = list(_named_keys(spec))
-    if not named:
+    named_keys = list(_named_keys(spec))
+    if not named_keys:
         return {}
     values: dict[UUID, dict[str, str]] = {}
-    rows = Credential.objects.filter(pk__in={it.asset_id for it in named})
-    usable = rows.filter(SHARED | Q(owner=by)) if by else rows.shared()
-    for row in SecretValue.objects.filter(credential__in=usable):
+    rows = Credential.objects.filter(pk__in={named_key.asset_id for named_key in named_keys})
+    usable_credentials = rows.filter(SHARED | Q(owner=by)) if by else rows.shared()
+    for row in SecretValue.objects.filter(credential__in=usable_credentials):
         values.setdefault(row.credential_id, {})[row.key] = row.value
-    for it in named:
-        if it.asset_id is None or it.key not in values.get(it.asset_id, {}):
-            raise MissingValue(f"The credential {it.name} no longer has a value for {it.key}.")
+    for named_key in named_keys:
+        if named_key.asset_id is None or named_key.key not in values.get(named_key.asset_id, {}):
+            raise MissingValue(
+                f"The credential {named_key.name} no longer has a value for {named_key.key}."
+            )
     for credential in Credential.objects.filter(
         pk__in=values, spec_json__kind=CredentialKind.SSH_KEY.value
     ):
@@ -49,8 +51,8 @@ def _named_keys(spec: WorkloadSpec) -> Iterator[CredentialKey]:
             if variable.credential:
                 yield variable.credential
         for credential, keys in (*_fetch_credentials(replica), *_mounted_credentials(replica)):
-            of = credential.model_dump(include={"asset_id", "name"})
-            yield from (CredentialKey(**of, key=key) for key in keys)
+            reference = credential.model_dump(include={"asset_id", "name"})
+            yield from (CredentialKey(**reference, key=key) for key in keys)
 
 
 def _mounted_credentials(replica: Replica) -> Iterator[tuple[NamedCredential, tuple[str, ...]]]:
