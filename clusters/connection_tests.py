@@ -30,10 +30,10 @@ def request_test(
     settings: Mapping[str, Any] | None = None,
     values: Mapping[str, Any] | None = None,
 ) -> ConnectionTest:
-    """Test a connection before it is saved. Without a ``secret`` it is the one of ``cluster``, with
-    these ``settings`` if there are any.
+    """Have a worker test a connection, saved or not. Without a ``secret``, the saved one of
+    ``cluster`` is used, with these ``settings`` if there are any.
 
-    Only the id of the test goes to the worker: the secret stays in the database, encrypted.
+    The worker gets only the id of the test. The secret stays in the database, encrypted.
     """
     test = _new_test(by, cluster, kind, secret)
     test.settings_json = dict(settings or {})
@@ -48,8 +48,8 @@ def request_test(
 def store_secret(
     *, by: User, cluster: Cluster | None, kind: ClusterKind, secret: ConnectionSecret
 ) -> ConnectionTest:
-    """Store a secret from a form that has to be shown again, because the page must not
-    contain it."""
+    """Store the secret of a form that is shown again, because the page must not contain the
+    secret."""
     test = _new_test(by, cluster, kind, secret)
     test.answered_at = timezone.now()
     test.save()
@@ -60,7 +60,9 @@ def _new_test(
     by: User, cluster: Cluster | None, kind: ClusterKind | None, secret: ConnectionSecret | None
 ) -> ConnectionTest:
     prune()
-    slug = cluster.kind if cluster else kind.slug if kind else ""
+    slug = kind.slug if kind else ""
+    if cluster:
+        slug = cluster.kind
     text = secret.model_dump_json() if secret else ""
     return ConnectionTest(cluster=cluster, asked_by=by, kind=slug, secret_json=text)
 
@@ -72,8 +74,10 @@ def run(test: ConnectionTest) -> None:
     elif test.cluster:
         test.cluster.definition.end_pause(test.cluster)
         services.refresh(test.cluster)
-        kept = test.cluster
-        findings = kept.findings or _findings_without_answer(kept.definition, kept.state_message)
+        cluster = test.cluster
+        findings = cluster.findings or _findings_without_answer(
+            cluster.definition, cluster.state_message
+        )
     else:
         findings = ()
     test.findings_json = [asdict(finding) for finding in findings]
@@ -82,23 +86,24 @@ def run(test: ConnectionTest) -> None:
 
 
 def _is_changed(test: ConnectionTest) -> bool:
-    """Whether it is of other settings than the cluster has, as far as they concern the
-    connection."""
+    """Whether a test has other settings of the connection than its cluster."""
     if test.cluster is None:
         return False
-    kept = services.stored_settings(test.cluster)
-    reached_by = test.cluster.definition.connection_settings
-    given = {**kept, **test.settings_json}  # of a form: all texts
-    return any(str(given[key]) != str(kept[key]) for key in reached_by)
+    stored = services.stored_settings(test.cluster)
+    tested = {**stored, **test.settings_json}
+    keys = test.cluster.definition.connection_settings
+    # All values of a form are texts, so texts are compared.
+    return any(str(tested[key]) != str(stored[key]) for key in keys)
 
 
 def _check_connection(test: ConnectionTest) -> tuple[Finding, ...]:
-    """Look without saving anything. A test without a secret takes the cluster's own."""
+    """Check a connection without saving anything. A test without a secret uses that of its
+    cluster."""
     trial = Cluster(name="test", kind=test.kind, settings_json=test.settings_json)
     if test.secret_json:
         trial.connection = Connection(cluster=trial, secret_json=test.secret_json)
     elif test.cluster:
-        trial.pk = test.cluster.pk  # by which its secret is found
+        trial.pk = test.cluster.pk  # finds the saved secret
     trial.definition.end_pause(trial)
     try:
         return trial.definition.connect(trial).check()
@@ -111,21 +116,26 @@ def _findings_without_answer(kind: ClusterKind, message: str) -> tuple[Finding, 
 
 
 def is_late(test: ConnectionTest) -> bool:
-    """Whether no worker has taken it up for so long that perhaps none is running."""
+    """Whether a test has waited so long that perhaps no worker is running."""
     return test.answered_at is None and timezone.now() - test.created_at > LATE_AFTER
 
 
 def rights_to_apply(kind: ClusterKind, findings: Sequence[Finding]) -> str:
-    """The manifest of all permissions that Trainyard needs, as YAML, if one of them is missing."""
-    granted = all(it.level is Level.OK for it in findings if it.area == PERMISSIONS)
-    return "" if granted or kind.rights is None else kind.rights.manifest(signed_in_user(findings))
+    """Return the manifest of all permissions that Trainyard needs, as YAML; empty if none of them
+    is missing."""
+    permissions = [finding for finding in findings if finding.area == PERMISSIONS]
+    is_granted = all(finding.level is Level.OK for finding in permissions)
+    if is_granted or kind.rights is None:
+        return ""
+    return kind.rights.manifest(signed_in_user(findings))
 
 
 def signed_in_user(findings: Iterable[Finding]) -> str:
-    """Trainyard's user name on the cluster; empty if unknown."""
-    return next((it.text for it in findings if it.name == SIGNED_IN), "")
+    """Return Trainyard's user name on the cluster; empty if it is unknown."""
+    names = (finding.text for finding in findings if finding.name == SIGNED_IN)
+    return next(names, "")
 
 
 def prune() -> None:
-    """Delete old tests, together with secrets that were never saved."""
+    """Delete old tests, and with them secrets that were never saved."""
     ConnectionTest.objects.filter(created_at__lt=timezone.now() - LIFETIME).delete()

@@ -1,5 +1,5 @@
-"""This process's engines, one per cluster connection, and what launches need to know of
-clusters."""
+"""The engines of this process, one for each connection, and what a launch has to know about its
+cluster."""
 
 from collections.abc import Iterator
 from threading import Lock
@@ -19,22 +19,23 @@ _engines: dict[UUID, tuple[int, Engine]] = {}
 
 
 def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
-    """What the last discovery and the administrators' settings say about a cluster, as far as the
-    spec needs it.
+    """Return what a launch of the spec has to know about a cluster, from the last check and the
+    administrators' settings.
 
-    If the spec names a node pool, all are included: the default pool is what is in no other.
+    If the spec names a node pool, all pools are included, because the default pool consists of the
+    nodes that are in no other.
     """
-    offer = cluster.capabilities
+    capabilities = cluster.capabilities
     pools = cluster.pools.all() if spec.node_pools else ()
     labels = {pool.name: (pool.label_key, pool.label_value) for pool in pools}
     site = Site(
-        offer.schedulers,
-        offer.priority_classes,
+        capabilities.schedulers,
+        capabilities.priority_classes,
         labels,
         public_url=settings.PUBLIC_URL,
-        partitions=offer.partitions,
-        plain_jobs=offer.plain_jobs,
-        containers=offer.containers,
+        partitions=capabilities.partitions,
+        plain_jobs=capabilities.plain_jobs,
+        containers=capabilities.containers,
     )
     try:
         return cluster.settings.apply_to(site)
@@ -43,8 +44,8 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
 
 
 def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
-    """Everything the engine would refuse at submission, as far as that is known without asking the
-    cluster."""
+    """Yield everything that the engine would refuse at submission, as far as that is known without
+    asking the cluster."""
     if cluster.refusal:
         yield Problem(("cluster",), f"{cluster.name} {EXCLUDED}")
     launch = Launch(handle, 1, spec, site=site_of(cluster, spec))
@@ -52,33 +53,39 @@ def complaints(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator
 
 
 def warnings(cluster: Cluster, handle: Handle, spec: WorkloadSpec) -> Iterator[Problem]:
-    """What in the spec has no effect on the cluster, or is still to be created, and why."""
+    """Yield, with the reason, the parts of the spec that have no effect on the cluster, or need
+    something that is still to be created."""
     site = Site(containers=cluster.capabilities.containers)  # warnings depend on nothing else
     launch = Launch(handle, 1, spec, site=site)
     yield from cluster.definition.warnings(cluster, launch)
 
 
 def engine_for(cluster: Cluster) -> Engine:
-    """The engine of a cluster, cached per process and connection.
+    """Return the engine of a cluster, which is cached for each process and connection.
 
     A row that was loaded before the connection changed gets the newer engine. ``EngineUnavailable``
-    if the engine is switched off.
+    if the engine is switched off, or the settings are not valid.
     """
-    kept = _engines.get(cluster.pk)
-    if kept is None or kept[0] < cluster.connection_version:
-        kept = _connect(Cluster.objects.get(pk=cluster.pk))
-    return kept[1]
+    cached = _engines.get(cluster.pk)
+    if cached is None or cached[0] < cluster.connection_version:
+        cached = _connect(Cluster.objects.get(pk=cluster.pk))
+    return cached[1]
 
 
 def _connect(cluster: Cluster) -> tuple[int, Engine]:
+    """Connect to a cluster, and return the version of its connection with the engine."""
     if cluster.settings_fault:
         raise EngineUnavailable(cluster.outage)
-    new = cluster.connection_version, cluster.definition.connect(cluster)
-    with _lock:  # connecting may take seconds: the first of two threads wins
-        kept = _engines.get(cluster.pk)
-        if kept is None or kept[0] < new[0]:
-            _engines[cluster.pk] = kept = new
-    return kept
+    connected = (cluster.connection_version, cluster.definition.connect(cluster))
+    # Connecting may take seconds, so it happens outside the lock. Of two threads that connect at
+    # the same time, the first one's engine is used, and a newer version is never replaced by an
+    # older.
+    with _lock:
+        cached = _engines.get(cluster.pk)
+        if cached is not None and cached[0] >= connected[0]:
+            return cached
+        _engines[cluster.pk] = connected
+    return connected
 
 
 def forget_engines() -> None:

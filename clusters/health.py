@@ -1,5 +1,5 @@
-"""A cluster's state, which is one of Run:ai's, and a sentence on what to do about it. It comes from
-checks, which anyone can request here."""
+"""Derive the state of a cluster, which is one of Run:ai's, and a sentence on what to do about it
+from its checks; and request checks."""
 
 from collections.abc import Iterable
 
@@ -13,16 +13,16 @@ MOST_NAMED = 3  # findings in one message; the page lists them all
 
 
 def request_check(cluster: Cluster) -> None:
-    """Have a worker check the cluster after the commit, before the monitor's next turn.
+    """Have a worker check the cluster after the commit, before the next turn of the monitor.
 
-    If the message is lost, the cluster is checked at that turn.
+    If the message is lost, the monitor checks the cluster at that turn.
     """
     enqueue.send("clusters.look", cluster.pk, enqueue.SUBMIT)
 
 
 def state_of(findings: Iterable[Finding]) -> tuple[State, str]:
-    """The state of a cluster that answered. A refusal outweighs missing prerequisites, and
-    these other issues."""
+    """Return the state of a cluster that answered, and a message. A refusal takes precedence over
+    missing prerequisites, and these over other issues."""
     findings = list(findings)
     if refusal_of(findings):
         return State.MISSING, f"It {EXCLUDED}"
@@ -36,12 +36,14 @@ def state_of(findings: Iterable[Finding]) -> tuple[State, str]:
 
 
 def disconnected(error: EngineUnavailable) -> tuple[State, str]:
-    """The state of a cluster that did not answer. It will be asked again automatically."""
+    """Return the state of a cluster that did not answer, and a message."""
     advice = "Running workloads are not affected. Trainyard keeps trying."
     return State.DISCONNECTED, f"{error} {advice}"
 
 
 def _sentence(findings: list[Finding]) -> str:
-    named = [f"{finding.name}: {finding.text}" for finding in findings[:MOST_NAMED]]
-    rest = len(findings) - len(named)
-    return " ".join([*named, f"And {rest} more." if rest > 0 else ""]).strip()
+    sentences = [f"{finding.name}: {finding.text}" for finding in findings[:MOST_NAMED]]
+    rest = len(findings) - len(sentences)
+    if rest > 0:
+        sentences.append(f"And {rest} more.")
+    return " ".join(sentences).strip()

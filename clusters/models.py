@@ -1,4 +1,4 @@
-"""Clusters, their nodes and node pools, as the monitor last saw them."""
+"""Clusters, their nodes and node pools, as of the last check."""
 
 import uuid
 from dataclasses import asdict
@@ -59,10 +59,11 @@ value_rule = RegexValidator(
 
 class ClusterQuerySet(models.QuerySet["Cluster"]):
     def visible_to(self, user: Any) -> Self:
-        """Clusters that the user may see, by a role there or in one of their projects."""
+        """Clusters that the user may see: those in which, or in whose projects, they have a
+        role."""
         columns = {"cluster": "pk", "department": "departments", "project": "projects"}
-        reached = access.permitted_rows(user, "clusters.read", **columns)
-        return self.filter(reached).distinct() if reached else self
+        permitted = access.permitted_rows(user, "clusters.read", **columns)
+        return self.filter(permitted).distinct() if permitted else self
 
 
 class Cluster(models.Model):
@@ -85,7 +86,8 @@ class Cluster(models.Model):
     counted_at = models.DateTimeField(null=True, blank=True)  # of requests; null: unknown
     has_virtual_gpus = models.BooleanField(default=False)
     settings_json = models.JSONField(default=dict, blank=True)  # a document of its kind's settings
-    # Grows with each change of the connection, so that every process notices.
+    # Increases with each change of the connection, so that every process notices it and connects
+    # again, and no result of an earlier connection is stored.
     connection_version = models.PositiveIntegerField(default=0, editable=False)
 
     objects = ClusterQuerySet.as_manager()
@@ -114,13 +116,14 @@ class Cluster(models.Model):
 
     @property
     def settings(self) -> ConnectionSettings:
-        """``ValidationError`` if current rules no longer accept them."""
+        """The settings of the cluster's kind. ``ValidationError`` if current rules no longer accept
+        them."""
         return self.definition.settings.of(self)
 
     @property
     def capabilities(self) -> Capabilities:
-        """What the cluster offered at the last check; nothing if that can no longer be read, until
-        the next check."""
+        """What the cluster offered at the last check. If that can no longer be read, it offers
+        nothing until the next check."""
         cache = self._capabilities_cache
         if cache is None or cache[0] is not self.capabilities_json:
             nothing = Capabilities(frameworks=(), queues=self.definition.has_queue)
@@ -135,13 +138,13 @@ class Cluster(models.Model):
 
     @property
     def refusal(self) -> str:
-        """Why nothing may be submitted to it, as of the last check, for administrators; empty if it
-        may."""
+        """Why nothing may be submitted to the cluster, as of the last check, in words for
+        administrators. Empty if workloads may."""
         return refusal_of(self.findings)
 
     @property
     def settings_fault(self) -> str:
-        """Why its settings are no longer valid; empty if they are."""
+        """Why the settings are no longer valid; empty if they are."""
         return document_fault(self.definition.settings, self.settings_json)
 
     @property
@@ -153,8 +156,8 @@ class Cluster(models.Model):
 
 
 class Installation(models.Model):
-    """This Trainyard, as opposed to others on the same Kubernetes cluster. There is one row,
-    created on first use; a restored backup is the same installation."""
+    """This Trainyard, as opposed to others on the same Kubernetes cluster. There is one row, which
+    is created on first use. A restored backup is the same installation."""
 
     ONLY = 1
 
@@ -166,7 +169,7 @@ class Installation(models.Model):
 
     @classmethod
     def current_mark(cls) -> str:
-        """The mark of this Trainyard's objects on clusters."""
+        """Return the mark of this Trainyard's objects on clusters."""
         return str(cls.objects.get_or_create(pk=cls.ONLY)[0])
 
 
@@ -183,11 +186,11 @@ class Connection(models.Model):
 
 
 class ConnectionTest(models.Model):
-    """A check of a connection, before it is saved or whenever somebody asks.
+    """A test of a connection that is saved, or is to be saved.
 
-    It stores the secret, encrypted, so that neither the broker nor the page contains it; without
-    one the saved connection is tested. ``answered_at`` is empty until a worker has checked. Rows
-    are deleted after an hour.
+    The secret is stored here, encrypted, so that neither the broker nor the page contains it.
+    Without a secret, the saved connection is tested. ``answered_at`` is null until a worker has
+    tested the connection. Rows are deleted after an hour.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -254,8 +257,8 @@ class NodeQuerySet(models.QuerySet["Node"]):
 class Node(models.Model):
     """A machine: ``cpu`` in cores, ``memory`` in bytes.
 
-    ``allocated_*`` are requests of all pods on it, whoever owns them; null if the engine does not
-    know.
+    ``allocated_*`` are the requests of all pods on it, also of other programs; null if the engine
+    does not know them.
     """
 
     cluster = models.ForeignKey(Cluster, on_delete=models.CASCADE, related_name="nodes")

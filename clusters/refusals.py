@@ -1,4 +1,5 @@
-"""Keep a connection from being saved that is known to be refused, and what a refusal allows."""
+"""Refuse to save a connection that the cluster is known to refuse, and decide what is allowed with
+a refused one."""
 
 from contextlib import suppress
 
@@ -12,50 +13,55 @@ from core.database.fields import Unreadable, decrypt
 from engines.findings import CONNECTION, Finding, Level, refusal_of
 from spec.phases import MAY_BE_THERE
 
-MOST_TESTS = 50  # whose secrets are compared: those of an hour, the newest first
+MOST_TESTS = 50  # tests whose secrets are compared, the newest first
 
 
 def refuse_tested_connection(cluster: Cluster, secret: ConnectionSecret | None) -> None:
-    """``ValidationError`` if this very connection was refused when it was last tested.
-    ``secret=None`` is the stored one, and so is that of a test of this cluster without any."""
+    """Raise ``ValidationError`` if exactly this connection was refused when it was last tested.
+    ``secret=None`` means the stored secret; so does a test of this cluster without a secret."""
     key = cluster.definition.exclusive_setting
     if not key:
         return
     stored = _stored_secret(cluster)
     wanted = stored if secret is None else secret
-    same = {"kind": cluster.kind, f"settings_json__{key}": cluster.settings_json[key]}
-    tests = ConnectionTest.objects.filter(**same, answered_at__isnull=False).filter(
+    connection = {"kind": cluster.kind, f"settings_json__{key}": cluster.settings_json[key]}
+    tests = ConnectionTest.objects.filter(**connection, answered_at__isnull=False).filter(
         Q(cluster=cluster) | ~Q(secret_json="")
     )
-    read = cluster.definition.secret.model_validate_json
+    parse_secret = cluster.definition.secret.model_validate_json
+    # The encrypted text is read without decrypting, so that a test whose key is lost can be
+    # skipped.
     rows = tests.annotate(token=Cast("secret_json", TextField())).order_by("-created_at")
     for test in rows.defer("secret_json")[:MOST_TESTS]:
         with suppress(Unreadable):  # since SECRET_KEY changed
-            tested = read(decrypt(test.token)) if test.token else stored
+            tested = parse_secret(decrypt(test.token)) if test.token else stored
             if tested is not None and tested == wanted:
-                if refusal := refusal_of(test.findings):
+                refusal = refusal_of(test.findings)
+                if refusal:
                     raise ValidationError({key: refusal})
                 return
 
 
 def _stored_secret(cluster: Cluster) -> ConnectionSecret | None:
-    """The saved secret; ``None`` if there is none that can be read."""
+    """Return the saved secret; ``None`` if there is none that can be read."""
     with suppress(Unreadable):
-        if connection := Connection.objects.filter(cluster=cluster).first():
+        connection = Connection.objects.filter(cluster=cluster).first()
+        if connection:
             return cluster.definition.secret.of(connection)
     return None
 
 
 def is_unused(cluster: Cluster) -> bool:
-    """Whether a refused cluster has nothing of ours. The last check may be older than a release of
-    the prefix, since which workloads may have started."""
-    there = cluster.workloads.filter(phase__in=MAY_BE_THERE, deleted_at=None)
-    return bool(cluster.refusal) and not there.exists()
+    """Whether the cluster is refused and none of Trainyard's workloads can be on it."""
+    # The refusal alone is no proof: it may be older than a release of the prefix, after which
+    # workloads may have started.
+    workloads = cluster.workloads.filter(phase__in=MAY_BE_THERE, deleted_at=None)
+    return bool(cluster.refusal) and not workloads.exists()
 
 
 def remaining_refusals(cluster: Cluster, message: str) -> tuple[Finding, ...]:
-    """Findings while the cluster cannot be checked, for the reason in ``message``: a refusal holds
-    until the cluster says otherwise."""
-    refused = [finding for finding in cluster.findings if finding.level is Level.REFUSED]
-    now = Finding(CONNECTION, cluster.definition.server, Level.ISSUE, message)
-    return (now, *refused) if refused else ()
+    """Return the findings while the cluster cannot be checked, for the reason in ``message``. A
+    refusal stays until the cluster says otherwise."""
+    refusals = [finding for finding in cluster.findings if finding.level is Level.REFUSED]
+    unanswered = Finding(CONNECTION, cluster.definition.server, Level.ISSUE, message)
+    return (unanswered, *refusals) if refusals else ()

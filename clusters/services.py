@@ -1,4 +1,4 @@
-"""What can be done with clusters: add, change and delete them, and check what they offer."""
+"""Add, change and delete clusters, and check what they offer."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -37,10 +37,10 @@ def ensure_local() -> Cluster:
 def add_after_check(
     kind: ClusterKind, *, name: str, settings: Mapping[str, Any], secret: ConnectionSecret
 ) -> Cluster:
-    """Add a cluster after it has answered.
+    """Add a cluster once it has answered.
 
-    ``ValidationError`` names the wrong fields; ``EngineError`` has the cluster's message. In both
-    cases nothing is saved.
+    ``ValidationError`` names the fields that are wrong; ``EngineError`` has the message of the
+    cluster. In both cases nothing is saved.
     """
     with transaction.atomic():
         cluster = _create_cluster(kind, name, settings, secret)
@@ -59,9 +59,9 @@ def create(
     settings: Mapping[str, Any],
     secret: ConnectionSecret,
 ) -> Cluster:
-    """Add a cluster that is waiting to connect, and have a worker check it at once.
+    """Add a cluster that waits to be connected, and have a worker check it at once.
 
-    ``ValidationError`` names the wrong fields.
+    ``ValidationError`` names the fields that are wrong.
     """
     access.require(by, "clusters.create")
     with _translate_taken_name():
@@ -90,46 +90,49 @@ def update(
     name: str | None = None,
     settings: Mapping[str, Any] | None = None,
 ) -> Cluster:
-    """Change the given values; ``secret=None`` keeps the present one. ``ValidationError`` names the
-    wrong fields. What was observed by the old connection is discarded, and a worker checks again.
-    """
+    """Change name, settings or secret; values that are ``None`` stay. If the connection changes,
+    the results of the old one are discarded, and a worker checks the new one. ``ValidationError``
+    names the fields that are wrong."""
     access.require(by, "clusters.update", *cluster.scope_keys)
     with _translate_taken_name():
-        # Locked, so that concurrent changes get different versions, and no project is added
-        # meanwhile.
+        # The row is locked, so that concurrent changes get different versions, and no project is
+        # added in the meantime.
         cluster.refresh_from_db(from_queryset=Cluster.objects.select_for_update())
-        was = _facts(cluster)
-        before = stored_settings(cluster)
+        facts_before = _facts(cluster)
+        settings_before = stored_settings(cluster)
         name = cluster.name if name is None else name
         set_and_validate(cluster, name=name, settings=settings or {})
-        changed = ["name", "settings_json"]
-        differs = {key for key, value in cluster.settings_json.items() if value != before.get(key)}
-        if secret is not None or differs & cluster.definition.connection_settings:
+        columns = ["name", "settings_json"]
+        changed = {
+            key for key, value in cluster.settings_json.items() if value != settings_before.get(key)
+        }
+        if secret is not None or changed & cluster.definition.connection_settings:
             cluster.connection_version += 1
             cluster.state = State.WAITING
             cluster.state_message = ""
             cluster.findings_json = []
             cluster.checked_at = None
-            changed += ["connection_version", *CHECK_COLUMNS]
+            columns += ["connection_version", *CHECK_COLUMNS]
             health.request_check(cluster)
-        if secret is not None or cluster.definition.exclusive_setting in differs:
+        if secret is not None or cluster.definition.exclusive_setting in changed:
             refusals.refuse_tested_connection(cluster, secret)
         if secret is not None:
             _replace_secret(cluster, secret)
-        cluster.save(update_fields=changed)
-        audit.record(by, "update", cluster, before=was, after=_facts(cluster))
+        cluster.save(update_fields=columns)
+        audit.record(by, "update", cluster, before=facts_before, after=_facts(cluster))
     return cluster
 
 
 def stored_settings(cluster: Cluster) -> dict[str, Any]:
-    """The settings as stored, valid or not, so that they can be corrected."""
-    fresh = cluster.definition.settings().model_dump()
-    return {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
+    """Return the settings as they are stored, even if they are not valid, so that an administrator
+    can correct them. Missing ones have their defaults."""
+    defaults = cluster.definition.settings().model_dump()
+    return {key: cluster.settings_json.get(key, value) for key, value in defaults.items()}
 
 
 def set_and_validate(cluster: Cluster, *, name: str, settings: Mapping[str, Any]) -> None:
-    """Set name and settings on the object without saving, and validate it. ``ValidationError``
-    names everything that is wrong."""
+    """Set name and settings on the object, and validate it, without saving. ``ValidationError``
+    names all fields that are wrong."""
     kind = cluster.definition
     before = stored_settings(cluster)
     fault = cluster.settings_fault
@@ -150,7 +153,7 @@ def set_and_validate(cluster: Cluster, *, name: str, settings: Mapping[str, Any]
 
 @contextmanager
 def _translate_taken_name() -> Iterator[None]:
-    """A transaction in which a name that was just taken by somebody else raises the usual
+    """Open a transaction. If another administrator has just taken the name, it raises the usual
     ``ValidationError``."""
     try:
         with transaction.atomic():
@@ -161,8 +164,8 @@ def _translate_taken_name() -> Iterator[None]:
 
 
 def _replace_secret(cluster: Cluster, secret: ConnectionSecret) -> None:
-    """Replace the secret without reading the old one, which may be unreadable since ``SECRET_KEY``
-    changed."""
+    """Replace the secret without reading the old one, which cannot be decrypted if ``SECRET_KEY``
+    has changed."""
     text = secret.model_dump_json()
     connections = Connection.objects.filter(cluster=cluster)
     if not connections.update(secret_json=text):
@@ -170,9 +173,9 @@ def _replace_secret(cluster: Cluster, secret: ConnectionSecret) -> None:
 
 
 def _facts(cluster: Cluster) -> dict[str, Any]:
-    """Columns for the audit log; a new secret only shows by its version."""
-    own = {"name": cluster.name, "kind": cluster.kind, "version": cluster.connection_version}
-    return {**own, **cluster.settings_json}
+    """Return the values for the audit log. A new secret only shows in the version."""
+    columns = {"name": cluster.name, "kind": cluster.kind, "version": cluster.connection_version}
+    return {**columns, **cluster.settings_json}
 
 
 def delete_cluster(cluster: Cluster, *, by: User) -> None:
@@ -184,7 +187,7 @@ def delete_cluster(cluster: Cluster, *, by: User) -> None:
 
 
 def obstacle_to_delete(cluster: Cluster, by: User) -> str:
-    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    """Return why ``by`` cannot delete the cluster now, in words; empty if they can."""
     if cluster.definition.why_permanent:
         return cluster.definition.why_permanent
     projects = Dependents.visible_among(cluster.projects.all(), by)
@@ -192,9 +195,9 @@ def obstacle_to_delete(cluster: Cluster, by: User) -> str:
 
 
 def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
-    """Check what the cluster offers, and store it; ``False`` if it cannot be watched.
+    """Check the cluster and store the results. Returns ``False`` if it cannot be watched.
 
-    ``queues`` are applied if the cluster enforces quotas itself.
+    ``queues`` are applied if the cluster itself enforces quotas.
     """
     try:
         _check(cluster, queues)
@@ -213,19 +216,22 @@ def refresh(cluster: Cluster, queues: Wanted | None = None) -> bool:
 def _store_result(
     cluster: Cluster, state: State, message: str, findings: tuple[Finding, ...] = ()
 ) -> bool:
-    """Store the result of a check, and only that: an administrator may have changed other columns
-    meanwhile."""
+    """Store the state and the findings of a check. Returns whether they were stored."""
     cluster.state = state
     cluster.state_message = message
     cluster.findings_json = [asdict(finding) for finding in findings]
     cluster.checked_at = timezone.now()
-    same = Cluster.objects.filter(pk=cluster.pk, connection_version=cluster.connection_version)
-    return bool(same.update(**{name: getattr(cluster, name) for name in CHECK_COLUMNS}))
+    # Other columns are not written, because an administrator may have changed them meanwhile. If
+    # the connection changed, its version did, too: then this result is of the old one and is
+    # dropped.
+    rows = Cluster.objects.filter(pk=cluster.pk, connection_version=cluster.connection_version)
+    return bool(rows.update(**{name: getattr(cluster, name) for name in CHECK_COLUMNS}))
 
 
 def _check(cluster: Cluster, queues: Wanted | None = None) -> None:
-    """Network first, one transaction after. What lacks is written down even where it keeps us
-    from looking at the rest."""
+    """Check a cluster and store what it offers and lacks. ``EngineError`` if it does not answer, or
+    refuses without a finding that says why."""
+    # All network calls come before the transaction, which must not wait for a cluster.
     engine = engine_for(cluster)
     findings = engine.check()
     state, message = health.state_of(findings)
@@ -235,6 +241,7 @@ def _check(cluster: Cluster, queues: Wanted | None = None) -> None:
     except EngineRefused:
         if state is not State.MISSING:
             raise
+        # Missing permissions explain the refusal, so the findings are stored.
         _store_result(cluster, state, message, findings)
         return
     if capabilities.quotas and not refusal_of(findings):
@@ -249,8 +256,9 @@ def _check(cluster: Cluster, queues: Wanted | None = None) -> None:
 
 
 def store_waiting_findings(cluster: Cluster, waiting: tuple[Finding, ...]) -> bool:
-    """Findings about what workloads wait for, in place of those before; whether they differ. The
-    state of a cluster that was not heard stays what it is, and one that was deleted has none."""
+    """Replace the findings about objects that workloads wait for. Returns whether they differ from
+    the stored ones. The state only changes if the cluster is connected; nothing happens if it was
+    deleted."""
     with transaction.atomic():
         row = Cluster.objects.select_for_update().filter(pk=cluster.pk).first()
         if row is None:
@@ -269,10 +277,10 @@ def store_waiting_findings(cluster: Cluster, waiting: tuple[Finding, ...]) -> bo
 
 
 def _apply_queues(cluster: Cluster, engine: Engine, queues: Wanted | None) -> tuple[Finding, ...]:
-    """How keeping the queues went; where nobody says what they should be, how it went before.
+    """Apply the queues and return the finding about that; without ``queues``, the earlier findings.
 
-    A failure is one of the scheduler's, such as its webhook: the cluster itself did answer.
-    """
+    A failure is reported as a finding: it comes from the scheduler, such as its webhook, whereas
+    the cluster itself has answered."""
     if queues is None:
         return tuple(finding for finding in cluster.findings if finding.area == QUOTAS)
     try:

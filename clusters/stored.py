@@ -1,7 +1,7 @@
-"""What a cluster said when it was last asked, as its row has it.
+"""Read what a cluster reported at its last check from the JSON in its row.
 
-A row may be of a version that had other words: what cannot be read is left out, and the next look
-writes it anew.
+A row may have been written by another version of Trainyard. Parts that cannot be read are left out,
+and the next check writes them again.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from spec.framework import Framework
 
 
 def capabilities_of(data: Any) -> Capabilities | None:
-    """``None`` where they cannot be read."""
+    """Return the capabilities in the JSON; ``None`` if they cannot be read."""
     try:
         frameworks = tuple(
             FrameworkSupport(**{**item, "framework": Framework(item["framework"])})

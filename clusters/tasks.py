@@ -1,4 +1,5 @@
-"""Entry points of the worker: take an id, fetch, call. All are safe to run twice."""
+"""Entry points of the worker: load the row of an id and call one function. All are safe to run
+twice."""
 
 from celery import shared_task
 

@@ -1,4 +1,4 @@
-"""``/clusters/``: what workloads run on."""
+"""The addresses of clusters, their nodes and node pools."""
 
 from django.urls import path
 

@@ -1,8 +1,8 @@
 """Find the fields of the wizard that are useless on a cluster, because its engine refuses them.
 
-Each field has a probe: a small workload with a value in it. What the engine says against the probe
-is the reason why the wizard does not ask for the field, so that no reason is written twice.
-"""
+Each field has a probe: a small workload with a value in this field. If the engine refuses the
+probe, its message is the reason why the wizard does not ask for the field. So no reason is written
+twice."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -94,13 +94,13 @@ PROBES: Mapping[str, Sequence[Values]] = {
     "topology.preferred": [{**TRAINING, **TOPOLOGY}],
     **{field: [{**TRAINING, "worker": values}] for field, values in POD_PROBES.items()},
 }
-#: Where a request for a part of a GPU is refused as a whole.
+#: The field at which an engine refuses requests for parts of a GPU altogether.
 SHARED_GPU = "compute.gpuRequestType"
 
 
 def why_withheld(cluster: Cluster, field: str) -> str:
-    """Why a field of the wizard, a cell of its items or an option of that cell is useless on the
-    cluster, as a phrase without a full stop; empty if it is of use."""
+    """Return why a field of the wizard, a cell of its items or an option of that cell is useless on
+    the cluster, as a phrase without a full stop; empty if it is useful."""
     reason = cluster.definition.useless_fields.get(field, "")
     for spec in _specs_of(field):
         reason = _why_refused(cluster, spec, field)
@@ -111,7 +111,7 @@ def why_withheld(cluster: Cluster, field: str) -> str:
 
 @cache
 def _specs_of(field: str) -> tuple[WorkloadSpec, ...]:
-    """Return the probes of a field; none if it is of use everywhere."""
+    """Return the probes of a field; none if it is useful everywhere."""
     documents = PROBES.get(field, ())
     return tuple(
         WorkloadSpec.model_validate({**document, "worker": PROGRAM | document.get("worker", {})})

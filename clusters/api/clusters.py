@@ -1,4 +1,4 @@
-"""REST: clusters. Everyone who works on one may read it; the rest is for administrators."""
+"""REST: clusters. Users may read the clusters of their projects; administrators may do the rest."""
 
 from uuid import UUID
 
@@ -68,13 +68,13 @@ def create_cluster(request: ApiRequest, body: ClusterIn) -> Status[ClusterOut]:
     with translate_errors(REFUSED):
         access.require(request.user, "clusters.create")
         kind = requested_kind(body)
-        given = connection_fields(body, kind)
-        secret = requested_secret(given, Cluster(kind=kind.slug), name=body.name)
+        fields = connection_fields(body, kind)
+        secret = requested_secret(fields, Cluster(kind=kind.slug), name=body.name)
         cluster = services.create(
             kind,
             by=request.user,
             name=body.name,
-            settings=given.settings(kind),
+            settings=fields.settings(kind),
             secret=secret or kind.secret(),
         )
     return Status(201, ClusterOut.of(cluster, request.user))
@@ -94,13 +94,13 @@ def update_cluster(request: ApiRequest, cluster_id: UUID, body: ClusterChange) -
     with translate_errors(REFUSED):
         access.require(request.user, "clusters.update", *cluster.scope_keys)
         kind = requested_kind(body, cluster)
-        given = connection_fields(body, kind)
+        fields = connection_fields(body, kind)
         name = body.name if "name" in body.model_fields_set else None
         secret = requested_secret(
-            given, cluster, name=cluster.name if name is None else name, editing=True
+            fields, cluster, name=cluster.name if name is None else name, editing=True
         )
         services.update(
-            cluster, by=request.user, name=name, settings=given.settings(kind), secret=secret
+            cluster, by=request.user, name=name, settings=fields.settings(kind), secret=secret
         )
     return ClusterOut.of(cluster, request.user)
 
@@ -130,15 +130,15 @@ def test_connection(request: ApiRequest, body: TestIn) -> Status[TestOut]:
         return Status(
             202, TestOut.of(connection_tests.request_test(by=request.user, cluster=cluster))
         )
-    given = connection_fields(body, kind)
-    kept = services.stored_settings(cluster or Cluster(kind=kind.slug))
+    fields = connection_fields(body, kind)
+    stored = services.stored_settings(cluster or Cluster(kind=kind.slug))
     with translate_errors(REFUSED):
         test = connection_tests.request_test(
             by=request.user,
             cluster=cluster,
             kind=kind,
-            secret=given.secret(editing=cluster is not None),
-            settings=kind.validate_settings(kept | given.settings(kind)).model_dump(),
+            secret=fields.secret(editing=cluster is not None),
+            settings=kind.validate_settings(stored | fields.settings(kind)).model_dump(),
         )
     return Status(202, TestOut.of(test))
 

@@ -78,7 +78,7 @@ class NodeOut(Wire):
     @classmethod
     def of(cls, row: NodeRow, cluster: Cluster) -> "NodeOut":
         node = row.node
-        held = row.allocation
+        allocation = row.allocation
         return cls(
             id=str(node.pk),
             name=node.name,
@@ -93,9 +93,9 @@ class NodeOut(Wire):
             gpu_info=GpuInfo(gpu_type=row.gpu_type, gpu_count=node.gpu_count),
             allocatable=Amounts(gpu=node.gpu_count, cpu=node.cpu, memory=node.memory),
             allocated=Amounts(
-                gpu=held.gpus if held else None,
-                cpu=held.cpu if held else None,
-                memory=held.memory if held else None,
+                gpu=allocation.gpus if allocation else None,
+                cpu=allocation.cpu if allocation else None,
+                memory=allocation.memory if allocation else None,
             ),
             cluster_uuid=node.cluster_id,
             created_at=cluster.created_at,
@@ -139,12 +139,12 @@ def list_nodes(request: ApiRequest, listing: Query[NodeListing]) -> NodeList:
     by_cluster: dict[UUID, list[Node]] = defaultdict(list)
     for node in page:
         by_cluster[node.cluster_id].append(node)
-    rows = {
-        row.node.pk: NodeOut.of(row, theirs[0].cluster)
-        for theirs in by_cluster.values()
-        for row in node_rows(theirs[0].cluster, theirs)
-    }
-    return NodeList(nodes=[rows[node.pk] for node in page], next=following)
+    answers: dict[int, NodeOut] = {}
+    for nodes_of_cluster in by_cluster.values():
+        cluster = nodes_of_cluster[0].cluster
+        for row in node_rows(cluster, nodes_of_cluster):
+            answers[row.node.pk] = NodeOut.of(row, cluster)
+    return NodeList(nodes=[answers[node.pk] for node in page], next=following)
 
 
 @router.get("/nodes/count", response=Count, by_alias=True)

@@ -133,8 +133,8 @@ class PoolNarrowing(FilterParameters):
         if self.cluster_id:
             clusters = clusters.filter(pk=self.cluster_id)
         rows = [PoolOut.of(cluster, row) for cluster in clusters for row in pool_rows(cluster)]
-        named = [it for it in rows if self.name in {"", it.name}]
-        return filter_objects(named, self, FIELDS, "name")
+        matches = [row for row in rows if self.name in {"", row.name}]
+        return filter_objects(matches, self, FIELDS, "name")
 
 
 class PoolListing(OptionalPages, OptionalSort, PoolNarrowing):

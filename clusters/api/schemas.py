@@ -1,4 +1,5 @@
-"""Requests and answers about clusters and connection tests. Kubeconfigs are never returned."""
+"""REST: the requests and answers about clusters and connection tests. Secrets are never
+returned."""
 
 from copy import copy
 from datetime import datetime
@@ -23,6 +24,8 @@ from engines.findings import Level
 from spec.problems.errors import problems_in
 
 REFUSED = "The cluster cannot be saved."
+TEST_IS_RUNNING = "A worker is testing the connection. Try again in a second."
+TEST_IS_LATE = "No worker picked up the test within a minute. Check whether the worker is running."
 
 
 def _settings_schema(kind: ClusterKind) -> dict[str, Any]:
@@ -153,33 +156,35 @@ class TestOut(Wire):
 
     @classmethod
     def of(cls, test: ConnectionTest) -> "TestOut":
-        waits = (
-            "" if test.answered_at else "A worker is testing the connection. Try again in a second."
-        )
-        late = "No worker picked up the test within a minute. Check whether the worker is running."
+        message = ""
+        if is_late(test):
+            message = TEST_IS_LATE
+        elif test.answered_at is None:
+            message = TEST_IS_RUNNING
         return cls(
             id=test.pk,
             cluster_id=test.cluster_id,
             created_at=test.created_at,
             answered_at=test.answered_at,
-            message=late if is_late(test) else waits,
+            message=message,
             findings=[FindingOut.from_orm(finding) for finding in test.findings],
             manifest=rights_to_apply(test.definition, test.findings),
         )
 
 
 def requested_kind(body: ConnectingIn, cluster: Cluster | None = None) -> ClusterKind:
-    """The kind of cluster. Raises ``ApiError`` 400 if clusters of this kind cannot be added."""
+    """Return the kind of cluster in a request. ``ApiError`` 400 if such clusters cannot be
+    added."""
     kind = cluster.definition if cluster else addable_kind(body.kind)
     if kind is None or body.kind not in {"", kind.slug}:
-        names = ", ".join(it.slug for it in addable())
+        names = ", ".join(known.slug for known in addable())
         raise ApiError(400, REFUSED, issues=[Issue(field="kind", details=f"is one of {names}")])
     return kind
 
 
 def connection_fields(body: ConnectingIn, kind: ClusterKind) -> Connecting:
-    """The fields that the kind needs. Raises ``ApiError`` 400 with every one that cannot be
-    read."""
+    """Return the fields of a request that the kind needs. ``ApiError`` 400 lists all that cannot be
+    read; 409 if the kind has none."""
     if kind.wire is None:
         raise ApiError(409, f"{kind.label}: this kind of cluster has no settings.")
     try:
@@ -193,15 +198,15 @@ def connection_fields(body: ConnectingIn, kind: ClusterKind) -> Connecting:
 
 
 def requested_secret(
-    given: Connecting, cluster: Cluster, *, name: str, editing: bool = False
+    fields: Connecting, cluster: Cluster, *, name: str, editing: bool = False
 ) -> ConnectionSecret | None:
-    """The secret of the connection; ``None`` keeps the stored one. Raises ``ValidationError`` with
-    every problem of secret, name and settings."""
+    """Return the secret in a request; ``None`` keeps the stored one. ``ValidationError`` has every
+    problem of the secret, the name and the settings."""
     secrets: list[ConnectionSecret | None] = []
-    tried = copy(cluster)
-    settings = given.settings(cluster.definition)
+    candidate = copy(cluster)
+    settings = fields.settings(cluster.definition)
     run_rules(
-        lambda: secrets.append(given.secret(editing=editing)),
-        lambda: services.set_and_validate(tried, name=name, settings=settings),
+        lambda: secrets.append(fields.secret(editing=editing)),
+        lambda: services.set_and_validate(candidate, name=name, settings=settings),
     )
     return secrets[0]

@@ -34,14 +34,14 @@ class StorageClassList(Schema):
 
 
 @router.get("/storage-classes", response=StorageClassList)
-def list_storage_classes(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassList:
+def list_storage_classes(request: ApiRequest, query: Query[StorageClassQuery]) -> StorageClassList:
     """Storage classes for volumes of workloads in a cluster. Empty if it has none."""
-    cluster = find_cluster(request, asked.cluster_id)
+    cluster = find_cluster(request, query.cluster_id)
     items = [
         StorageClassOut(cluster_id=cluster.pk, storage_class_name=name)
-        for name in _class_names(cluster, asked)
+        for name in _class_names(cluster, query)
     ]
-    return StorageClassList(items=asked.of(items, FIELDS, "storage_class_name"))
+    return StorageClassList(items=query.of(items, FIELDS, "storage_class_name"))
 
 
 class StorageClassTraits(Wire):
@@ -65,9 +65,9 @@ class StorageClassDetailsList(Wire):
     operation_id="list_storage_class_details",
     url_name="storage-class-details",
 )
-def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> StorageClassDetailsList:
+def list_details(request: ApiRequest, query: Query[StorageClassQuery]) -> StorageClassDetailsList:
     """Storage classes for volumes of workloads in a cluster, and which of them is the default."""
-    cluster = find_cluster(request, asked.cluster_id)
+    cluster = find_cluster(request, query.cluster_id)
     default = cluster.capabilities.default_storage_class
     items = [
         StorageClassDetails(
@@ -75,11 +75,11 @@ def list_details(request: ApiRequest, asked: Query[StorageClassQuery]) -> Storag
             storage_class_name=name,
             spec=StorageClassTraits(is_default=name == default),
         )
-        for name in _class_names(cluster, asked)
+        for name in _class_names(cluster, query)
     ]
-    return StorageClassDetailsList(items=asked.of(items, CAMEL_FIELDS, "storage_class_name"))
+    return StorageClassDetailsList(items=query.of(items, CAMEL_FIELDS, "storage_class_name"))
 
 
-def _class_names(cluster: Cluster, asked: StorageClassQuery) -> Iterator[str]:
+def _class_names(cluster: Cluster, query: StorageClassQuery) -> Iterator[str]:
     names = cluster.capabilities.storage_classes
-    return (name for name in names if asked.name in (None, name))
+    return (name for name in names if query.name in (None, name))

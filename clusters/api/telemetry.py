@@ -1,4 +1,4 @@
-"""REST: the nodes of one cluster, and sums of what nodes have and hold now."""
+"""REST: the nodes of one cluster, and sums of the resources of nodes."""
 
 from collections.abc import Callable, Iterator
 from uuid import UUID
@@ -27,7 +27,7 @@ def _free_gpus(row: NodeRow) -> float | None:
     return row.node.gpu_count - row.allocation.gpus if row.allocation else None
 
 
-#: What a node counts for each of Run:ai's metrics; ``None`` if unknown.
+#: The value of a node for each of Run:ai's metrics; ``None`` if it is unknown.
 METRICS: dict[str, Callable[[NodeRow], float | None]] = {
     "READY_GPU_NODES": lambda row: float(row.node.ready and row.node.gpu_count > 0),
     "READY_GPUS": lambda row: row.node.gpu_count if row.node.ready else 0,
@@ -52,20 +52,20 @@ class NodeTelemetryQuery(Parameters):
 @router.get(
     "/nodes/telemetry", response=Telemetry, by_alias=True, operation_id="read_nodes_telemetry"
 )
-def nodes_telemetry(request: ApiRequest, asked: Query[NodeTelemetryQuery]) -> Telemetry:
+def nodes_telemetry(request: ApiRequest, query: Query[NodeTelemetryQuery]) -> Telemetry:
     """The sum over the nodes of the clusters that you can see, or one for each group. Metrics that
     no cluster reports are left out."""
-    refuse_unmeasured([asked.telemetry_type], METRICS)
-    check_groups(asked.group_by, GROUPS)
+    refuse_unmeasured([query.telemetry_type], METRICS)
+    check_groups(query.group_by, GROUPS)
     clusters = Cluster.objects.visible_to(request.user)
-    if asked.cluster_id:
-        clusters = clusters.filter(pk=asked.cluster_id)
+    if query.cluster_id:
+        clusters = clusters.filter(pk=query.cluster_id)
     rows = (
-        (_keys(asked.group_by, cluster, row), METRICS[asked.telemetry_type](row))
+        (_keys(query.group_by, cluster, row), METRICS[query.telemetry_type](row))
         for cluster in clusters
-        for row in _rows(cluster, asked.nodepool_name)
+        for row in _rows(cluster, query.nodepool_name)
     )
-    return sum_telemetry(asked.telemetry_type, rows)
+    return sum_telemetry(query.telemetry_type, rows)
 
 
 def _rows(cluster: Cluster, pool: str) -> Iterator[NodeRow]:
@@ -86,8 +86,8 @@ class NodesOfOne(Pages, SortParameters, FilterParameters):
 def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfOne]) -> NodeList:
     """The nodes of one cluster."""
     find_cluster(request, cluster_id)
-    asked = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
-    return list_nodes(request, asked)
+    query = NodeListing.model_validate({**listing.model_dump(), "cluster_id": cluster_id})
+    return list_nodes(request, query)
 
 
 @router.get(
@@ -101,5 +101,5 @@ def count_nodes_of(
 ) -> Count:
     """How many nodes of one cluster match the filters."""
     find_cluster(request, cluster_id)
-    asked = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})
-    return Count(count=asked.rows(request.user).count())
+    query = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})
+    return Count(count=query.rows(request.user).count())

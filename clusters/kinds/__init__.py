@@ -9,10 +9,11 @@ KINDS: dict[str, ClusterKind] = {kind.slug: kind for kind in (LOCAL, KUBERNETES,
 
 
 def addable() -> list[ClusterKind]:
-    """The kinds that administrators can add, the usual one first."""
+    """Return the kinds of cluster that administrators can add, the most common one first."""
     return [kind for kind in KINDS.values() if kind.form]
 
 
 def addable_kind(slug: str) -> ClusterKind | None:
-    """A kind that can be added, by its slug; the usual one if ``slug`` is empty."""
+    """Return the kind with this slug; the most common one if ``slug`` is empty; ``None`` if there
+    is no such kind, or clusters of this kind cannot be added."""
     return next((kind for kind in addable() if slug in {"", kind.slug}), None)

@@ -48,8 +48,8 @@ class ConnectionSecret(BaseModel):
 
 @dataclass(frozen=True)
 class Rights:
-    """The permissions Trainyard needs: ``manifest`` grants them to a user, and ``template``
-    explains how to apply it."""
+    """The permissions that Trainyard needs. ``manifest`` returns the YAML that grants them to a
+    user, and ``template`` explains how to apply it."""
 
     manifest: Callable[[str], str]
     template: str
@@ -57,10 +57,10 @@ class Rights:
 
 
 class ClusterKind(ABC):
-    """A kind of cluster: a subclass for each, with one instance in the table of kinds.
+    """A kind of cluster. Each is a subclass with one instance in the table of kinds.
 
-    Texts are empty if there is nothing to say. Methods get the row of the cluster; none of them
-    asks the cluster except those of the engine that :meth:`connect` returns.
+    Texts are empty if there is nothing to say. Methods get the row of the cluster. None of them
+    connects to the cluster; only the engine that :meth:`connect` returns does.
     """
 
     slug: str
@@ -94,7 +94,7 @@ class ClusterKind(ABC):
     #: Fields of the wizard that have no effect on such clusters although none refuses them, with
     #: the reason as a phrase.
     useless_fields: Mapping[str, str] = MappingProxyType({})
-    #: Whether it has a queue of its own; assumed until the cluster is asked.
+    #: Whether it has its own queue, as long as the cluster has not been checked.
     has_queue: bool = True
     #: Whether variables may come from Secrets and ConfigMaps.
     has_secrets: bool = False
@@ -144,12 +144,13 @@ class ClusterKind(ABC):
         asking the cluster."""
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        """Yield those complaints about fields that the cluster cannot provide whatever is in them.
-        The wizard does not offer these fields."""
+        """Yield the complaints about fields that the cluster cannot provide with any value. The
+        wizard does not offer these fields."""
         return iter(())
 
     def warnings(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        """Yield what in a spec has no effect on the cluster, or is still to be created."""
+        """Yield the parts of a spec that have no effect on the cluster, or need something that is
+        still to be created."""
         return iter(())
 
     def storage_complaints(self, cluster: "Cluster", storage: Storage) -> Iterator[str]:

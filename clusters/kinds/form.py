@@ -18,9 +18,9 @@ NAME = Field("name", "Cluster name", required=True)
 
 
 class ConnectionForm(Form):
-    """A form with fields named after the kind's settings and secret.
+    """A form whose fields have the names of the kind's settings and secret.
 
-    ``test`` is the last connection test of this form: its secret is used if no other is given. The
+    ``test`` is the last connection test of this form. Its secret is used if the form has none. The
     services validate the values.
     """
 
@@ -42,7 +42,7 @@ class ConnectionForm(Form):
         self.kind = kind
         self.test = test
         self.editing = editing
-        self.risks: list[str] = []  # what the secret has to be trusted with, in words
+        self.risks: list[str] = []  # in words, what the secret does that needs trust
         if self.is_bound:
             self.check_secret()
 
@@ -56,8 +56,8 @@ class ConnectionForm(Form):
 
     @classmethod
     def initial_values(cls, cluster: "Cluster") -> Values:
-        fresh = cluster.definition.settings().model_dump()
-        stored = {key: cluster.settings_json.get(key, value) for key, value in fresh.items()}
+        defaults = cluster.definition.settings().model_dump()
+        stored = {key: cluster.settings_json.get(key, value) for key, value in defaults.items()}
         return {"name": cluster.name, **stored}
 
     def check_secret(self) -> None:
@@ -67,21 +67,23 @@ class ConnectionForm(Form):
         return str(self.values.get(name, ""))
 
     def posted_secret(self) -> ConnectionSecret | None:
-        """The secret in the request, even if something else in it is wrong."""
+        """Return the secret in the request, even if other fields are wrong."""
         names = self.kind.secret.model_fields
         values = {name: self.text(name) for name in names if not self[name].errors}
         return self.kind.secret(**values) if any(values.values()) else None
 
     def secret(self) -> ConnectionSecret | None:
-        """The new secret; ``None`` keeps the present one."""
+        """Return the new secret; ``None`` keeps the stored one."""
         tested = self.test.secret if self.test else None
         secret = self.posted_secret() or tested
-        return secret if secret or self.editing else self.kind.secret()
+        if secret is None and not self.editing:
+            return self.kind.secret()
+        return secret
 
     def settings(self) -> dict[str, str]:
         return {name: self.text(name) for name in self.kind.settings.model_fields}
 
     def values_to_restore(self) -> Values:
-        """All values except the secret, to restore the form."""
+        """Return all values except the secret, to restore the form."""
         more = {name: self.values.get(name, "") for name in self.RESTORED}
         return {"name": self.text("name"), **self.settings(), **more}

@@ -1,4 +1,5 @@
-"""This machine as a cluster. It exists while the local engine is on, and needs no connection."""
+"""This machine as a kind of cluster. It exists while the local engine is on, and needs no
+connection."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

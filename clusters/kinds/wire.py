@@ -1,4 +1,4 @@
-"""The part of a REST request that says how to reach a cluster."""
+"""The part of a REST request that describes the connection to a cluster."""
 
 from typing import Any
 
@@ -26,6 +26,6 @@ class Connecting(BaseModel):
 
 
 def tidy_text(value: Any) -> str:
-    """Return a value as a form would read it."""
+    """Return a value as a text, as a form would read it."""
     text = value.get_secret_value() if isinstance(value, SecretStr) else str(value)
     return text.replace("\r\n", "\n").strip()

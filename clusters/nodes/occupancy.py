@@ -25,7 +25,7 @@ class Occupancy:
 
     @property
     def meters(self) -> list[tuple[str, float, float, str]]:
-        """label, used, total, text"""
+        """Bars for pages: label, used, total and text."""
         gpus = f"{self.used_gpus:g} of {self.gpus}"
         cpu = f"{self.used_cpu:g} of {self.cpu:g}"
         memory = f"{format_bytes(self.used_memory)} of {format_bytes(self.memory)}"
@@ -37,30 +37,31 @@ class Occupancy:
 
 
 def occupancies(clusters: Sequence[Cluster]) -> dict[UUID, Occupancy]:
-    """Occupancy by cluster id, in two queries. If nodes report requests of their pods these count:
-    a waiting workload uses less than it requests, and other people's pods count, too."""
-    held = _used_by_workloads(clusters) | _used_on_nodes(clusters)
-    return {cluster.pk: _occupancy(cluster, held.get(cluster.pk, {})) for cluster in clusters}
+    """Return the occupancy of clusters by their ids, in two queries."""
+    # If the nodes report the requests of their pods, these count: they include pods of other
+    # programs, and a workload may hold less than it requests while it waits for pods.
+    used = _used_by_workloads(clusters) | _used_on_nodes(clusters)
+    return {cluster.pk: _occupancy(cluster, used.get(cluster.pk, {})) for cluster in clusters}
 
 
-def _occupancy(cluster: Cluster, held: dict[str, Any]) -> Occupancy:
+def _occupancy(cluster: Cluster, used: dict[str, Any]) -> Occupancy:
     return Occupancy(
         gpus=cluster.gpu_count,
         cpu=cluster.cpu,
         memory=cluster.memory,
-        used_gpus=round(held.get("gpus") or 0, 4),
-        used_cpu=round(held.get("cpu") or 0, 4),
-        used_memory=held.get("memory") or 0,
+        used_gpus=round(used.get("gpus") or 0, 4),
+        used_cpu=round(used.get("cpu") or 0, 4),
+        used_memory=used.get("memory") or 0,
     )
 
 
 def _used_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums of pods' requests, for clusters whose nodes report them. Pods on nodes that are not
-    ready do not count."""
-    telling = {"nodes__allocated_cpu__isnull": False}
+    """Return the sums of pods' requests, for clusters whose nodes report them. Pods on nodes that
+    are not ready do not count."""
+    reporting = {"nodes__allocated_cpu__isnull": False}
     ready = Q(nodes__ready=True)
     rows = (
-        Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **telling)
+        Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **reporting)
         .values("pk")
         .annotate(
             gpus=Sum("nodes__allocated_gpus", filter=ready),
@@ -72,7 +73,7 @@ def _used_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
 
 
 def _used_by_workloads(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
-    """Sums of workloads' demands."""
+    """Return the sums of the demands of Trainyard's own workloads."""
     holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **holding)

@@ -1,4 +1,4 @@
-"""What administrators can do with node pools, which are the nodes with a label."""
+"""Create, change and delete node pools. A pool consists of the nodes with a label."""
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -18,7 +18,8 @@ DEFAULT_NAME = f"{DEFAULT_POOL} is the pool of all nodes that are in no other po
 def create_pool(
     cluster: Cluster, *, by: User, name: str, label_key: str, label_value: str
 ) -> NodePool:
-    """Create a pool of the nodes with this label. ``ValidationError`` names the wrong fields."""
+    """Create a pool of the nodes with this label. ``ValidationError`` names the fields that are
+    wrong."""
     access.require(by, "nodepools.create", *cluster.scope_keys)
     pool = NodePool(cluster=cluster, name=name)
     with transaction.atomic():
@@ -49,20 +50,20 @@ def delete_pool(pool: NodePool, *, by: User) -> None:
 
 
 def obstacle_to_delete(pool: NodePool, by: User) -> str:
-    """Why ``by`` cannot delete it now, in words; empty if they can."""
+    """Return why ``by`` cannot delete the pool now, in words; empty if they can."""
     workloads = pool.cluster.workloads
     projects = pool.cluster.projects
-    asking = Dependents.from_names(
+    users = Dependents.from_names(
         workloads.visible_to(by).names_requesting(pool.name),
         len(workloads.names_requesting(pool.name)),
     )
-    preferring = Dependents.from_names(
+    defaults = Dependents.from_names(
         projects.visible_to(by).names_with_default_pool(pool.name),
         len(projects.names_with_default_pool(pool.name)),
     )
     obstacles = (
-        asking.refusal(f"Workloads use {pool}:", "Delete them first."),
-        preferring.refusal(f"Projects have {pool} as a default:", "Remove it there first."),
+        users.refusal(f"Workloads use {pool}:", "Delete them first."),
+        defaults.refusal(f"Projects have {pool} as a default:", "Remove it there first."),
     )
     return " ".join(filter(None, obstacles))
 
@@ -76,5 +77,5 @@ def _save(pool: NodePool, label_key: str, label_value: str) -> None:
     with refuse_taken_name(pool):
         pool.save()
     store.assign_pools(pool.cluster)
-    if not pool.nodes.exists():  # their labels may be newer than the last look at them
+    if not pool.nodes.exists():  # the labels may be newer than the last check
         health.request_check(pool.cluster)

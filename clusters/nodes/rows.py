@@ -1,4 +1,4 @@
-"""Nodes and node pools in words and numbers, for pages and REST alike."""
+"""Nodes and node pools in words and numbers, for pages and REST."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -25,18 +25,19 @@ Meter = tuple[str, float, float, str]  # label, used, total, text
 
 @dataclass(frozen=True)
 class NodeRow:
-    """A node; ``held`` is ``None`` if unknown."""
+    """A node, and how much of it is allocated; ``None`` if that is unknown."""
 
     node: Node
     allocation: Allocation | None
 
     @property
     def status(self) -> str:
-        """Run:ai's status, plus one for a healthy node that accepts no new pods."""
+        """Run:ai's status, and one more for a healthy node that accepts no new pods."""
         if self.node.ready:
             return READY
-        said = {item["kind"]: item["status"] for item in self.node.conditions_json}
-        return {"True": CORDONED, "Unknown": UNKNOWN}.get(said.get("Ready", ""), NOT_READY)
+        conditions = {item["kind"]: item["status"] for item in self.node.conditions_json}
+        statuses = {"True": CORDONED, "Unknown": UNKNOWN}
+        return statuses.get(conditions.get("Ready", ""), NOT_READY)
 
     @property
     def tone(self) -> str:
@@ -52,7 +53,8 @@ class NodeRow:
 
     @property
     def gpus(self) -> str:
-        """GPUs in words, such as ``4 × Virtual GPU, 16 GB``; Slurm does not report their memory."""
+        """The GPUs in words, such as ``4 × Virtual GPU, 16 GB``. Slurm does not report their
+        memory."""
         kinds = Counter(
             f"{gpu.model}, {format_bytes(gpu.memory)}" if gpu.memory else gpu.model
             for gpu in self.node.gpus
@@ -89,8 +91,8 @@ def _meter(label: str, held: float | None, total: float) -> Meter:
 
 
 def node_rows(cluster: Cluster, nodes: Iterable[Node]) -> list[NodeRow]:
-    """Nodes with their usage. If the engine does not know it, that of our own workloads counts, if
-    the cluster has a single node."""
+    """Return nodes with what is allocated of each. If the engine does not know that and the cluster
+    has a single node, the demands of Trainyard's own workloads count."""
     rows = list(nodes)
     if any(node.allocated_cpu is None for node in rows) and cluster.nodes.count() == 1:
         room = occupancies([cluster])[cluster.pk]
@@ -136,7 +138,7 @@ class PoolRow:
 
     @property
     def may_get_nodes(self) -> bool:
-        """Whether the pool is so new that its nodes may still appear."""
+        """Whether the pool is so new that nodes may still be found for it."""
         pool = None if self.nodes else self.pool
         return pool is not None and timezone.now() - pool.updated_at < NODES_APPEAR_WITHIN
 
@@ -157,22 +159,22 @@ class PoolRow:
 
 
 def pool_rows(cluster: Cluster) -> list[PoolRow]:
-    """All pools, the default one first, with sums over their nodes."""
+    """Return all pools, the default one first, with sums over their nodes."""
     pools: list[NodePool | None] = [None, *cluster.pools.all()]
     sums = dict(_sums(cluster))
     return [PoolRow(pool, *sums.get(pool.pk if pool else None, ())) for pool in pools]
 
 
 def _sums(cluster: Cluster) -> Iterator[tuple[int | None, list[Any]]]:
-    """Sums by pool id, in the order of a row's fields."""
+    """Yield the id of each pool with its sums, in the order of the fields of :class:`PoolRow`."""
     counts = {"all": Count("pk"), "well": Count("pk", filter=Q(ready=True))}
-    held = ("allocated_gpus", "allocated_cpu", "allocated_memory")
-    sums = {f"sum_{name}": Sum(name) for name in ("gpu_count", "cpu", "memory", *held)}
+    allocated = ("allocated_gpus", "allocated_cpu", "allocated_memory")
+    sums = {f"sum_{name}": Sum(name) for name in ("gpu_count", "cpu", "memory", *allocated)}
     grouped = cluster.nodes.order_by().values("pool").annotate(**counts, **sums)
     for pool, *values in grouped.values_list("pool", *counts, *sums):
         yield pool, [value or 0 for value in values]
 
 
 def without_labels(nodes: QuerySet[Node]) -> QuerySet[Node]:
-    """Nodes without columns that only a node's own page needs."""
+    """Return nodes without their labels, which only the page of one node shows."""
     return nodes.defer("labels_json")

@@ -15,7 +15,8 @@ TOTALS = ["gpu_count", "cpu", "memory", "gpu_memory", "has_virtual_gpus", "count
 
 
 def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
-    """Store only what changed: of thousands of nodes few change within a minute."""
+    """Store the nodes and their totals. Only changed rows are written, because few of thousands of
+    nodes change within a minute."""
     nodes = tuple(nodes)
     pools = list(cluster.pools.all())
     rows = {node.name: node for node in cluster.nodes.all()}
@@ -38,7 +39,7 @@ def store(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
 
 
 def store_totals(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
-    """Store the totals of its nodes on the cluster."""
+    """Store the totals of the nodes in the row of their cluster."""
     nodes = list(nodes)
     ready = [node for node in nodes if node.ready]
     gpus = [gpu for node in nodes for gpu in node.gpus]
@@ -47,12 +48,13 @@ def store_totals(cluster: Cluster, nodes: Iterable[NodeInfo]) -> None:
     cluster.memory = sum(node.memory for node in ready)
     cluster.gpu_memory = min((gpu.memory for gpu in gpus), default=0)
     cluster.has_virtual_gpus = any(gpu.virtual for gpu in gpus)
-    cluster.counted_at = max((it.counted_at for it in nodes if it.counted_at), default=None)
+    times = (node.counted_at for node in nodes if node.counted_at)
+    cluster.counted_at = max(times, default=None)
     cluster.save(update_fields=TOTALS)
 
 
 def assign_pools(cluster: Cluster) -> None:
-    """Assign all nodes again, after a pool was changed."""
+    """Assign all nodes to pools again, after a pool has changed."""
     pools = list(cluster.pools.all())
     moved = []
     for node in cluster.nodes.only("labels_json", "pool"):
@@ -64,7 +66,7 @@ def assign_pools(cluster: Cluster) -> None:
 
 
 def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | None:
-    """The first pool by name whose label the node has; ``None`` is the default pool."""
+    """Return the first of ``pools`` whose label the node has; ``None`` means the default pool."""
     for pool in pools:
         if labels.get(pool.label_key) == pool.label_value:
             return pool
@@ -72,7 +74,9 @@ def pool_of(pools: Iterable[NodePool], labels: Mapping[str, str]) -> NodePool | 
 
 
 def _values(info: NodeInfo) -> dict[str, Any]:
-    held = info.allocated  # not asdict(), whose deep copy takes most of the time
+    """Return the columns of a node."""
+    allocated = info.allocated
+    # vars() instead of asdict(), whose deep copy would take most of the time of storing nodes.
     return {
         "ready": info.ready,
         "message": info.message,
@@ -83,15 +87,15 @@ def _values(info: NodeInfo) -> dict[str, Any]:
         "labels_json": dict(info.labels),
         "taints_json": [{**vars(taint)} for taint in info.taints],
         "conditions_json": [{**vars(condition)} for condition in info.conditions],
-        "allocated_cpu": held.cpu if held else None,
-        "allocated_memory": held.memory if held else None,
-        "allocated_gpus": held.gpus if held else None,
+        "allocated_cpu": allocated.cpu if allocated else None,
+        "allocated_memory": allocated.memory if allocated else None,
+        "allocated_gpus": allocated.gpus if allocated else None,
     }
 
 
 def _set_values(node: Node, values: dict[str, Any]) -> bool:
-    """Set the values on the row; returns whether any changed."""
-    new = {name: value for name, value in values.items() if getattr(node, name) != value}
-    for name, value in new.items():
+    """Set the values on the row. Returns whether any changed."""
+    changes = {name: value for name, value in values.items() if getattr(node, name) != value}
+    for name, value in changes.items():
         setattr(node, name, value)
-    return bool(new)
+    return bool(changes)

@@ -1,4 +1,4 @@
-"""Adding, changing and forgetting clusters, and testing their connection: for administrators."""
+"""The pages on which administrators add, change and delete clusters, and test connections."""
 
 from urllib.parse import urlencode
 from uuid import UUID
@@ -27,9 +27,9 @@ form_methods = require_http_methods(["GET", "HEAD", "POST"])
 @form_methods
 @permission_required("clusters.create")
 def create(request: Request) -> HttpResponse:
-    """``kind`` says which kind of cluster, where Trainyard knows several."""
-    asked = request.POST if request.method == "POST" else request.GET
-    kind = addable_kind(asked.get("kind", ""))
+    """Add a cluster. ``kind`` in the form or the address is the kind of cluster."""
+    data = request.POST if request.method == "POST" else request.GET
+    kind = addable_kind(data.get("kind", ""))
     if kind is None:
         raise Http404("Unknown cluster type")
     form = _connection_form(request, kind, None)
@@ -98,46 +98,46 @@ def delete(request: Request, pk: UUID) -> HttpResponse:
 @require_POST
 @permission_required("clusters.update")
 def test(request: Request, pk: UUID) -> HttpResponse:
-    """Test connection, of a cluster as it is kept."""
+    """Test the saved connection of a cluster."""
     cluster = get_object_or_404(Cluster, pk=pk)
-    asked = connection_tests.request_test(by=request.user, cluster=cluster)
+    connection_test = connection_tests.request_test(by=request.user, cluster=cluster)
     if request.htmx:
-        return render(request, "clusters/test.html#test", test_context(asked))
-    return redirect("cluster-test-result", asked.pk)
+        return render(request, "clusters/test.html#test", test_context(connection_test))
+    return redirect("cluster-test-result", connection_test.pk)
 
 
 @require_safe
 @permission_required("clusters.update")
 def result(request: Request, pk: UUID) -> HttpResponse:
-    """What a test found; while it waits for the worker the piece fetches itself."""
-    own = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
-    asked = get_object_or_404(own.select_related("cluster"), pk=pk)
-    return render_partial(request, "clusters/test.html", "test", test_context(asked))
+    """Show the result of a test. While it waits for a worker, the page polls this address."""
+    tests = ConnectionTest.objects.filter(asked_by=request.user).defer("secret_json")
+    connection_test = get_object_or_404(tests.select_related("cluster"), pk=pk)
+    return render_partial(request, "clusters/test.html", "test", test_context(connection_test))
 
 
 def _connection_form(
     request: Request, kind: ClusterKind, cluster: Cluster | None
 ) -> ConnectionForm:
-    shape = kind.form
-    assert shape is not None  # noqa: S101 -- the callers looked
+    form_class = kind.form
+    assert form_class is not None  # noqa: S101 -- the callers have checked it
     values = request.POST if request.method == "POST" else request.GET
     asked = parse_uuid(values.get("tested" if request.method == "POST" else "test", ""))
     own = ConnectionTest.objects.filter(asked_by=request.user, cluster=cluster, kind=kind.slug)
     tested = own.filter(pk=asked).first() if asked else None
-    first = shape.initial_values(cluster) if cluster else shape.blank_values(kind)
+    initial = form_class.initial_values(cluster) if cluster else form_class.blank_values(kind)
     if tested:
-        first |= tested.values_json
+        initial |= tested.values_json
     posted = (request.POST, request.FILES) if request.method == "POST" else (None, None)
-    return shape(kind, first, *posted, test=tested, editing=cluster is not None)
+    return form_class(kind, initial, *posted, test=tested, editing=cluster is not None)
 
 
 def _test_and_return(
     request: Request, form: ConnectionForm, cluster: Cluster | None
 ) -> HttpResponse:
-    """Back to the form, with everything that was typed but the secret, and the result."""
+    """Start a test, and go back to the form with the result and all values except the secret."""
     secret = form.secret()
     _delete_test(form)
-    asked = connection_tests.request_test(
+    connection_test = connection_tests.request_test(
         by=request.user,
         cluster=cluster,
         kind=form.kind,
@@ -145,12 +145,13 @@ def _test_and_return(
         settings=form.settings(),
         values=form.values_to_restore(),
     )
-    query = {"test": asked.pk} if cluster else {"kind": form.kind.slug, "test": asked.pk}
+    query: dict[str, object] = {} if cluster else {"kind": form.kind.slug}
+    query["test"] = connection_test.pk
     return redirect(f"{request.path}?{urlencode(query)}#test")
 
 
 def _add_other_errors(request: Request, form: ConnectionForm, cluster: Cluster) -> None:
-    """A secret that is wrong does not hide what is wrong with the name and the settings."""
+    """Add the errors of the name and the settings to a form whose secret is wrong."""
     if request.POST.get("action") != "test":
         with collect_errors(form):
             services.set_and_validate(cluster, name=form.text("name"), settings=form.settings())
@@ -169,8 +170,8 @@ def _cluster_page(
         form.test = connection_tests.store_secret(
             by=request.user, cluster=cluster, kind=form.kind, secret=secret
         )
-    shown = form.test and (form.test.findings_json or not form.test.answered_at)
+    has_result = form.test and (form.test.findings_json or not form.test.answered_at)
     context = {"form": form, "title": title, "submit": submit, "kinds": addable()}
-    context |= test_context(form.test) if form.test and shown else {}
+    context |= test_context(form.test) if form.test and has_result else {}
     status = 422 if request.method == "POST" else 200
     return render(request, "clusters/form.html", context, status=status)

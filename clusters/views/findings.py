@@ -1,4 +1,4 @@
-"""Findings as pages show them, and the manifest that grants what is refused."""
+"""The pages of findings, and the manifest that grants missing permissions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,18 +32,19 @@ BAD = STOPS | {Level.ISSUE}
 
 
 def findings_context(kind: ClusterKind, findings: Sequence[Finding]) -> dict[str, Any]:
-    """``areas`` are pairs of a name and rows; ``manifest`` is there when a right is refused."""
+    """Return the context that shows findings. ``areas`` are pairs of a name and its rows.
+    ``manifest`` is empty unless a permission is missing."""
     areas: dict[str, list[tuple[Finding, str, str]]] = {}
     for finding in findings:
         areas.setdefault(finding.area, []).append((finding, *TONES[finding.level]))
-    bad = sum(f.level in BAD for f in findings)
+    bad_count = sum(finding.level in BAD for finding in findings)
     return {
         "areas": list(areas.items()),
-        "bad": bad,
+        "bad": bad_count,
         "refused": refusal_of(findings),
-        "issues": bad and not any(f.level in STOPS for f in findings),
-        "away": bad and all(one.area == CONNECTION for one in findings),
-        "warnings": sum(f.level is Level.WARNING for f in findings),
+        "issues": bad_count and not any(finding.level in STOPS for finding in findings),
+        "away": bad_count and all(finding.area == CONNECTION for finding in findings),
+        "warnings": sum(finding.level is Level.WARNING for finding in findings),
         "kind": kind,
         "manifest": rights_to_apply(kind, findings),
         "manifest_user": signed_in_user(findings),
@@ -63,7 +64,7 @@ def test_context(test: ConnectionTest) -> dict[str, Any]:
 @require_safe
 @permission_required("clusters.update")
 def connection(request: Request, pk: UUID) -> HttpResponse:
-    """How the cluster is reached, and what it lacked when it was last looked at."""
+    """Show the connection of a cluster, and the findings of its last check."""
     cluster = get_object_or_404(Cluster, pk=pk)
     context = {
         "cluster": cluster,
@@ -75,7 +76,7 @@ def connection(request: Request, pk: UUID) -> HttpResponse:
 
 
 def _labelled_settings(cluster: Cluster) -> list[tuple[str, Any]]:
-    """Its settings, as its form calls them."""
+    """Return the settings of a cluster with the labels of its form."""
     form = cluster.definition.form
     labels = {field.key: field.label for field in form.FIELDS} if form else {}
     return [(labels[key], value) for key, value in cluster.settings_json.items() if key in labels]
@@ -84,7 +85,7 @@ def _labelled_settings(cluster: Cluster) -> list[tuple[str, Any]]:
 @require_safe
 @permission_required("clusters.update")
 def manifest(request: Request) -> HttpResponse:
-    """Permissions Trainyard needs, as YAML to apply; ``user`` is who gets them."""
+    """Download the manifest that grants ``user`` the permissions that Trainyard needs."""
     kind = addable_kind(search_text(request.GET, "kind"))
     if kind is None or kind.rights is None:
         raise Http404("This kind of cluster has no such manifest")

@@ -1,4 +1,4 @@
-"""The nodes of a cluster: a table that holds thousands, and one node beside it."""
+"""The pages of nodes: a table for thousands of them, and one node in a drawer."""
 
 from uuid import UUID
 
@@ -45,7 +45,7 @@ def listing(request: Request, pk: UUID) -> HttpResponse:
 
 
 def filter_nodes(nodes: NodeQuerySet, text: str, pool: str) -> NodeQuerySet:
-    """By a word in the name of the node, its pool or its GPUs, and by a pool."""
+    """Return the nodes of a pool that have ``text`` in their name, their pool or their GPUs."""
     if text:
         words = Q(name__icontains=text) | Q(pool__name__icontains=text)
         nodes = nodes.filter(words | Q(gpus_json__icontains=text))

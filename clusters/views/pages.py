@@ -1,4 +1,4 @@
-"""The pages of clusters, and how much of them is in use."""
+"""The pages of clusters, with their occupancy."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -43,9 +43,11 @@ def listing(request: Request) -> HttpResponse:
         }
         for cluster in clusters
     ]
-    virtual = any(cluster.has_virtual_gpus for cluster in clusters)
-    waits = any(cluster.checked_at is None for cluster in clusters)
-    context = {"rows": rows, "waits": waits, "has_virtual_gpus": virtual}
+    context = {
+        "rows": rows,
+        "waits": any(cluster.checked_at is None for cluster in clusters),
+        "has_virtual_gpus": any(cluster.has_virtual_gpus for cluster in clusters),
+    }
     return render_partial(request, "clusters/clusters.html", "rows", context)
 
 
@@ -71,17 +73,24 @@ def detail(request: Request, pk: UUID) -> HttpResponse:
 
 
 def tabs_of(cluster: Cluster, user: User) -> list[tuple[str, str, str]]:
-    """Return the tabs of a cluster's page. Only those who may change it see how it is reached."""
-    tabs = [("overview", "Overview", "detail"), ("nodes", "Nodes", "nodes")]
-    tabs += [("pools", "Node pools", "pools"), ("scheduling", "Scheduling", "scheduling")]
+    """Return key, label and address of the tabs of a cluster's page. Only users who may change the
+    cluster see its connection."""
+    tabs = [
+        ("overview", "Overview", "detail"),
+        ("nodes", "Nodes", "nodes"),
+        ("pools", "Node pools", "pools"),
+        ("scheduling", "Scheduling", "scheduling"),
+    ]
     if access.may(user, "clusters.update", *cluster.scope_keys):
-        tabs += [("connection", "Connection", "connection")]
-    return [(k, word, reverse(f"cluster-{to}", args=[cluster.pk])) for k, word, to in tabs]
+        tabs.append(("connection", "Connection", "connection"))
+    return [
+        (key, label, reverse(f"cluster-{page}", args=[cluster.pk])) for key, label, page in tabs
+    ]
 
 
 def workloads_on(cluster: Cluster, user: User) -> dict[str, Any]:
-    """Return the workloads that hold resources of a cluster: the user's own by name, all others as
-    a number."""
+    """Return the context with the workloads that hold resources of a cluster: those that the user
+    may see as rows, all others as a number."""
     holding = cluster.workloads.holding()
     visible = holding.visible_to(user).for_list().prefetch_related("ranks").order_by("-created_at")
     rows = [(workload, placements(workload.ranks.all())) for workload in visible[:WORKLOADS_SHOWN]]

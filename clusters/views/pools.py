@@ -1,4 +1,4 @@
-"""Changing node pools: for administrators."""
+"""The pages on which administrators change node pools."""
 
 from collections.abc import Collection
 from typing import Any
@@ -36,7 +36,7 @@ class NodePoolForm(Form):
         super().__init__(FIELDS, initial, posted, fixed=fixed)
 
     def submitted_values(self) -> dict[str, str]:
-        """The values for the verbs, without fixed ones."""
+        """Return the values for the services, without fixed ones."""
         names = [shown.name for shown in self if not shown.disabled]
         return {name: str(self.values.get(name, "")) for name in names}
 
@@ -61,17 +61,17 @@ def create(request: Request, pk: UUID) -> HttpResponse:
 @permission_required("nodepools.update")
 def edit(request: Request, pk: UUID, pool: int) -> HttpResponse:
     row = get_object_or_404(NodePool.objects.select_related("cluster"), pk=pool, cluster=pk)
-    first: dict[str, Any] = {
+    initial: dict[str, Any] = {
         name: getattr(row, name) for name in ("name", "label_key", "label_value")
     }
     posted = request.POST if request.method == "POST" else None
-    form = NodePoolForm(posted, initial=first, fixed=("name",))  # workloads know the pool by it
+    form = NodePoolForm(posted, initial=initial, fixed=("name",))  # workloads refer to it
     if request.method == "POST" and form.is_valid():
         with collect_errors(form):
             update_pool(row, by=request.user, **form.submitted_values())
             messages.success(request, f"{row} was saved.")
             return respond_after_change(request, pools_url(row.cluster))
-    return _pool_page(request, form, row.cluster, f"Edit {first['name']}", "Save changes")
+    return _pool_page(request, form, row.cluster, f"Edit {initial['name']}", "Save changes")
 
 
 @form_methods

@@ -1,4 +1,4 @@
-"""How ``manage.py add_cluster`` connects a Kubernetes cluster."""
+"""The options of ``manage.py add_cluster`` for a Kubernetes cluster."""
 
 import argparse
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from clusters.kinds.kubernetes.settings import PREFIX, KubernetesSecret
 
 
 def add_arguments(parser: argparse._ArgumentGroup) -> None:
-    way = parser.add_mutually_exclusive_group()
-    way.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kept encrypted")
-    way.add_argument(
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--kubeconfig", type=Path, metavar="FILE", help="kept encrypted")
+    group.add_argument(
         "--in-cluster", action="store_true", help="the service account of Trainyard's own pod"
     )
     parser.add_argument(

@@ -1,4 +1,5 @@
-"""The form of a Kubernetes cluster: a kubeconfig, which is checked before use, or our own pod."""
+"""The form of a Kubernetes cluster. Trainyard connects by a kubeconfig, which is checked before it
+is used, or by the service account of its own pod."""
 
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,8 @@ class KubernetesForm(ConnectionForm):
             return
         uploaded = self._uploaded_text()
         pasted = self.text("kubeconfig") or self._tested_kubeconfig()
-        self.values["kubeconfig"] = text = pasted if uploaded is None else uploaded
+        text = pasted if uploaded is None else uploaded
+        self.values["kubeconfig"] = text
         if self["kubeconfig_file"].errors:
             return
         if not text:
@@ -106,7 +108,7 @@ class KubernetesForm(ConnectionForm):
             require_trust(self.risks, trusted=bool(self.values.get("trusted")))
 
     def _uploaded_text(self) -> str | None:
-        """The uploaded text; ``None`` if there is none that can be read."""
+        """Return the uploaded text; ``None`` if there is none that can be read."""
         upload = self.files.get("kubeconfig_file")
         if upload is None:
             return None

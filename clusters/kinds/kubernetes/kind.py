@@ -76,17 +76,17 @@ class KubernetesKind(ClusterKind):
             raise EngineUnavailable(str(error)) from error
         except ValidationError as error:
             raise EngineUnavailable(LOST) from error
-        own = KubernetesSettings.of(cluster)
+        cluster_settings = KubernetesSettings.of(cluster)
         images = Images(
             git=settings.KUBERNETES_GIT_IMAGE or Images.git,
             s3=settings.KUBERNETES_S3_IMAGE or Images.s3,
         )
         return KubernetesEngine(
             connect(secret.kubeconfig or None, streams=settings.LOG_STREAMS),
-            prefix=own.namespace_prefix,
+            prefix=cluster_settings.namespace_prefix,
             installation=Installation.current_mark(),
             images=images,
-            prometheus=own.prometheus_url,
+            prometheus=cluster_settings.prometheus_url,
             log_streams=settings.LOG_STREAMS,
         )
 
@@ -101,11 +101,11 @@ class KubernetesKind(ClusterKind):
     def _complaints_without_operator(
         self, cluster: "Cluster", spec: WorkloadSpec
     ) -> Iterator[Problem]:
-        """Yield problems of a single pod if no operator is installed. Gangs are judged by their
-        framework."""
-        has = cluster.capabilities
-        support = has.framework(LONE_MASTER.framework)
-        if not (spec.kind.is_gang or has.plain_jobs or support.available):
+        """Yield the problem of a single pod if nothing on the cluster can run it. Gangs are checked
+        by their framework elsewhere."""
+        capabilities = cluster.capabilities
+        support = capabilities.framework(LONE_MASTER.framework)
+        if not (spec.kind.is_gang or capabilities.plain_jobs or support.available):
             yield Problem(
                 ("kind",),
                 f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}",

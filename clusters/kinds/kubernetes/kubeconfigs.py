@@ -17,7 +17,7 @@ FILES = {
 
 
 class UnusableKubeconfig(ValidationError):
-    """The text is not a kubeconfig, or does not name a cluster; the message says what is
+    """The text is not a kubeconfig, or does not name a cluster. The message says what is
     missing."""
 
     def __init__(self, text: str) -> None:
@@ -25,17 +25,17 @@ class UnusableKubeconfig(ValidationError):
 
 
 def require_trust(risks: list[str], *, trusted: bool) -> None:
-    """``ValidationError`` if there are risks and the kubeconfig was not marked as trusted."""
+    """Raise ``ValidationError`` if there are risks and the kubeconfig was not marked as trusted."""
     if risks and not trusted:
         text = f"Confirm that you trust it, because on this machine it {'; it '.join(risks)}."
         raise ValidationError({"trusted": text})
 
 
 def risks_of(text: str) -> list[str]:
-    """What using the kubeconfig does on Trainyard's machine besides talking to the cluster, in
-    words.
+    """Return, in words, what using the kubeconfig does on Trainyard's machine besides connecting to
+    the cluster.
 
-    Only the current context matters. ``Unusable`` says what is wrong with the text.
+    Only the current context matters. ``UnusableKubeconfig`` says what is wrong with the text.
     """
     try:
         document = kubeconfig.parse_kubeconfig(text)
@@ -55,9 +55,11 @@ def risks_of(text: str) -> list[str]:
 
 
 def _risks_in(part: dict[str, Any]) -> Iterator[str]:
-    if plugin := _mapping(part, "exec"):
+    plugin = _mapping(part, "exec")
+    if plugin:
         yield f"runs the program {plugin.get('command', '?')}"
-    if provider := _mapping(part, "auth-provider"):
+    provider = _mapping(part, "auth-provider")
+    if provider:
         yield f"signs in by {provider.get('name', '?')}, which may run a program"
     for key, words in FILES.items():
         if part.get(key):
@@ -74,11 +76,12 @@ def _mapping(part: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def _find_entry(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
-    """An entry by name from a list such as ``clusters``."""
+    """Return an entry by its name from a list such as ``clusters``. ``UnusableKubeconfig`` if there
+    is none."""
     entries = document.get(f"{kind}s")
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, dict) and entry.get("name") == name:
-            named = entry.get(kind)
-            if isinstance(named, dict):
-                return named
+            content = entry.get(kind)
+            if isinstance(content, dict):
+                return content
     raise UnusableKubeconfig(f"It has no {kind} named {name or 'in its current context'}.")

@@ -1,4 +1,4 @@
-"""How REST connects a Kubernetes cluster."""
+"""The part of a REST request that describes the connection to a Kubernetes cluster."""
 
 from django.core.exceptions import ValidationError
 from pydantic import Field, SecretStr
@@ -36,8 +36,10 @@ class KubernetesConnecting(Connecting):
 
     def secret(self, *, editing: bool) -> KubernetesSecret | None:
         text = tidy_text(self.kubeconfig)
-        if (text and self.in_cluster) or not (text or self.in_cluster or editing):
+        has_both = bool(text) and self.in_cluster
+        has_neither = not text and not self.in_cluster
+        if has_both or (has_neither and not editing):
             raise ValidationError({"kubeconfig": WAYS})
         if text:
             require_trust(risks_of(text), trusted=self.trusted)
-        return KubernetesSecret(kubeconfig=text) if text or self.in_cluster else None
+        return None if has_neither else KubernetesSecret(kubeconfig=text)

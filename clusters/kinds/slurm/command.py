@@ -1,4 +1,4 @@
-"""How ``manage.py add_cluster`` connects a Slurm cluster."""
+"""The options of ``manage.py add_cluster`` for a Slurm cluster."""
 
 import argparse
 from collections.abc import Mapping
@@ -9,7 +9,7 @@ from django.core.management.base import CommandError
 
 from clusters.kinds.slurm.settings import SlurmSecret
 
-#: Settings that are given as they are, by their options.
+#: Settings whose values are the texts of their options.
 TEXT_OPTIONS = {
     "host": ("--login-node", "HOST", "empty where Slurm's commands run on this host"),
     "user": ("--login-user", "USER", "as whom Trainyard signs in"),
@@ -22,7 +22,7 @@ TEXT_OPTIONS = {
     "programs": ("--programs", "FOLDER", "where sbatch is, if not found without"),
     "slurm_conf": ("--slurm-conf", "FILE", "where slurm.conf is, if not at its usual place"),
 }
-#: Settings that are the text of a file.
+#: Settings whose values are read from files.
 FILE_OPTIONS = {
     "known_hosts": ("--known-hosts", "what ssh-keyscan prints for the login node"),
     "accounts": ("--accounts", "a project and its account on each line, where they have their own"),

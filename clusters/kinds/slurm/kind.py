@@ -72,11 +72,12 @@ class SlurmKind(ClusterKind):
             raise EngineUnavailable(str(error)) from error
         except ValidationError as error:
             raise EngineUnavailable(LOST) from error
-        own = SlurmSettings.of(cluster)
-        if not own.host:
-            return SlurmEngine(LocalTransport(own.slurm_programs), own.site)
+        settings = SlurmSettings.of(cluster)
+        programs = settings.slurm_programs
+        if not settings.host:
+            return SlurmEngine(LocalTransport(programs), settings.site)
         try:
-            return SlurmEngine(connect_by_ssh(own.login(key), own.slurm_programs), own.site)
+            return SlurmEngine(connect_by_ssh(settings.login(key), programs), settings.site)
         except OSError as error:
             raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
 
@@ -88,20 +89,21 @@ class SlurmKind(ClusterKind):
     def login_name(self, cluster: "Cluster", username: str) -> str:
         try:
             return SlurmSettings.of(cluster).login_name(username)
-        except ValidationError:  # nothing is launched there until they are changed
+        except ValidationError:  # nothing is launched until an administrator corrects the settings
             return ""
 
     def act_as(self, cluster: "Cluster", engine: Engine, user: str, key: str) -> Engine:
-        """The engine for the same login node, acting as somebody else."""
-        own = SlurmSettings.of(cluster)
+        """Return the engine for the same login node that acts as ``user``."""
+        settings = SlurmSettings.of(cluster)
+        login = replace(settings.login(key), user=user)
         try:
-            person = connect_by_ssh(replace(own.login(key), user=user), own.slurm_programs)
+            person = connect_by_ssh(login, settings.slurm_programs)
         except OSError as error:
             raise EngineUnavailable(f"The key cannot be handed to ssh: {error}.") from error
         return engine.acting(person) if isinstance(engine, SlurmEngine) else engine
 
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        with suppress(ValidationError):  # nothing is launched there until they are changed
+        with suppress(ValidationError):  # nothing is launched until the settings are corrected
             site = SlurmSettings.of(cluster).site
             yield from limits.complaints(launch, site)
         yield from self.unsupported(cluster, launch)
@@ -116,7 +118,7 @@ class SlurmKind(ClusterKind):
             yield from containers.unused(launch, SlurmSettings.of(cluster).site)
 
     def project_limits(self, cluster: "Cluster", project: str) -> str:
-        """Limits of the account that the project is charged to."""
+        """Describe the limits of the account to which the project's jobs are charged."""
         try:
             settings = SlurmSettings.of(cluster)
         except ValidationError:
@@ -126,7 +128,8 @@ class SlurmKind(ClusterKind):
             return "Those of each person's default account"
         for account in cluster.capabilities.accounts:
             # Without a name the jobs are charged to the default account.
-            if account.name == name if name else account.is_default:
+            is_charged = account.name == name if name else account.is_default
+            if is_charged:
                 return f"{account.limits or 'None'} (account {account.name})"
         return f"Account {name}, whose limits Slurm does not show" if name else ""
 

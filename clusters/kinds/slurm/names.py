@@ -16,17 +16,20 @@ if TYPE_CHECKING:
 
 
 def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
-    wanted = spec.worker.node_type
-    features = _features(cluster) if wanted else set()
-    if wanted and features and wanted not in features:
+    """Yield a problem if no node has the node type of the spec, which Slurm calls a feature."""
+    node_type = spec.worker.node_type
+    features = _features(cluster) if node_type else set()
+    if features and node_type not in features:
         offered = name_first_three(sorted(features))
-        text = f"no node has the feature {str(wanted)!r}; they have {offered}"
+        text = f"no node has the feature {str(node_type)!r}; they have {offered}"
         yield Problem(parse_path("worker.nodeType"), text)
 
 
 def _features(cluster: "Cluster") -> set[str]:
-    labels = cluster.nodes.values_list("labels_json", flat=True)
-    return {key.removeprefix(FEATURE) for each in labels for key in each if key.startswith(FEATURE)}
+    features: set[str] = set()
+    for labels in cluster.nodes.values_list("labels_json", flat=True):
+        features |= {key.removeprefix(FEATURE) for key in labels if key.startswith(FEATURE)}
+    return features
 
 
 def node_types(cluster: "Cluster") -> list[str]:

@@ -37,21 +37,23 @@ Lines = Annotated[str, rules(MaxLengthValidator(20_000))]
 
 
 def accounts_rule(text: str) -> None:
-    """``ValidationError`` if a line is not a project and an account, or a project occurs twice."""
+    """Raise ``ValidationError`` if a line is not a project and an account, or a project occurs
+    twice."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
-    wrong = next((row for row in rows if len(row) != 2), None)
-    if wrong:
-        line = " ".join(wrong)
-        raise ValidationError(f"Write a project and an account on each line, not {line!r}.")
+    for row in rows:
+        if len(row) != 2:
+            line = " ".join(row)
+            raise ValidationError(f"Write a project and an account on each line, not {line!r}.")
     for _, account in rows:
         name_rule(account)
     names = [project for project, _ in rows]
-    if twice := {name for name in names if names.count(name) > 1}:
-        raise ValidationError(f"A project has one account; {', '.join(sorted(twice))} has more.")
+    duplicates = sorted({name for name in names if names.count(name) > 1})
+    if duplicates:
+        raise ValidationError(f"A project has one account; {', '.join(duplicates)} has more.")
 
 
 def users_rule(text: str) -> None:
-    """``ValidationError`` if a line is not a user of Trainyard and one of the cluster."""
+    """Raise ``ValidationError`` if a line is not a user of Trainyard and one of the cluster."""
     rows = [line.split() for line in text.splitlines() if line.strip()]
     for row in rows:
         if len(row) != 2:
@@ -84,8 +86,8 @@ class Containers(StrEnum):
 
 
 class SlurmSettings(ConnectionSettings):
-    """Settings. An empty ``host`` means this one; ``programs`` and ``slurm_conf`` are for
-    non-standard paths."""
+    """The settings. An empty ``host`` means that Slurm's commands run on Trainyard's own host.
+    ``programs`` and ``slurm_conf`` are only needed if they are not at their usual paths."""
 
     host: Host = Field(
         "",
@@ -142,13 +144,13 @@ class SlurmSettings(ConnectionSettings):
 
     @field_validator("run_as")
     @classmethod
-    def _by_ssh(cls, run_as: RunAs, info: ValidationInfo) -> RunAs:
+    def _require_login_node(cls, run_as: RunAs, info: ValidationInfo) -> RunAs:
         if run_as is RunAs.PEOPLE and not info.data.get("host"):
             raise ValueError("People sign in to a login node with their own keys; enter one.")
         return run_as
 
     def login_name(self, username: str) -> str:
-        """A user's name on the cluster; empty if all jobs run as one user."""
+        """Return a user's name on the cluster; empty if all jobs run as one user."""
         if self.run_as is RunAs.SERVICE:
             return ""
         rows = dict(line.split() for line in self.users.splitlines() if line.strip())
@@ -158,15 +160,13 @@ class SlurmSettings(ConnectionSettings):
     def site(self) -> SlurmSite:
         rows = (line.split() for line in self.accounts.splitlines())
         accounts = {row[0]: row[1] for row in rows if len(row) == 2}
-        folder = self.directory.rstrip("/")
-        own_names = self.run_as is RunAs.PEOPLE
         return SlurmSite(
-            folder,
+            self.directory.rstrip("/"),
             self.account,
             self.partition,
             self.prologue,
             accounts,
-            own_names,
+            self.run_as is RunAs.PEOPLE,
             str(self.containers),
         )
 
@@ -185,7 +185,8 @@ class SlurmSecret(ConnectionSecret):
 
     @classmethod
     def from_text(cls, text: str) -> Self | None:
-        """``None`` for an empty text; ``ValidationError`` if the key cannot be used."""
+        """Return the secret with the private key in ``text``; ``None`` if it is empty.
+        ``ValidationError`` if the key cannot be used."""
         if text and not ("BEGIN" in text and "PRIVATE KEY" in text and "END" in text):
             raise ValidationError({"private_key": NO_KEY})
         if "ENCRYPTED" in text:

@@ -1,4 +1,4 @@
-"""How REST connects a Slurm cluster."""
+"""The part of a REST request that describes the connection to a Slurm cluster."""
 
 from pydantic import Field, SecretStr
 
@@ -33,6 +33,7 @@ class SlurmConnecting(Connecting):
     slurm_conf: str = ""
 
     def secret(self, *, editing: bool) -> SlurmSecret | None:
-        return SlurmSecret.from_text(tidy_text(self.private_key)) or (
-            None if editing else SlurmSecret()
-        )
+        secret = SlurmSecret.from_text(tidy_text(self.private_key))
+        if secret is None and not editing:
+            return SlurmSecret()
+        return secret

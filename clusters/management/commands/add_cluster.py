@@ -18,15 +18,16 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None:
         commands = {kind.slug: kind for kind in addable() if kind.has_command}
-        usual = next(iter(commands))
+        default = next(iter(commands))
         parser.add_argument("name")
-        default = f"default {usual}"
-        parser.add_argument("--kind", choices=list(commands), default=usual, help=default)
+        parser.add_argument(
+            "--kind", choices=list(commands), default=default, help=f"default {default}"
+        )
         for kind in commands.values():
             kind.add_arguments(parser.add_argument_group(kind.label))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        kind = next(it for it in addable() if it.slug == options["kind"])
+        kind = next(kind for kind in addable() if kind.slug == options["kind"])
         if not kind.has_command:
             raise CommandError(f"{kind.label} cannot be added by this command.")
         settings, secret = kind.read_options(options)
@@ -46,5 +47,5 @@ class Command(BaseCommand):
         count = f"{len(nodes)} node{pluralize(len(nodes))}, {gpus} GPU{pluralize(gpus)}"
         self.stdout.write(f"{cluster.name}: {count}")
         for support in cluster.capabilities.frameworks:
-            said = support.version if support.available else f"missing. {support.why}"
-            self.stdout.write(f"  {support.framework.label}: {said}")
+            text = support.version if support.available else f"missing. {support.why}"
+            self.stdout.write(f"  {support.framework.label}: {text}")
