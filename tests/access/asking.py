@@ -1,4 +1,4 @@
-"""Asks for everything as everyone, and records one sign for each answer:
+"""Send every request as every user, and record one sign for each answer:
 
 ``+`` shown or done, ``?`` refused for what was sent (400, 409, 422), ``1`` sign in first (401, 429,
 or a redirect to the page for it), ``3`` 403, ``4`` 404, ``5`` 405, ``!`` 503.
@@ -23,15 +23,15 @@ from accounts.views.sign_in import CLOSED_PAGES
 from config.rest.api import api
 from config.rest.examples import MANIFEST
 from core.rest.api import API_PREFIXES
-from tests.access.place import SECRET, Place
+from tests.access.population import SECRET, Population
 from tests.factories import IMAGE
 from tests.fuzz.bodies import bodies
 
 SIGNS = {400: "?", 401: "1", 403: "3", 404: "4", 405: "5", 409: "?", 422: "?", 429: "1", 503: "!"}
 CLOSED = {"1", "3", "4", "5"}
 WRITES = ("INSERT INTO", "UPDATE", "DELETE FROM")
-#: Callers who may see nothing of the place, and the tables where they may write, because the rows
-#: are their own.
+#: Callers who may see none of the objects, and the tables in which they may write rows of their
+#: own.
 OUTSIDE = {"nobody", "outsider", "stranger", "key of stranger"}
 OWN = {
     "/workloads/new/": ("workloads_draft",),
@@ -51,8 +51,8 @@ def pages() -> list[str]:
     """Return the routes of all pages: those of the URLconf without REST and without the closed
     pages of allauth. Of two equal routes, the first answers, so only that one is returned."""
     every = dict.fromkeys(_routes(get_resolver().url_patterns, ""))
-    there = (path for path in every if not re.match(CLOSED_PAGES, path.replace("/^", "/")))
-    return [path for path in there if not f"/{path}".startswith(API_PREFIXES)]
+    routes = (path for path in every if not re.match(CLOSED_PAGES, path.replace("/^", "/")))
+    return [path for path in routes if not f"/{path}".startswith(API_PREFIXES)]
 
 
 def _routes(patterns: Any, prefix: str) -> Iterator[str]:
@@ -72,14 +72,14 @@ def calls() -> list[tuple[str, str]]:
 
 
 class Asker:
-    """Sends requests as everyone. ``faults`` collects what answers reveal or change and
-    must not."""
+    """Sends requests as every user. ``faults`` lists answers that reveal or change something that
+    they must not."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
+    def __init__(self, population: Population) -> None:
+        self.population = population
         self.faults = list[str]()
-        self.sessions = {name: _session(user) for name, user in place.people.items() if user}
-        self.bodies = bodies(place.project, place.workload) | _submissions(place)
+        self.sessions = {name: _session(user) for name, user in population.people.items() if user}
+        self.bodies = bodies(population.project, population.workload) | _submissions(population)
 
     def page(self, who: str, method: str, path: str) -> str:
         """Return the sign of the answer that a browser gets."""
@@ -90,46 +90,48 @@ class Asker:
         """Return the sign of the answer that a program gets. As ``cookie``, it is sent by the
         author's browser."""
         session = self.sessions["author"] if who == "cookie" else ""
-        headers = {} if who in {"nobody", "cookie"} else {"Authorization": self.place.bearer(who)}
+        headers = (
+            {} if who in {"nobody", "cookie"} else {"Authorization": self.population.bearer(who)}
+        )
         end = max((end for end in self.bodies if path.endswith(end)), key=len, default="")
         body = json.dumps(self.bodies.get(end, {})) if method in {"POST", "PUT", "PATCH"} else ""
         also = {"data": body, "content_type": "application/json", "headers": headers}
         return self._ask(who, method, path, session, **also)
 
     def _ask(self, who: str, method: str, path: str, session: str, **also: Any) -> str:
-        asked = f"{who}: {method} {path}"
-        here = self.place.address(path)
+        request = f"{who}: {method} {path}"
+        address = self.population.address(path)
         with CaptureQueriesContext(connection) as queries:
-            answer = _send(session, method, here, **also)
+            answer = _send(session, method, address, **also)
         sign = _sign(answer)
         own = tuple(f'{verb} "{table}"' for verb in WRITES for table in OWN.get(path, ()))
         sent = [it["sql"] for it in queries if it["sql"].startswith(WRITES)]
         if sign in CLOSED or method == "GET" or who in OUTSIDE:
-            self.faults += [f"{asked} writes {it:.60}" for it in sent if not it.startswith(own)]
+            self.faults += [f"{request} writes {it:.60}" for it in sent if not it.startswith(own)]
         if (sign in CLOSED or who in OUTSIDE) and SECRET in _text(answer):
-            self.faults.append(f"{asked} tells a name to whom it refuses")
+            self.faults.append(f"{request} reveals a name to a user whom it refuses")
         if sign == "4":
-            absent = _send(session, method, self.place.address(path, absent=True), **also)
+            absent = _send(session, method, self.population.address(path, absent=True), **also)
             if CHANCE.sub("", _text(absent)) != CHANCE.sub("", _text(answer)):
-                self.faults.append(f"{asked} differs from what is not there")
+                self.faults.append(f"{request} differs from the answer for an absent object")
         return sign
 
 
-def _submissions(place: Place) -> dict[str, Any]:
+def _submissions(population: Population) -> dict[str, Any]:
     """Return bodies that a member of the project may submit, by the end of the path."""
     spec = {"image": IMAGE, "numWorkers": 1, "distributedFramework": "PyTorch"}
-    ids = {"projectId": str(place.project.pk), "clusterId": str(place.project.cluster_id)}
-    one = {"name": "a-run", **ids, "spec": spec}
-    alone = one | {"spec": {"image": IMAGE}}
+    ids = {"projectId": str(population.project.pk), "clusterId": str(population.project.cluster_id)}
+    distributed = {"name": "a-run", **ids, "spec": spec}
+    standard = distributed | {"spec": {"image": IMAGE}}
     return {
-        "/workloads/distributed": one,
+        "/workloads/distributed": distributed,
         "/workloads/from-sbatch": {"name": "a-script", **ids, "script": "srun true"},
         "/workloads/manifests": {"metadata": ids, "manifest": MANIFEST},
         "/manifests/{workload_id}": {"manifest": MANIFEST},
-        "/workloads/trainings": alone,
-        "/workloads/workspaces": alone,
-        "/distributed/batch-create": {"workloads": [one]},
-        "/batch-create": {"workloads": [alone]},
+        "/workloads/trainings": standard,
+        "/workloads/workspaces": standard,
+        "/distributed/batch-create": {"workloads": [distributed]},
+        "/batch-create": {"workloads": [standard]},
     }
 
 

@@ -1,12 +1,12 @@
-"""The place that the tests of access use."""
+"""The users and objects of the tests of access."""
 
 from typing import Any
 
 import pytest
 
-from tests.access.place import Place, build
+from tests.access.population import Population, build
 
 
 @pytest.fixture
-def place(db: None, valkey: object, sent: list[Any]) -> Place:
+def population(db: None, valkey: object, sent: list[Any]) -> Population:
     return build()

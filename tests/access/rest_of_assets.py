@@ -1,4 +1,4 @@
-"""Whom the calls of REST about assets let in, in the form of the table in ``test_rest``."""
+"""Which callers the REST calls of assets let in, in the form of the table in ``test_rest``."""
 
 TABLE = """\
 1+++++ 1 +++++ GET    /asset/compute

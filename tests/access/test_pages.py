@@ -1,13 +1,13 @@
-"""Whom each page lets in. A new address needs its row in the table."""
+"""Which users each page lets in. A new address needs its row in the table."""
 
 import pytest
 
 from tests.access.asking import Asker, differences, pages
-from tests.access.place import PEOPLE, Place
+from tests.access.population import PEOPLE, Population
 
 #: By who asks (nobody, outsider, stranger, colleague, author, administrator), for GET and POST.
-#: A thing of others is 404; 403 is for whoever may do this nowhere, before anything is looked up.
-#: What the signs mean says ``asking``; a form is sent empty.
+#: An object of others is 404. A user who may do this nowhere gets 403 before anything is looked up.
+#: ``tests/access/asking.py`` explains the signs. Forms are sent empty.
 TABLE = r"""
 !!!!!! 555555 /healthz
 ++++++ ++++++ /
@@ -158,9 +158,9 @@ TABLE = r"""
 """
 
 
-def test_each_page_answers_a_stranger_as_the_table_says(place: Place) -> None:
+def test_each_page_answers_a_stranger_as_the_table_says(population: Population) -> None:
     """One column of the table: all of them take half a minute."""
-    asker = Asker(place)
+    asker = Asker(population)
     column = PEOPLE.index("stranger")
     rows = [row.split(maxsplit=2) for row in TABLE.strip().splitlines()]
     expected = {path: opened[column] for opened, _, path in rows}
@@ -169,8 +169,8 @@ def test_each_page_answers_a_stranger_as_the_table_says(place: Place) -> None:
 
 
 @pytest.mark.extended
-def test_pages_let_in_whom_the_table_says(place: Place) -> None:
-    asker = Asker(place)
+def test_pages_let_in_whom_the_table_says(population: Population) -> None:
+    asker = Asker(population)
     observed = []
     for path in pages():
         shown, posted = (
@@ -182,8 +182,8 @@ def test_pages_let_in_whom_the_table_says(place: Place) -> None:
 
 
 @pytest.mark.extended
-def test_no_other_method_does_anything_to_what_is_of_others(place: Place) -> None:
-    asker = Asker(place)
+def test_no_other_method_does_anything_to_what_is_of_others(population: Population) -> None:
+    asker = Asker(population)
     for path in pages():
         for method in ("PUT", "PATCH", "DELETE", "OPTIONS"):
             asker.page("stranger", method, path)

@@ -1,10 +1,10 @@
-"""Whom each call of the REST API lets in. A new call needs its row in the table."""
+"""Which callers each REST call lets in. A new call needs its row in the table."""
 
 import pytest
 
 from tests.access import rest_of_assets
 from tests.access.asking import Asker, calls, differences
-from tests.access.place import PEOPLE, Place
+from tests.access.population import PEOPLE, Population
 
 PARTS = (PEOPLE, ("cookie",), tuple(f"key of {name}" for name in PEOPLE[1:]))
 
@@ -172,9 +172,9 @@ TABLE = """
 """
 
 
-def test_each_call_answers_a_stranger_as_the_table_says(place: Place) -> None:
+def test_each_call_answers_a_stranger_as_the_table_says(population: Population) -> None:
     """One column of the table: all of them take half a minute."""
-    asker = Asker(place)
+    asker = Asker(population)
     column = PEOPLE.index("stranger")
     rows = (TABLE + rest_of_assets.TABLE).strip().splitlines()
     expected = {tuple(row.split()[-2:]): row[column] for row in rows if row}
@@ -187,8 +187,8 @@ def test_each_call_answers_a_stranger_as_the_table_says(place: Place) -> None:
 
 
 @pytest.mark.extended
-def test_calls_let_in_whom_the_table_says(place: Place) -> None:
-    asker = Asker(place)
+def test_calls_let_in_whom_the_table_says(population: Population) -> None:
+    asker = Asker(population)
     observed = list[str]()
     for path, method in calls():
         signs = {who: asker.call(who, method, path) for part in PARTS for who in part}

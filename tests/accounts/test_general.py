@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     user: User = UserFactory(administrator=True, username="boss")
     return user
 
@@ -24,8 +24,8 @@ def switches() -> tuple[bool, bool]:
     return settings.tolerations, settings.topology
 
 
-def test_switches_are_off_until_an_administrator_turns_them_on(boss: User) -> None:
-    client = signed_in(boss)
+def test_switches_are_off_until_an_administrator_turns_them_on(admin: User) -> None:
+    client = signed_in(admin)
     page = client.get("/settings/").content.decode()
     assert "tolerations" not in Inputs(page).values
     assert switches() == (False, False)
@@ -38,8 +38,8 @@ def test_switches_are_off_until_an_administrator_turns_them_on(boss: User) -> No
     assert GeneralSettings.objects.count() == 1
 
 
-def test_a_change_of_the_settings_is_in_the_audit_log(boss: User) -> None:
-    general.update_settings(by=boss, tolerations=True, topology=False)
+def test_a_change_of_the_settings_is_in_the_audit_log(admin: User) -> None:
+    general.update_settings(by=admin, tolerations=True, topology=False)
     entry = AuditEntry.objects.get()
     assert (entry.target_kind, entry.by_name, entry.after) == (
         "general settings",

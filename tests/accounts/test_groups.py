@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     user: User = UserFactory(administrator=True, username="boss")
     return user
 
@@ -32,8 +32,8 @@ def names(user: User) -> list[str]:
     return list(user.user_groups.values_list("name", flat=True))
 
 
-def test_the_pages_of_groups_are_for_administrators(client: Client, ada: User, boss: User) -> None:
-    group = groups.create_group(by=boss, name="vision", people=[])
+def test_the_pages_of_groups_are_for_administrators(client: Client, ada: User, admin: User) -> None:
+    group = groups.create_group(by=admin, name="vision", people=[])
     researcher = signed_in(ada)
     for page in ("", "new/", f"{group.pk}/edit/", f"{group.pk}/delete/"):
         assert client.get(f"/groups/{page}")["Location"].startswith("/accounts/login/")
@@ -45,18 +45,18 @@ def test_the_pages_of_groups_are_for_administrators(client: Client, ada: User, b
 
 
 def test_an_administrator_makes_a_group_changes_its_people_and_deletes_it(
-    boss: User, ada: User
+    admin: User, ada: User
 ) -> None:
-    browser = signed_in(boss)
+    browser = signed_in(admin)
     posted = browser.post("/groups/new/", {"name": "vision", "people": [ada.pk]})
     assert posted["Location"] == "/groups/"
     assert names(ada) == ["vision"]
     group = UserGroup.objects.get()
     page = browser.get(f"/groups/{group.pk}/edit/", **DRAWER).content.decode()
     assert "ada" in page
-    browser.post(f"/groups/{group.pk}/edit/", {"people": [boss.pk]})
+    browser.post(f"/groups/{group.pk}/edit/", {"people": [admin.pk]})
     assert names(ada) == []
-    assert names(boss) == ["vision"]
+    assert names(admin) == ["vision"]
     assert "vision" in browser.get("/groups/?q=vis").content.decode()
     browser.post(f"/groups/{group.pk}/delete/")
     assert not UserGroup.objects.exists()
@@ -66,27 +66,27 @@ def test_an_administrator_makes_a_group_changes_its_people_and_deletes_it(
     assert verbs[1].after == {"people": "boss"}
 
 
-def test_a_deactivated_member_stays_in_the_group_that_is_saved(boss: User, ada: User) -> None:
-    group = groups.create_group(by=boss, name="vision", people=[ada])
+def test_a_deactivated_member_stays_in_the_group_that_is_saved(admin: User, ada: User) -> None:
+    group = groups.create_group(by=admin, name="vision", people=[ada])
     User.objects.filter(pk=ada.pk).update(is_active=False)
-    browser = signed_in(boss)
+    browser = signed_in(admin)
     page = browser.get(f"/groups/{group.pk}/edit/").content.decode()
     assert Inputs(page).values["people"] == str(ada.pk)
-    browser.post(f"/groups/{group.pk}/edit/", {"people": [ada.pk, boss.pk]})
+    browser.post(f"/groups/{group.pk}/edit/", {"people": [ada.pk, admin.pk]})
     assert names(ada) == ["vision"]
 
 
 @pytest.mark.parametrize("name", ["", "vision", "v" * 151])
-def test_a_group_without_a_name_of_its_own_is_refused(name: str, boss: User) -> None:
-    groups.create_group(by=boss, name="vision", people=[])
+def test_a_group_without_a_name_of_its_own_is_refused(name: str, admin: User) -> None:
+    groups.create_group(by=admin, name="vision", people=[])
     with pytest.raises(ValidationError) as refusal:
-        groups.create_group(by=boss, name=name, people=[])
+        groups.create_group(by=admin, name=name, people=[])
     assert set(refusal.value.message_dict) == {"name"}
-    assert signed_in(boss).post("/groups/new/", {"name": name}).status_code == 422
+    assert signed_in(admin).post("/groups/new/", {"name": name}).status_code == 422
 
 
-def test_the_identity_provider_puts_people_in_and_takes_them_out(boss: User, ada: User) -> None:
-    groups.create_group(by=boss, name="by-hand", people=[ada])
+def test_the_identity_provider_puts_people_in_and_takes_them_out(admin: User, ada: User) -> None:
+    groups.create_group(by=admin, name="by-hand", people=[ada])
     groups.set_provided_groups(ada, ["vision", "speech"])
     assert names(ada) == ["by-hand", "speech", "vision"]
     groups.set_provided_groups(ada, ["speech"])
@@ -105,17 +105,17 @@ def test_the_identity_provider_puts_people_in_and_takes_them_out(boss: User, ada
 
 
 def test_an_administrator_cannot_undo_what_the_identity_provider_says(
-    boss: User, ada: User
+    admin: User, ada: User
 ) -> None:
     groups.set_provided_groups(ada, ["vision"])
     group = UserGroup.objects.get()
-    browser = signed_in(boss)
+    browser = signed_in(admin)
     assert (
         "From the identity provider: ada."
         in browser.get(f"/groups/{group.pk}/edit/").content.decode()
     )
-    browser.post(f"/groups/{group.pk}/edit/", {"people": [boss.pk]})
-    assert names(ada) == names(boss) == ["vision"]
+    browser.post(f"/groups/{group.pk}/edit/", {"people": [admin.pk]})
+    assert names(ada) == names(admin) == ["vision"]
 
 
 @pytest.mark.parametrize(

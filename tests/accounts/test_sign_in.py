@@ -97,7 +97,7 @@ def test_a_session_ends_with_its_time() -> None:
     assert client.get("/workloads/").status_code == 302
 
 
-def test_to_ask_whose_a_session_is_keeps_it_after_a_change_of_the_secret_key(
+def test_reading_the_user_of_a_session_keeps_it_after_a_new_secret_key(
     settings: Settings,
 ) -> None:
     """A terminal or a tool that was opened first took the session away from the browser."""
@@ -141,16 +141,16 @@ def lets_in(address: str) -> bool:
         return bool(error.response.status_code != 409)
 
 
-def test_an_address_is_free_again_when_an_administrator_takes_it_from_its_user() -> None:
+def test_an_address_is_free_after_an_administrator_removes_it() -> None:
     """allauth keeps the one with which a user came from the identity provider."""
     user = UserFactory.create(email="nora@example.org")
-    boss = UserFactory(administrator=True)
+    admin = UserFactory(administrator=True)
     EmailAddress.objects.create(user=user, email="nora@example.org", primary=True)
     whole = {"role": user.role, "first_name": "", "last_name": "Nkosi"}
-    update_user(user, by=boss, email="Nora@example.org", **whole)
+    update_user(user, by=admin, email="Nora@example.org", **whole)
     assert EmailAddress.objects.filter(user=user).exists(), "it is still theirs"
     assert not lets_in("nora@example.org")
-    update_user(user, by=boss, email="", **whole)
+    update_user(user, by=admin, email="", **whole)
     assert lets_in("nora@example.org")
 
 

@@ -30,14 +30,14 @@ def good(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     user: User = UserFactory(administrator=True, username="boss")
     return user
 
 
 @pytest.fixture
-def administrator(boss: User) -> Client:
-    return signed_in(boss)
+def administrator(admin: User) -> Client:
+    return signed_in(admin)
 
 
 def test_the_pages_of_users_are_for_administrators(client: Client) -> None:
@@ -105,12 +105,12 @@ def test_an_edit_changes_role_and_projects(administrator: Client) -> None:
     assert user.check_password(PASSWORD)
 
 
-def test_the_last_administrator_stays_one(administrator: Client, boss: User) -> None:
-    response = administrator.post(f"/users/{boss.pk}/edit/", {"role": "researcher", "email": ""})
+def test_the_last_administrator_stays_one(administrator: Client, admin: User) -> None:
+    response = administrator.post(f"/users/{admin.pk}/edit/", {"role": "researcher", "email": ""})
     assert response.status_code == 422
     assert "must stay active" in response.context["form"].errors["role"][0]
-    boss.refresh_from_db()
-    assert boss.role == ADMINISTRATOR.name
+    admin.refresh_from_db()
+    assert admin.role == ADMINISTRATOR.name
 
 
 def test_a_reset_ends_the_users_sessions(administrator: Client) -> None:
@@ -137,11 +137,11 @@ def test_deactivating_signs_out_at_once_and_can_be_undone(administrator: Client)
     assert signed_in(user).get("/projects/").status_code == 200
 
 
-def test_administrators_cannot_deactivate_themselves(administrator: Client, boss: User) -> None:
-    response = administrator.post(f"/users/{boss.pk}/activity/", {"active": "no"}, follow=True)
+def test_administrators_cannot_deactivate_themselves(administrator: Client, admin: User) -> None:
+    response = administrator.post(f"/users/{admin.pk}/activity/", {"active": "no"}, follow=True)
     assert "cannot deactivate yourself" in response.content.decode()
-    boss.refresh_from_db()
-    assert boss.is_active
+    admin.refresh_from_db()
+    assert admin.is_active
 
 
 def test_search_finds_by_any_name(administrator: Client) -> None:
@@ -168,10 +168,10 @@ def test_a_bad_password_hides_nothing_else_that_is_wrong(administrator: Client) 
 
 @pytest.mark.django_db
 def test_a_change_of_a_user_takes_no_deactivation_of_meanwhile_back() -> None:
-    boss = UserFactory(administrator=True)
+    admin = UserFactory(administrator=True)
     user = UserFactory()
     User.objects.filter(pk=user.pk).update(is_active=False)
     who = {"role": RESEARCHER.name, "email": "m@example.com", "first_name": "M", "last_name": "C"}
-    update_user(user, by=boss, **who)
+    update_user(user, by=admin, **who)
     user.refresh_from_db()
     assert (user.is_active, user.email) == (False, "m@example.com")

@@ -5,7 +5,7 @@ from typing import Any
 from notifications.models import Delivery, Webhook
 from notifications.webhooks import services as webhooks
 from projects.scopes import OwningScope
-from tests.audit.scene import SECRET, Verbs
+from tests.audit.objects import SECRET, Verbs
 from tests.notifications.factories import WebhookFactory
 
 ASKED: dict[str, Any] = {
@@ -27,17 +27,17 @@ _WHERE = "notifications.webhooks.services"
 HOOKS: Verbs = {
     f"{_WHERE}.create": (
         "create webhook",
-        lambda s: webhooks.create(by=s.boss, place=OwningScope(s.project), **ASKED),
+        lambda s: webhooks.create(by=s.admin, place=OwningScope(s.project), **ASKED),
     ),
     f"{_WHERE}.update": (
         "update webhook",
-        lambda s: webhooks.update(_webhook(), by=s.boss, enabled=False, **ASKED),
+        lambda s: webhooks.update(_webhook(), by=s.admin, enabled=False, **ASKED),
     ),
-    f"{_WHERE}.delete": ("delete webhook", lambda s: webhooks.delete(_webhook(), by=s.boss)),
+    f"{_WHERE}.delete": ("delete webhook", lambda s: webhooks.delete(_webhook(), by=s.admin)),
     f"{_WHERE}.renew_secret": (
         "renew secret webhook",
-        lambda s: webhooks.renew_secret(_webhook(), by=s.boss),
+        lambda s: webhooks.renew_secret(_webhook(), by=s.admin),
     ),
-    f"{_WHERE}.send_test": ("test webhook", lambda s: webhooks.send_test(_webhook(), by=s.boss)),
-    f"{_WHERE}.resend": ("resend webhook", lambda s: webhooks.resend(_delivery(), by=s.boss)),
+    f"{_WHERE}.send_test": ("test webhook", lambda s: webhooks.send_test(_webhook(), by=s.admin)),
+    f"{_WHERE}.resend": ("resend webhook", lambda s: webhooks.resend(_delivery(), by=s.admin)),
 }

@@ -6,61 +6,61 @@ from accounts import general, groups, tokens
 from accounts import services as accounts
 from accounts.devices import sign_ins
 from accounts.models import UserGroup
-from tests.audit.scene import SECRET, Scene, Verbs
+from tests.audit.objects import SECRET, AuditedObjects, Verbs
 
 
-def _user(s: Scene) -> object:
-    return accounts.create_user(by=s.boss, username="ada", password=SECRET)
+def _user(s: AuditedObjects) -> object:
+    return accounts.create_user(by=s.admin, username="ada", password=SECRET)
 
 
-def _update_user(s: Scene) -> None:
+def _update_user(s: AuditedObjects) -> None:
     names = {"email": "a@example.com", "first_name": "Ada", "last_name": "L"}
-    accounts.update_user(s.person(), by=s.boss, role="administrator", **names)
+    accounts.update_user(s.person(), by=s.admin, role="administrator", **names)
 
 
-def _group(s: Scene) -> Any:
-    return groups.create_group(by=s.boss, name=f"group-{UserGroup.objects.count()}", people=[])
+def _group(s: AuditedObjects) -> Any:
+    return groups.create_group(by=s.admin, name=f"group-{UserGroup.objects.count()}", people=[])
 
 
-def _delete_key(s: Scene) -> None:
-    key, _ = tokens.make_key(s.boss, "ci")
-    tokens.delete_key(key, by=s.boss)
+def _delete_key(s: AuditedObjects) -> None:
+    key, _ = tokens.make_key(s.admin, "ci")
+    tokens.delete_key(key, by=s.admin)
 
 
-def _renew_secret(s: Scene) -> None:
-    key, _ = tokens.make_key(s.boss, "ci")
-    tokens.renew_secret(key, by=s.boss)
+def _renew_secret(s: AuditedObjects) -> None:
+    key, _ = tokens.make_key(s.admin, "ci")
+    tokens.renew_secret(key, by=s.admin)
 
 
-def _collect(s: Scene) -> object:
+def _collect(s: AuditedObjects) -> object:
     sign_in, _ = sign_ins.begin("laptop")
-    sign_ins.approve(sign_in, by=s.boss)
+    sign_ins.approve(sign_in, by=s.admin)
     return sign_ins.collect_key(sign_in)
 
 
 PEOPLE: Verbs = {
     "accounts.devices.sign_ins.approve": (
         "approve sign-in by code",
-        lambda s: sign_ins.approve(sign_ins.begin("laptop")[0], by=s.boss),
+        lambda s: sign_ins.approve(sign_ins.begin("laptop")[0], by=s.admin),
     ),
     "accounts.devices.sign_ins.deny": (
         "deny sign-in by code",
-        lambda s: sign_ins.deny(sign_ins.begin("laptop")[0], by=s.boss),
+        lambda s: sign_ins.deny(sign_ins.begin("laptop")[0], by=s.admin),
     ),
     "accounts.devices.sign_ins.collect_key": ("create access key", _collect),
     "accounts.services.create_user": ("create user", _user),
     "accounts.services.update_user": ("update user", _update_user),
     "accounts.services.set_active": (
         "deactivate user",
-        lambda s: accounts.set_active(s.person(), False, by=s.boss),
+        lambda s: accounts.set_active(s.person(), False, by=s.admin),
     ),
     "accounts.services.reset_password": (
         "reset password user",
-        lambda s: accounts.reset_password(s.person(), SECRET, by=s.boss),
+        lambda s: accounts.reset_password(s.person(), SECRET, by=s.admin),
     ),
     "accounts.services.sign_out": (
         "sign out user",
-        lambda s: accounts.sign_out(s.person(), by=s.boss),
+        lambda s: accounts.sign_out(s.person(), by=s.admin),
     ),
     "accounts.services.make_administrator": (
         "create user",
@@ -68,22 +68,22 @@ PEOPLE: Verbs = {
     ),
     "accounts.general.update_settings": (
         "update general settings",
-        lambda s: general.update_settings(by=s.boss, tolerations=True, topology=False),
+        lambda s: general.update_settings(by=s.admin, tolerations=True, topology=False),
     ),
     "accounts.groups.create_group": ("create group", _group),
     "accounts.groups.update_group": (
         "update group",
-        lambda s: groups.update_group(_group(s), by=s.boss, people=[s.boss]),
+        lambda s: groups.update_group(_group(s), by=s.admin, people=[s.admin]),
     ),
     "accounts.groups.delete_group": (
         "delete group",
-        lambda s: groups.delete_group(_group(s), by=s.boss),
+        lambda s: groups.delete_group(_group(s), by=s.admin),
     ),
     "accounts.groups.set_provided_groups": (
         "update user",
-        lambda s: groups.set_provided_groups(s.boss, ["vision"]),
+        lambda s: groups.set_provided_groups(s.admin, ["vision"]),
     ),
     "accounts.tokens.renew_secret": ("renew the secret of access key", _renew_secret),
-    "accounts.tokens.make_key": ("create access key", lambda s: tokens.make_key(s.boss, "ci")),
+    "accounts.tokens.make_key": ("create access key", lambda s: tokens.make_key(s.admin, "ci")),
     "accounts.tokens.delete_key": ("delete access key", _delete_key),
 }

@@ -18,7 +18,7 @@ ADDRESS = "/audit/"
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     return UserFactory(administrator=True, username="boss")
 
 
@@ -31,32 +31,32 @@ def test_the_audit_log_is_for_those_who_may_read_it(client: Client) -> None:
     assert ADDRESS not in researcher.get("/projects/").content.decode()
 
 
-def test_the_audit_log_shows_who_did_what_newest_first(boss: User) -> None:
-    audit.record(boss, "create", ProjectFactory(name="vision"), after={"gpu_quota": 2.5})
+def test_the_audit_log_shows_who_did_what_newest_first(admin: User) -> None:
+    audit.record(admin, "create", ProjectFactory(name="vision"), after={"gpu_quota": 2.5})
     audit.record(None, "create", ProjectFactory(name="speech"))
-    page = signed_in(boss).get(ADDRESS).content.decode()
+    page = signed_in(admin).get(ADDRESS).content.decode()
     assert page.index("speech") < page.index("vision")
     for text in ("boss", "Command line", "Create", "GPU quota", "2.5", f'href="{ADDRESS}"'):
         assert text in page
 
 
-def test_a_change_is_shown_as_from_what_to_what(boss: User) -> None:
+def test_a_change_is_shown_as_from_what_to_what(admin: User) -> None:
     before = {"gpu_quota": 1.0, "spec.image": "a:1"}
     after = {"gpu_quota": 2.0, "gpu_rank": 0}
-    audit.record(boss, "update", ProjectFactory(), before=before, after=after)
+    audit.record(admin, "update", ProjectFactory(), before=before, after=after)
     (quota, image, rank) = changes(AuditEntry.objects.get())
     assert (quota.name, quota.before, quota.after) == ("GPU quota", 1.0, 2.0)
     assert (image.name, image.before, image.after) == ("spec.image", "a:1", None)
     assert (rank.name, rank.before, rank.after) == ("GPU rank", None, 0)
-    page = signed_in(boss).get(ADDRESS).content.decode()
+    page = signed_in(admin).get(ADDRESS).content.decode()
     assert "<del>1.0</del>" in page
     assert "<details>" not in page
 
 
-def test_all_but_the_first_fields_of_an_entry_are_folded(boss: User) -> None:
+def test_all_but_the_first_fields_of_an_entry_are_folded(admin: User) -> None:
     fields = {f"field_{letter}": letter for letter in "abcde"}
-    audit.record(boss, "create", ProjectFactory(), after=fields)
-    page = signed_in(boss).get(ADDRESS).content.decode()
+    audit.record(admin, "create", ProjectFactory(), after=fields)
+    page = signed_in(admin).get(ADDRESS).content.decode()
     shown, _, folded = page.partition("<summary>2 more</summary>")
     assert "Field c" in shown
     assert "Field d" in folded
@@ -64,10 +64,10 @@ def test_all_but_the_first_fields_of_an_entry_are_folded(boss: User) -> None:
 
 
 def test_the_pages_of_the_audit_log_take_a_fixed_number_of_queries(
-    boss: User, django_assert_num_queries: DjangoAssertNumQueries
+    admin: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
-    audit.record_each(boss, "stop", [ProjectFactory()] * 51)
-    client = signed_in(boss)
+    audit.record_each(admin, "stop", [ProjectFactory()] * 51)
+    client = signed_in(admin)
     with django_assert_num_queries(5):  # session, user, the oldest and the newest id, rows
         page = client.get(ADDRESS, **HTMX).content.decode()
     assert page.count("<tr>") == 52  # with the head and the link to older entries
@@ -75,8 +75,8 @@ def test_the_pages_of_the_audit_log_take_a_fixed_number_of_queries(
     assert client.get(f"{ADDRESS}{older}", **HTMX).content.decode().count("<tr>") == 2
 
 
-def test_an_empty_audit_log_says_so(boss: User) -> None:
-    assert "No entries yet" in signed_in(boss).get(ADDRESS).content.decode()
+def test_an_empty_audit_log_says_so(admin: User) -> None:
+    assert "No entries yet" in signed_in(admin).get(ADDRESS).content.decode()
 
 
 def test_signing_in_is_written_down(client: Client, valkey: object) -> None:

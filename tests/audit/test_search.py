@@ -20,13 +20,13 @@ ADDRESS = "/audit/"
 @pytest.fixture
 def reader() -> Client:
     """An auditor, and a log with four entries."""
-    boss = UserFactory(administrator=True, username="boss")
+    admin = UserFactory(administrator=True, username="boss")
     ada = UserFactory(username="ada")
-    audit.record(boss, "create", ProjectFactory(name="vision"))
+    audit.record(admin, "create", ProjectFactory(name="vision"))
     audit.record(ada, "update", ProjectFactory(name="speech"))
-    audit.record(boss, "delete", ClusterFactory(name="west"))
+    audit.record(admin, "delete", ClusterFactory(name="west"))
     audit.record(None, "create", ProjectFactory(name="robots"))
-    return signed_in(boss)
+    return signed_in(admin)
 
 
 def names(client: Client, query: str) -> list[str]:

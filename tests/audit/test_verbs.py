@@ -12,7 +12,7 @@ from audit.models import AuditEntry
 from audit.words import KINDS
 from audit.words import VERBS as VERB_WORDS
 from clusters import services as clusters
-from tests.audit.verbs import SECRET, VERBS, Scene
+from tests.audit.verbs import SECRET, VERBS, AuditedObjects
 from tests.factories import UserFactory
 from tests.repository import tracked
 
@@ -87,9 +87,9 @@ def functions(name: str) -> list[str]:
 
 
 @pytest.fixture
-def scene(db: None, monkeypatch: pytest.MonkeyPatch) -> Scene:
+def objects(db: None, monkeypatch: pytest.MonkeyPatch) -> AuditedObjects:
     monkeypatch.setattr(clusters, "_check", lambda cluster, queues=None: None)
-    return Scene(UserFactory(administrator=True, username="boss"))
+    return AuditedObjects(UserFactory(administrator=True, username="boss"))
 
 
 def test_every_public_function_of_the_services_is_known() -> None:
@@ -98,9 +98,9 @@ def test_every_public_function_of_the_services_is_known() -> None:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_each_verb_writes_an_audit_entry_of_who_did_it(name: str, scene: Scene) -> None:
+def test_each_verb_writes_an_audit_entry_of_who_did_it(name: str, objects: AuditedObjects) -> None:
     words, act = VERBS[name]
-    act(scene)
+    act(objects)
     entry = AuditEntry.objects.all()[0]
     assert f"{entry.verb} {entry.target_kind}" == words
     assert entry.by_name == ("" if name in BY_NOBODY else "boss")
@@ -109,10 +109,10 @@ def test_each_verb_writes_an_audit_entry_of_who_did_it(name: str, scene: Scene) 
     assert entry.target_kind in KINDS
 
 
-def test_no_audit_entry_keeps_a_secret(scene: Scene) -> None:
+def test_no_audit_entry_keeps_a_secret(objects: AuditedObjects) -> None:
     for _, act in VERBS.values():
-        act(Scene(scene.boss))
-    key, secret = tokens.make_key(scene.boss, "nightly")
+        act(AuditedObjects(objects.admin))
+    key, secret = tokens.make_key(objects.admin, "nightly")
     assert AuditEntry.objects.count() > len(VERBS)
     rows = json.dumps(list(AuditEntry.objects.values()), default=str)
     assert "HF_TOKEN" in rows  # what surrounds a secret is kept

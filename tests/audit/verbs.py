@@ -17,82 +17,91 @@ from projects import departments
 from projects import services as projects
 from projects.scopes import OwningScope
 from tests.audit.hooks import HOOKS
+from tests.audit.objects import (
+    DEPARTMENT,
+    OPENS,
+    POOL,
+    PROJECT,
+    SECRET,
+    VARIABLES,
+    AuditedObjects,
+    Verbs,
+)
 from tests.audit.people import PEOPLE
-from tests.audit.scene import DEPARTMENT, OPENS, POOL, PROJECT, SECRET, VARIABLES, Scene, Verbs
 from tests.factories import (
     DepartmentFactory,
 )
 from workloads import services as workloads
 from workloads import submission
 
-__all__ = ["SECRET", "VERBS", "Scene"]
+__all__ = ["SECRET", "VERBS", "AuditedObjects"]
 
 
-def _remove_member(s: Scene) -> None:
+def _remove_member(s: AuditedObjects) -> None:
     user = s.person()
-    projects.add_member(s.project, user, by=s.boss)
-    projects.remove_member(s.project, user, by=s.boss)
+    projects.add_member(s.project, user, by=s.admin)
+    projects.remove_member(s.project, user, by=s.admin)
 
 
-def _update_project(s: Scene) -> object:
-    values = PROJECT | {"name": "other", "members": [s.boss]}
-    return projects.update_project(s.project, by=s.boss, **values)
+def _update_project(s: AuditedObjects) -> object:
+    values = PROJECT | {"name": "other", "members": [s.admin]}
+    return projects.update_project(s.project, by=s.admin, **values)
 
 
-def _department(s: Scene) -> object:
-    return departments.create_department(by=s.boss, name="lab", cluster=s.cluster, **DEPARTMENT)
+def _department(s: AuditedObjects) -> object:
+    return departments.create_department(by=s.admin, name="lab", cluster=s.cluster, **DEPARTMENT)
 
 
-def _update_department(s: Scene) -> object:
+def _update_department(s: AuditedObjects) -> object:
     lab = DepartmentFactory(cluster=s.cluster)
-    return departments.update_department(lab, by=s.boss, name="new", **DEPARTMENT)
+    return departments.update_department(lab, by=s.admin, name="new", **DEPARTMENT)
 
 
-def _delete_department(s: Scene) -> None:
-    departments.delete_department(DepartmentFactory(cluster=s.cluster), by=s.boss)
+def _delete_department(s: AuditedObjects) -> None:
+    departments.delete_department(DepartmentFactory(cluster=s.cluster), by=s.admin)
 
 
-def _cluster(s: Scene) -> object:
-    return clusters.create(KUBERNETES, by=s.boss, name="far", settings={}, secret=OPENS)
+def _cluster(s: AuditedObjects) -> object:
+    return clusters.create(KUBERNETES, by=s.admin, name="far", settings={}, secret=OPENS)
 
 
-def _pool(s: Scene) -> Any:
-    return pools.create_pool(s.cluster, by=s.boss, name="fast", **POOL)
+def _pool(s: AuditedObjects) -> Any:
+    return pools.create_pool(s.cluster, by=s.admin, name="fast", **POOL)
 
 
-def _environment(s: Scene) -> object:
+def _environment(s: AuditedObjects) -> object:
     where: dict[str, Any] = {"scope": OwningScope(s.project), "document": VARIABLES}
-    return assets.create(ENVIRONMENT, by=s.boss, name="e", **where)
+    return assets.create(ENVIRONMENT, by=s.admin, name="e", **where)
 
 
-def _update_environment(s: Scene) -> object:
-    return assets.update(ENVIRONMENT, s.environment, by=s.boss, name="new", document=VARIABLES)
+def _update_environment(s: AuditedObjects) -> object:
+    return assets.update(ENVIRONMENT, s.environment, by=s.admin, name="new", document=VARIABLES)
 
 
-def _restore_environment(s: Scene) -> Any:
+def _restore_environment(s: AuditedObjects) -> Any:
     first = AssetVersion(kind="environment", asset_id=s.environment.pk, number=1)
     first.columns = history.columns_of(ENVIRONMENT, s.environment) | {"name": "as-before"}
-    return assets.restore(ENVIRONMENT, s.environment, first, by=s.boss)
+    return assets.restore(ENVIRONMENT, s.environment, first, by=s.admin)
 
 
-def _copy_environment(s: Scene) -> object:
+def _copy_environment(s: AuditedObjects) -> object:
     return assets.duplicate(
-        ENVIRONMENT, s.environment, by=s.boss, name="twin", scope=OwningScope(s.project)
+        ENVIRONMENT, s.environment, by=s.admin, name="twin", scope=OwningScope(s.project)
     )
 
 
-def _copy(s: Scene) -> object:
-    return workloads.copy(s.workload(draft_json=s.draft().model_dump(mode="json")), by=s.boss)
+def _copy(s: AuditedObjects) -> object:
+    return workloads.copy(s.workload(draft_json=s.draft().model_dump(mode="json")), by=s.admin)
 
 
-def _template(s: Scene) -> Template:
+def _template(s: AuditedObjects) -> Template:
     return workloads.save_template(
-        s.draft(), name="t", description="", place=OwningScope(s.project), by=s.boss
+        s.draft(), name="t", description="", place=OwningScope(s.project), by=s.admin
     )
 
 
-def _update_template(s: Scene) -> None:
-    workloads.update_template(_template(s), s.draft(), by=s.boss)
+def _update_template(s: AuditedObjects) -> None:
+    workloads.update_template(_template(s), s.draft(), by=s.admin)
 
 
 VERBS: Verbs = (
@@ -101,20 +110,20 @@ VERBS: Verbs = (
     | {
         "projects.services.create_project": (
             "create project",
-            lambda s: projects.create_project(by=s.boss, name="p", cluster=s.cluster, **PROJECT),
+            lambda s: projects.create_project(by=s.admin, name="p", cluster=s.cluster, **PROJECT),
         ),
         "projects.services.update_project": ("update project", _update_project),
         "projects.services.delete_project": (
             "delete project",
-            lambda s: projects.delete_project(s.project, by=s.boss),
+            lambda s: projects.delete_project(s.project, by=s.admin),
         ),
         "projects.services.set_projects": (
             "add project",
-            lambda s: projects.set_projects(s.person(), [s.project], by=s.boss),
+            lambda s: projects.set_projects(s.person(), [s.project], by=s.admin),
         ),
         "projects.services.add_member": (
             "add project",
-            lambda s: projects.add_member(s.project, s.person(), by=s.boss),
+            lambda s: projects.add_member(s.project, s.person(), by=s.admin),
         ),
         "projects.services.remove_member": ("remove project", _remove_member),
         "projects.departments.create_department": ("create department", _department),
@@ -127,24 +136,24 @@ VERBS: Verbs = (
         "clusters.services.create": ("create cluster", _cluster),
         "clusters.services.update": (
             "update cluster",
-            lambda s: clusters.update(s.kubernetes, by=s.boss, secret=OPENS, name="new"),
+            lambda s: clusters.update(s.kubernetes, by=s.admin, secret=OPENS, name="new"),
         ),
         "clusters.services.delete_cluster": (
             "delete cluster",
-            lambda s: clusters.delete_cluster(s.kubernetes, by=s.boss),
+            lambda s: clusters.delete_cluster(s.kubernetes, by=s.admin),
         ),
         "clusters.connection_tests.request_test": (
             "create connection test",
-            lambda s: connection_tests.request_test(by=s.boss, kind=KUBERNETES, secret=OPENS),
+            lambda s: connection_tests.request_test(by=s.admin, kind=KUBERNETES, secret=OPENS),
         ),
         "clusters.nodes.pools.create_pool": ("create node pool", _pool),
         "clusters.nodes.pools.update_pool": (
             "update node pool",
-            lambda s: pools.update_pool(_pool(s), by=s.boss, label_key="gpu", label_value="b"),
+            lambda s: pools.update_pool(_pool(s), by=s.admin, label_key="gpu", label_value="b"),
         ),
         "clusters.nodes.pools.delete_pool": (
             "delete node pool",
-            lambda s: pools.delete_pool(_pool(s), by=s.boss),
+            lambda s: pools.delete_pool(_pool(s), by=s.admin),
         ),
         "assets.services.create": ("create environment", _environment),
         "assets.services.update": ("update environment", _update_environment),
@@ -152,43 +161,43 @@ VERBS: Verbs = (
         "assets.services.restore": ("update environment", _restore_environment),
         "assets.services.delete": (
             "delete environment",
-            lambda s: assets.delete(ENVIRONMENT, s.environment, by=s.boss),
+            lambda s: assets.delete(ENVIRONMENT, s.environment, by=s.admin),
         ),
         "workloads.services.submit": (
             "create workload",
-            lambda s: workloads.submit(s.draft(), by=s.boss),
+            lambda s: workloads.submit(s.draft(), by=s.admin),
         ),
         "workloads.submission.submit_all": (
             "create workload",
-            lambda s: submission.submit_all([s.draft()], by=s.boss),
+            lambda s: submission.submit_all([s.draft()], by=s.admin),
         ),
         "workloads.services.stop": (
             "stop workload",
-            lambda s: workloads.stop(s.workload(running=True), by=s.boss),
+            lambda s: workloads.stop(s.workload(running=True), by=s.admin),
         ),
         "workloads.services.stop_all": (
             "stop workload",
-            lambda s: workloads.stop_all([s.workload(running=True)], by=s.boss),
+            lambda s: workloads.stop_all([s.workload(running=True)], by=s.admin),
         ),
         "workloads.services.resume_all": (
             "run workload",
-            lambda s: workloads.resume_all([s.workload(stopped=True)], by=s.boss),
+            lambda s: workloads.resume_all([s.workload(stopped=True)], by=s.admin),
         ),
         "workloads.services.delete_all": (
             "delete workload",
-            lambda s: workloads.delete_all([s.workload(running=True)], by=s.boss),
+            lambda s: workloads.delete_all([s.workload(running=True)], by=s.admin),
         ),
         "workloads.services.resume": (
             "run workload",
-            lambda s: workloads.resume(s.workload(stopped=True), by=s.boss),
+            lambda s: workloads.resume(s.workload(stopped=True), by=s.admin),
         ),
         "workloads.services.delete": (
             "delete workload",
-            lambda s: workloads.delete(s.workload(running=True), by=s.boss),
+            lambda s: workloads.delete(s.workload(running=True), by=s.admin),
         ),
         "workloads.services.purge": (
             "purge workload",
-            lambda s: workloads.purge(s.workload(deleted_at=timezone.now()), by=s.boss),
+            lambda s: workloads.purge(s.workload(deleted_at=timezone.now()), by=s.admin),
         ),
         "workloads.services.copy": ("copy workload", _copy),
         "workloads.services.save_template": ("create template", _template),

@@ -118,7 +118,7 @@ def test_a_kept_cluster_is_tested_with_what_is_kept(
         (Level.MISSING, "Something Trainyard needs is missing"),
     ],
 )
-def test_the_page_of_a_connection_tells_what_lacks_from_what_does_not_work(
+def test_the_page_of_a_connection_separates_missing_parts_from_issues(
     client: Client, kept: Cluster, level: Level, title: str
 ) -> None:
     rows = [WHO, Finding("Frameworks", "PyTorch", level, "Its webhook does not answer.")]

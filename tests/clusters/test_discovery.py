@@ -48,7 +48,7 @@ def test_a_new_cluster_shows_what_lacks_at_once(
     assert "every 2s" not in part + client.get("/clusters/", **HTMX).content.decode()
 
 
-def test_a_new_connection_is_looked_at_and_what_was_seen_by_the_old_one_goes(
+def test_a_new_connection_is_checked_and_old_results_are_discarded(
     kept: Cluster, fake: FakeEngine, sent: list[tuple[Any, ...]]
 ) -> None:
     client = signed_in(UserFactory(administrator=True))
@@ -86,25 +86,25 @@ def test_a_cluster_that_went_meanwhile_is_left_alone(kept: Cluster, fake: FakeEn
     assert not Cluster.objects.exists()
 
 
-def test_each_of_two_changes_at_once_is_a_new_version_of_the_connection(
+def test_two_concurrent_changes_get_two_versions_of_the_connection(
     kept: Cluster, sent: list[tuple[Any, ...]]
 ) -> None:
     """Both began before either was kept. A process that already uses the first takes the second."""
-    boss = UserFactory(administrator=True)
+    admin = UserFactory(administrator=True)
     for cluster in [Cluster.objects.get(pk=kept.pk), Cluster.objects.get(pk=kept.pk)]:
-        services.update(cluster, by=boss, secret=KubernetesSecret(kubeconfig=kubeconfig()))
+        services.update(cluster, by=admin, secret=KubernetesSecret(kubeconfig=kubeconfig()))
     kept.refresh_from_db()
     assert kept.connection_version == 2
     assert len(sent) == 2
 
 
-def test_an_update_of_a_cluster_keeps_fields_that_somebody_else_has_just_changed(
+def test_an_update_of_a_cluster_keeps_concurrent_changes_of_other_fields(
     kept: Cluster,
 ) -> None:
     begun = Cluster.objects.get(pk=kept.pk)
     Cluster.objects.update(name="renamed")
-    boss = UserFactory(administrator=True)
-    services.update(begun, by=boss, secret=None, settings={"ingress_class": "nginx"})
+    admin = UserFactory(administrator=True)
+    services.update(begun, by=admin, secret=None, settings={"ingress_class": "nginx"})
     kept.refresh_from_db()
     assert kept.name == "renamed"
     assert kept.settings == KubernetesSettings(ingress_class="nginx")

@@ -36,7 +36,7 @@ def test_the_cluster_form_is_for_administrators(kept: Cluster) -> None:
     assert "+New cluster" not in client.get("/clusters/").content.decode()
 
 
-def test_a_name_that_is_taken_at_the_same_moment_is_told_at_its_field(
+def test_a_name_taken_at_the_same_moment_is_reported_at_its_field(
     client: Client, kept: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual = client.post(NEW, form_values(name="kept")).context["form"].errors

@@ -40,38 +40,38 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> dict[str, FakeEngine]:
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     return UserFactory(administrator=True)
 
 
-def looked(boss: User, **body: Any) -> ConnectionTest:
-    pk = Caller(boss)("POST", "/cluster-tests", body)[1]["id"]
+def looked(admin: User, **body: Any) -> ConnectionTest:
+    pk = Caller(admin)("POST", "/cluster-tests", body)[1]["id"]
     tasks.test_connection(pk)
     return ConnectionTest.objects.get(pk=pk)
 
 
 @pytest.mark.parametrize("given", [{}, {"kubeconfig": kubeconfig()}], ids=["kept", "given"])
 def test_a_change_of_the_prefix_alone_is_compared_with_its_test(
-    fakes: dict[str, FakeEngine], boss: User, given: dict[str, str]
+    fakes: dict[str, FakeEngine], admin: User, given: dict[str, str]
 ) -> None:
     cluster = reached()
     connect(cluster, kubeconfig().strip())
-    test = looked(boss, clusterId=str(cluster.pk), **given, **CHANGE)
+    test = looked(admin, clusterId=str(cluster.pk), **given, **CHANGE)
     assert test.findings == (REFUSED,)
     cluster.refresh_from_db()
     assert cluster.refusal == ""  # of the saved prefix, which was not tested
-    status, answer = Caller(boss)("PUT", f"/clusters/{cluster.pk}", CHANGE)
+    status, answer = Caller(admin)("PUT", f"/clusters/{cluster.pk}", CHANGE)
     assert (status, answer["complianceIssues"][0]["details"]) == (400, WHY)
     fakes[THEIRS].findings = []
-    looked(boss, clusterId=str(cluster.pk), **given, **CHANGE)
-    assert Caller(boss)("PUT", f"/clusters/{cluster.pk}", CHANGE)[0] == 200
+    looked(admin, clusterId=str(cluster.pk), **given, **CHANGE)
+    assert Caller(admin)("PUT", f"/clusters/{cluster.pk}", CHANGE)[0] == 200
 
 
 def test_the_edit_page_tests_and_compares_the_kept_kubeconfig(
-    fakes: dict[str, FakeEngine], boss: User
+    fakes: dict[str, FakeEngine], admin: User
 ) -> None:
     cluster = reached()
-    client = signed_in(boss)
+    client = signed_in(admin)
     values = form_values(way="keep", kubeconfig="", namespace_prefix=THEIRS)
     client.post(f"/clusters/{cluster.pk}/edit/", values | {"action": "test"})
     test = ConnectionTest.objects.get()
@@ -83,12 +83,12 @@ def test_the_edit_page_tests_and_compares_the_kept_kubeconfig(
 
 
 def test_many_connection_tests_are_compared_in_few_queries(
-    fakes: dict[str, FakeEngine], boss: User, django_assert_max_num_queries: Any
+    fakes: dict[str, FakeEngine], admin: User, django_assert_max_num_queries: Any
 ) -> None:
     cluster = reached(namespace_prefix=THEIRS)
     for number in range(20):
         server = f"https://127.0.0.1:{number + 2}"
-        looked(boss, kubeconfig=kubeconfig(server=server), **CHANGE)
+        looked(admin, kubeconfig=kubeconfig(server=server), **CHANGE)
     ConnectionTest.objects.filter(pk=ConnectionTest.objects.latest("created_at").pk).update(
         settings_json={"namespace_prefix": "another-"}
     )
@@ -103,10 +103,10 @@ def test_many_connection_tests_are_compared_in_few_queries(
 
 
 def test_a_connection_test_that_can_no_longer_be_read_is_skipped(
-    fakes: dict[str, FakeEngine], boss: User, settings: Any
+    fakes: dict[str, FakeEngine], admin: User, settings: Any
 ) -> None:
     cluster = reached(namespace_prefix=THEIRS)
-    looked(boss, kubeconfig=kubeconfig(), **CHANGE)
+    looked(admin, kubeconfig=kubeconfig(), **CHANGE)
     secret = cluster.definition.secret.model_validate({"kubeconfig": kubeconfig().strip()})
     with pytest.raises(ValidationError):
         refusals.refuse_tested_connection(cluster, secret)
@@ -125,19 +125,19 @@ def test_a_connection_test_that_can_no_longer_be_read_is_skipped(
     ],
 )
 def test_a_refused_prefix_stays_while_a_workload_may_be_there(
-    fakes: dict[str, FakeEngine], boss: User, phase: Phase, status: int
+    fakes: dict[str, FakeEngine], admin: User, phase: Phase, status: int
 ) -> None:
     """It may have started since the prefix was released, which no check has seen."""
     cluster = reached(namespace_prefix=THEIRS)
     services.refresh(cluster)
     WorkloadFactory(project=ProjectFactory(cluster=cluster), phase=phase)
     change = {"namespacePrefix": "trainyard-"}
-    assert Caller(boss)("PUT", f"/clusters/{cluster.pk}", change)[0] == status
+    assert Caller(admin)("PUT", f"/clusters/{cluster.pk}", change)[0] == status
 
 
 @pytest.mark.parametrize("error", [EngineUnavailable("No route."), EngineRefused("Forbidden.")])
 def test_a_refusal_holds_while_the_cluster_cannot_be_checked(
-    fakes: dict[str, FakeEngine], boss: User, error: EngineError
+    fakes: dict[str, FakeEngine], admin: User, error: EngineError
 ) -> None:
     cluster = reached(namespace_prefix=THEIRS)
     fake = fakes[THEIRS]
@@ -148,9 +148,9 @@ def test_a_refusal_holds_while_the_cluster_cannot_be_checked(
     cluster.refresh_from_db()
     assert (cluster.refusal, len(cluster.findings)) == (WHY, 2)
     assert str(error) in cluster.state_message
-    test = connection_tests.request_test(by=boss, cluster=cluster)
+    test = connection_tests.request_test(by=admin, cluster=cluster)
     tasks.test_connection(str(test.pk))
-    page = signed_in(boss).get(f"/clusters/{cluster.pk}/connection/").content.decode()
+    page = signed_in(admin).get(f"/clusters/{cluster.pk}/connection/").content.decode()
     assert str(error) in page
     assert WHY in page
     fake.raises = None

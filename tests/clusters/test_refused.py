@@ -39,7 +39,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     return UserFactory(administrator=True)
 
 
@@ -61,29 +61,29 @@ def test_a_refused_cluster_says_so_before_all_else_until_it_is_free(fake: FakeEn
     assert (cluster.state, cluster.refusal, fake.kept) == (State.CONNECTED, "", [QUEUE])
 
 
-def test_nothing_is_submitted_to_a_refused_cluster(fake: FakeEngine, boss: User) -> None:
+def test_nothing_is_submitted_to_a_refused_cluster(fake: FakeEngine, admin: User) -> None:
     cluster = reached(name="gpu")
     looked_at(cluster, fake)
-    project = ProjectFactory(cluster=cluster, members=[boss])
+    project = ProjectFactory(cluster=cluster, members=[admin])
     body = {
         "name": "train",
         "projectId": str(project.pk),
         "clusterId": str(cluster.pk),
         "spec": {"image": "x:1", "numWorkers": 2, "distributedFramework": "PyTorch"},
     }
-    status, answer = Caller(boss)("POST", "/workloads/distributed", body)
+    status, answer = Caller(admin)("POST", "/workloads/distributed", body)
     said = {issue["field"]: issue["details"] for issue in answer["complianceIssues"]}
     assert status == 400
     assert said["clusterId"] == f"gpu {KNOWN}"
     fake.findings = []
     looked_at(cluster, fake)
-    assert Caller(boss)("POST", "/workloads/distributed", body)[0] == 202
+    assert Caller(admin)("POST", "/workloads/distributed", body)[0] == 202
 
 
-def test_the_page_says_what_a_refusal_means(fake: FakeEngine, boss: User) -> None:
+def test_the_page_says_what_a_refusal_means(fake: FakeEngine, admin: User) -> None:
     cluster = reached()
     looked_at(cluster, fake)
-    page = signed_in(boss).get(f"/clusters/{cluster.pk}/connection/").content.decode()
+    page = signed_in(admin).get(f"/clusters/{cluster.pk}/connection/").content.decode()
     assert "Trainyard cannot use this cluster" in page
     assert WHY in page
     assert "Refused" in page
@@ -103,8 +103,8 @@ def test_only_administrators_read_what_is_known_of_the_other_trainyard(fake: Fak
     assert client.get(f"/clusters/{cluster.pk}/connection/").status_code in (403, 404)
 
 
-def test_the_form_refuses_what_its_test_found(fake: FakeEngine, boss: User) -> None:
-    client = signed_in(boss)
+def test_the_form_refuses_what_its_test_found(fake: FakeEngine, admin: User) -> None:
+    client = signed_in(admin)
     client.post(NEW, form_values(action="test"))
     test = ConnectionTest.objects.get()
     tasks.test_connection(str(test.pk))
@@ -117,9 +117,9 @@ def test_the_form_refuses_what_its_test_found(fake: FakeEngine, boss: User) -> N
     assert Cluster.objects.get().settings_json["namespace_prefix"] == "other-"
 
 
-def test_rest_refuses_what_the_last_test_found(fake: FakeEngine, boss: User) -> None:
+def test_rest_refuses_what_the_last_test_found(fake: FakeEngine, admin: User) -> None:
     """New and changed connections alike."""
-    call = Caller(boss)
+    call = Caller(admin)
     kept = reached(name="kept", namespace_prefix="other-")
 
     def tested() -> None:
@@ -138,15 +138,15 @@ def test_rest_refuses_what_the_last_test_found(fake: FakeEngine, boss: User) -> 
 
 
 def test_the_prefix_of_a_refused_cluster_can_change_though_it_has_projects(
-    fake: FakeEngine, boss: User
+    fake: FakeEngine, admin: User
 ) -> None:
     """It has no namespaces that would keep the old one."""
     cluster = reached()
     ProjectFactory(cluster=cluster)
     change = {"namespacePrefix": "other-"}
-    assert Caller(boss)("PUT", f"/clusters/{cluster.pk}", change)[0] == 400
+    assert Caller(admin)("PUT", f"/clusters/{cluster.pk}", change)[0] == 400
     looked_at(cluster, fake)
-    assert Caller(boss)("PUT", f"/clusters/{cluster.pk}", change)[0] == 200
+    assert Caller(admin)("PUT", f"/clusters/{cluster.pk}", change)[0] == 200
 
 
 def test_add_cluster_adds_no_refused_one(fake: FakeEngine, tmp_path: Path) -> None:

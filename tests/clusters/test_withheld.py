@@ -76,12 +76,12 @@ def test_no_engine_refuses_a_probe_without_its_field(kind: str, document: dict[s
     assert list(cluster.definition.unsupported(cluster, Launch(HANDLE, 1, spec))) == []
 
 
-def test_a_reason_is_the_engines_own_without_advice_to_leave_the_field_out() -> None:
+def test_a_reason_is_the_engines_without_its_advice() -> None:
     slurm = ClusterFactory(kind="slurm")
     assert why_withheld(slurm, "compute.gpuMemoryLimit") == "Slurm gives whole GPUs"
     assert why_withheld(slurm, "podAffinity") == "Slurm places ranks itself"
 
 
-def test_a_field_that_has_no_effect_is_withheld_although_it_is_not_refused() -> None:
+def test_a_field_without_effect_is_withheld_although_it_is_not_refused() -> None:
     assert why_withheld(ClusterFactory(kind="slurm"), "tolerations") == "Slurm has no taints"
     assert why_withheld(ClusterFactory(kind="kubernetes"), "tolerations") == ""

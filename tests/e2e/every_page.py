@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.access import ADMINISTRATOR
 from clusters.models import Cluster, Connection, ConnectionTest
 from tests.access.asking import pages
-from tests.access.place import build
+from tests.access.population import build
 from tests.factories import WorkloadFactory
 from tests.product import Trainyard
 from tests.workloads.nowhere import KUBECONFIG

@@ -101,7 +101,7 @@ def test_an_answer_is_kept_encrypted(researcher: User) -> None:
     assert is_under_first_key(stored[0])
 
 
-def test_an_answer_that_no_key_reads_is_said_to_be_lost_and_nothing_is_done_twice(
+def test_an_answer_that_cannot_be_decrypted_is_reported_and_nothing_runs_twice(
     researcher: User, seed_body: Body, settings: Settings
 ) -> None:
     post(researcher, "/workloads/distributed", seed_body(), "k")

@@ -33,7 +33,7 @@ def by_key(user: User, method: str, path: str, body: Any = None, **key: Any) -> 
     return answer.status_code, answer.json() if answer.content else None
 
 
-def test_a_key_tells_when_it_was_created_used_last_and_when_it_ends(call: Caller) -> None:
+def test_a_key_shows_when_it_was_created_last_used_and_ends(call: Caller) -> None:
     later = timezone.now() + timedelta(days=7)
     ends, far = (later.astimezone(zone).isoformat() for zone in (UTC, FAR))
     status, made = call("POST", "/access-keys", {"name": "ci", "expiresAt": far})
@@ -92,10 +92,10 @@ def test_a_key_does_only_what_its_scopes_name(
 
 
 def test_a_permission_that_a_key_leaves_out_is_named(db: None) -> None:
-    boss = UserFactory.create(administrator=True)
+    admin = UserFactory.create(administrator=True)
     body = {"name": "research", "clusterId": "00000000-0000-4000-8000-000000000000"}
     status, answer = by_key(
-        boss, "POST", "/org-unit/departments", body, scopes=["departments.read"]
+        admin, "POST", "/org-unit/departments", body, scopes=["departments.read"]
     )
     assert status == 403
     assert "This access key does not have the permission departments.create" in answer["message"]

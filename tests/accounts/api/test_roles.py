@@ -16,7 +16,7 @@ SCOPES = "/authorization/permitted-scopes"
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin() -> Caller:
     return Caller(UserFactory.create(administrator=True, username="boss"))
 
 
@@ -44,29 +44,29 @@ def test_a_member_has_a_role_in_the_project_and_nowhere_else(ada: User, project:
     assert found == {"count": 0}
 
 
-def test_permitted_scopes_are_those_of_the_role(ada: User, project: Project, boss: Caller) -> None:
+def test_permitted_scopes_are_those_of_the_role(ada: User, project: Project, admin: Caller) -> None:
     asked = {"resourceType": "workloads"}
     mine = Caller(ada)("POST", SCOPES, asked)[1]
     assert mine["create"] == {"projects": [str(project.pk)]}
     one = Caller(ada)("POST", SCOPES, {"resourceType": "users", "action": "read"})[1]
     assert one == {"read": {}}
-    assert boss("POST", SCOPES, asked)[1]["delete"] == {"tenant": "1"}
-    assert boss("POST", SCOPES, {"resourceType": "unknown"})[1] == {}
+    assert admin("POST", SCOPES, asked)[1]["delete"] == {"tenant": "1"}
+    assert admin("POST", SCOPES, {"resourceType": "unknown"})[1] == {}
 
 
-def test_roles_permit_what_the_access_module_says(boss: Caller) -> None:
-    roles = {it["name"]: it for it in boss("GET", "/authorization/roles")[1]}
+def test_roles_permit_what_the_access_module_says(admin: Caller) -> None:
+    roles = {it["name"]: it for it in admin("GET", "/authorization/roles")[1]}
     its = {it["resourceType"]: it["actions"] for it in roles["Researcher"]["permissions"]}
     assert its["project"] == ["read"]
     assert "users" not in its
-    assert boss("GET", "/authorization/roles/99")[0] == 404
+    assert admin("GET", "/authorization/roles/99")[0] == 404
 
 
-def test_signing_someone_out_ends_tokens_and_sessions_but_no_key(ada: User, boss: Caller) -> None:
+def test_signing_someone_out_ends_tokens_and_sessions_but_no_key(ada: User, admin: Caller) -> None:
     key, secret = tokens.make_key(ada, "ci")
     old = tokens.access_token_for(ada)
     session = ada.get_session_auth_hash()
-    assert boss("POST", f"/users/{ada.pk}/logout")[0] == 204
+    assert admin("POST", f"/users/{ada.pk}/logout")[0] == 204
     assert tokens.token_owner(old) is None
     ada.refresh_from_db()
     assert ada.get_session_auth_hash() != session

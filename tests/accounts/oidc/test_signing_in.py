@@ -32,7 +32,7 @@ def test_a_user_whom_the_identity_provider_knows_signs_in(
     assert "('vision', 'mara')" in asked(trainyard, rows)
 
 
-def test_an_address_that_another_user_has_lets_nobody_in_and_says_what_to_do(
+def test_an_address_of_another_user_lets_nobody_in_and_gives_advice(
     trainyard: Trainyard, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked(trainyard, "User.objects.create_user('nora', email='Nora@example.org')")
@@ -103,7 +103,7 @@ def test_an_id_token_is_enough_where_there_is_no_user_info(
         ({"sub": "22", "aud": "trainyard", "exp": LATER, "iss": "https://b/"}, "is not valid"),
     ],
 )
-def test_an_id_token_that_says_too_little_or_is_not_valid_lets_nobody_in(
+def test_an_incomplete_or_invalid_id_token_lets_nobody_in(
     browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, token: object, words: str
 ) -> None:
     said = TOKENS if token is LEFT_OUT else {**TOKENS, "id_token": token}
@@ -116,7 +116,7 @@ def test_an_id_token_that_says_too_little_or_is_not_valid_lets_nobody_in(
 
 
 @pytest.mark.parametrize("person", [LEFT_OUT, {"groups": ["vision"]}])
-def test_an_id_token_that_says_alone_who_it_is_has_to_come_encrypted(
+def test_an_id_token_without_user_info_has_to_come_encrypted(
     provider: str, browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, person: object
 ) -> None:
     """This machine's other address stands for another machine."""
@@ -140,7 +140,7 @@ def test_tokens_come_from_the_token_endpoint_and_nowhere_else(
     assert "/token answered 307" in answer.text
 
 
-def test_a_provider_that_is_away_is_named_on_the_page_and_in_the_log(
+def test_an_unreachable_provider_is_named_on_the_page_and_in_the_log(
     browser: httpx.Client, monkeypatch: pytest.MonkeyPatch, trainyard: Trainyard
 ) -> None:
     monkeypatch.setattr(Provider, "is_away", True)

@@ -27,7 +27,7 @@ REFUSED = Finding("Permissions", "secrets", Level.MISSING, "create: not allowed.
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin() -> Caller:
     return Caller(UserFactory(administrator=True))
 
 
@@ -44,15 +44,15 @@ def fields(answer: dict[str, Any]) -> list[str]:
     return [issue["field"] for issue in answer["complianceIssues"]]
 
 
-def test_a_cluster_is_added_and_looked_at(boss: Caller, sent: list[tuple[Any, ...]]) -> None:
-    status, made = boss("POST", "/clusters", new(**URL))
+def test_a_cluster_is_added_and_looked_at(admin: Caller, sent: list[tuple[Any, ...]]) -> None:
+    status, made = admin("POST", "/clusters", new(**URL))
     cluster = Cluster.objects.get()
     assert (status, made["uuid"], made["status"]["state"]) == (201, str(cluster.pk), State.WAITING)
     assert made["settings"] == {"namespacePrefix": "trainyard-", "ingressClass": "", **URL}
     assert kubeconfig_of(cluster) == kubeconfig().strip()
     assert ("clusters.look", cluster.pk, enqueue.SUBMIT) in sent
-    assert SECRET not in str([made, boss("GET", "/clusters"), sent])
-    assert boss("POST", "/clusters", {"name": "here", "inCluster": True})[0] == 201
+    assert SECRET not in str([made, admin("GET", "/clusters"), sent])
+    assert admin("POST", "/clusters", {"name": "here", "inCluster": True})[0] == 201
     assert kubeconfig_of(Cluster.objects.get(name="here")) == ""
 
 
@@ -71,58 +71,58 @@ def test_a_cluster_is_added_and_looked_at(boss: Caller, sent: list[tuple[Any, ..
     ],
 )
 def test_creating_a_cluster_by_rest_names_what_is_wrong(
-    boss: Caller, kept: Cluster, change: dict[str, Any], field: str
+    admin: Caller, kept: Cluster, change: dict[str, Any], field: str
 ) -> None:
-    status, answer = boss("POST", "/clusters", new(**change))
+    status, answer = admin("POST", "/clusters", new(**change))
     assert (status, fields(answer)) == (409 if change == {"name": "kept"} else 400, [field])
     assert SECRET not in str(answer)
     assert Cluster.objects.count() == 1
 
 
-def test_a_kubeconfig_that_acts_here_has_to_be_trusted(boss: Caller) -> None:
+def test_a_kubeconfig_that_acts_here_has_to_be_trusted(admin: Caller) -> None:
     acting = kubeconfig(exec={"command": "aws"})
-    status, answer = boss("POST", "/clusters", new(kubeconfig=acting))
+    status, answer = admin("POST", "/clusters", new(kubeconfig=acting))
     assert (status, fields(answer)) == (400, ["trusted"])
     assert "runs the program aws" in answer["details"]
-    assert boss("POST", "/clusters", new(kubeconfig=acting, trusted=True))[0] == 201
+    assert admin("POST", "/clusters", new(kubeconfig=acting, trusted=True))[0] == 201
 
 
 def test_a_cluster_updated_by_rest_changes_only_in_what_is_given(
-    boss: Caller, kept: Cluster, sent: list[tuple[Any, ...]]
+    admin: Caller, kept: Cluster, sent: list[tuple[Any, ...]]
 ) -> None:
     path = f"/clusters/{kept.pk}"
-    status, answer = boss("PUT", path, {"name": "renamed", "ingressClass": "nginx"})
+    status, answer = admin("PUT", path, {"name": "renamed", "ingressClass": "nginx"})
     assert (status, answer["name"], answer["settings"]["ingressClass"]) == (200, "renamed", "nginx")
     assert answer["status"]["state"] == State.CONNECTED
     assert not sent
-    status, answer = boss("PUT", path, {"kubeconfig": kubeconfig(token="t0ken")})
+    status, answer = admin("PUT", path, {"kubeconfig": kubeconfig(token="t0ken")})
     assert (answer["name"], answer["status"]["state"]) == ("renamed", State.WAITING)
     assert answer["checkedAt"] is None
     assert [told[:2] for told in sent] == [("clusters.look", kept.pk)]
     assert "t0ken" in kubeconfig_of(Cluster.objects.get())
     assert "t0ken" not in str(answer)
     ProjectFactory(cluster=kept)
-    status, answer = boss("PUT", path, {"namespacePrefix": "other-"})
+    status, answer = admin("PUT", path, {"namespacePrefix": "other-"})
     assert (status, fields(answer)) == (400, ["namespacePrefix"])
-    assert boss("PUT", path, {"inCluster": True})[0] == 200
+    assert admin("PUT", path, {"inCluster": True})[0] == 200
     assert kubeconfig_of(Cluster.objects.get()) == ""
-    assert boss("PUT", f"/clusters/{ClusterFactory().pk}", {"name": "x"})[0] == 409
+    assert admin("PUT", f"/clusters/{ClusterFactory().pk}", {"name": "x"})[0] == 409
 
 
-def test_a_cluster_goes_once_its_projects_have(boss: Caller, kept: Cluster) -> None:
+def test_a_cluster_goes_once_its_projects_have(admin: Caller, kept: Cluster) -> None:
     project = ProjectFactory(cluster=kept, name="vision")
-    status, answer = boss("DELETE", f"/clusters/{kept.pk}")
+    status, answer = admin("DELETE", f"/clusters/{kept.pk}")
     assert status == 409
     assert "vision" in answer["message"]
     project.delete()
-    assert boss("DELETE", f"/clusters/{kept.pk}")[0] == 204
-    assert boss("DELETE", f"/clusters/{kept.pk}")[0] == 404
+    assert admin("DELETE", f"/clusters/{kept.pk}")[0] == 204
+    assert admin("DELETE", f"/clusters/{kept.pk}")[0] == 404
     assert not Connection.objects.exists()
 
 
 @pytest.mark.parametrize("as_kept", [True, False])
 def test_a_test_says_right_by_right_what_lacks(
-    boss: Caller,
+    admin: Caller,
     kept: Cluster,
     monkeypatch: pytest.MonkeyPatch,
     sent: list[tuple[Any, ...]],
@@ -131,20 +131,20 @@ def test_a_test_says_right_by_right_what_lacks(
     fake = FakeEngine(findings=[WHO, REFUSED], queues=True)
     answers(monkeypatch, "kubernetes", lambda cluster: fake)
     body = {"clusterId": str(kept.pk)} if as_kept else {"kubeconfig": kubeconfig()}
-    status, asked = boss("POST", "/cluster-tests", body)
+    status, asked = admin("POST", "/cluster-tests", body)
     assert (status, asked["answeredAt"], asked["findings"]) == (202, None, [])
     assert "A worker is testing" in asked["message"]
     assert [str(told[1]) for told in sent] == [asked["id"]]
     tasks.test_connection(asked["id"])
-    status, found = boss("GET", f"/cluster-tests/{asked['id']}")
+    status, found = admin("GET", f"/cluster-tests/{asked['id']}")
     refused = {"area": "Permissions", "name": "secrets", "level": "missing"}
     assert found["findings"][1] == refused | {"text": "create: not allowed."}
     assert "name: runner" in found["manifest"]
     assert SECRET not in str([asked, found])
     other = Caller(UserFactory(administrator=True))
     assert other("GET", f"/cluster-tests/{asked['id']}")[0] == 404
-    User.objects.filter(pk=boss.user.pk).update(role=RESEARCHER.name)
-    assert boss("GET", f"/cluster-tests/{asked['id']}")[0] == 403
+    User.objects.filter(pk=admin.user.pk).update(role=RESEARCHER.name)
+    assert admin("GET", f"/cluster-tests/{asked['id']}")[0] == 403
 
 
 def test_members_read_their_clusters_by_rest_and_change_nothing(
@@ -186,16 +186,14 @@ def test_clusters_are_those_of_ones_projects(
     assert stranger("GET", f"/clusters/{project.cluster_id}")[0] == 404
 
 
-def test_all_that_is_wrong_with_a_new_cluster_is_told_at_once_as_its_page_tells_it(
-    boss: Caller, kept: Cluster
-) -> None:
+def test_rest_reports_all_errors_of_a_new_cluster_at_once(admin: Caller, kept: Cluster) -> None:
     wrong = {"name": "", "kubeconfig": "a: b", "namespacePrefix": "Loud", "ingressDomain": "*.x"}
-    status, answer = boss("POST", "/clusters", wrong)
+    status, answer = admin("POST", "/clusters", wrong)
     assert status == 400
     told = {it["field"]: it["details"] for it in answer["complianceIssues"]}
     assert set(told) == set(wrong)
     posted = {"kubeconfig": "a: b", "namespace_prefix": "Loud", "ingress_domain": "*.x", "name": ""}
-    page = signed_in(boss.user).post(
+    page = signed_in(admin.user).post(
         "/clusters/new/", {"way": "kubeconfig", "action": "save"} | posted
     )
     shown = {to_camel(name): texts for name, texts in page.context["form"].errors.items()}

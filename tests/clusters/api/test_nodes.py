@@ -22,36 +22,36 @@ def cluster() -> Cluster:
 
 
 @pytest.fixture
-def boss() -> Caller:
+def admin() -> Caller:
     return Caller(UserFactory(administrator=True))
 
 
-def test_nodes_are_listed_a_page_at_a_time(boss: Caller, cluster: Cluster) -> None:
-    status, answer = boss("GET", f"/nodes?clusterId={cluster.pk}&limit=1")
+def test_nodes_are_listed_a_page_at_a_time(admin: Caller, cluster: Cluster) -> None:
+    status, answer = admin("GET", f"/nodes?clusterId={cluster.pk}&limit=1")
     assert (status, answer["next"]) == (200, 1)
     node = answer["nodes"][0]
     assert (node["name"], node["status"], node["nodePool"]) == ("fast", "Ready", "default")
     assert node["gpuInfo"] == {"gpuType": "H100", "gpuCount": 1}
     assert node["allocated"] == {"gpu": 1.0, "cpu": 1.0, "memory": 10}
-    rest = boss("GET", f"/clusters/{cluster.pk}/nodes?offset=1")[1]["nodes"]
+    rest = admin("GET", f"/clusters/{cluster.pk}/nodes?offset=1")[1]["nodes"]
     assert [(node["name"], node["allocated"]["cpu"]) for node in rest] == [("plain", None)]
-    assert [node["name"] for node in boss("GET", "/nodes?name=fas")[1]["nodes"]] == ["fast"]
+    assert [node["name"] for node in admin("GET", "/nodes?name=fas")[1]["nodes"]] == ["fast"]
 
 
-def test_pools_are_made_changed_and_deleted(boss: Caller, cluster: Cluster) -> None:
+def test_pools_are_made_changed_and_deleted(admin: Caller, cluster: Cluster) -> None:
     new = {"name": "fast", "clusterId": str(cluster.pk), "labelKey": "gpu", "labelValue": "h100"}
-    status, made = boss("POST", "/node-pools", new)
+    status, made = admin("POST", "/node-pools", new)
     assert (status, made["phase"], made["nodes"]) == (201, "Ready", 1)
-    assert boss("GET", "/nodes?nodePool=fast")[1]["nodes"][0]["name"] == "fast"
-    listed = boss("GET", f"/node-pools?clusterId={cluster.pk}")[1]["nodepools"]
+    assert admin("GET", "/nodes?nodePool=fast")[1]["nodes"][0]["name"] == "fast"
+    listed = admin("GET", f"/node-pools?clusterId={cluster.pk}")[1]["nodepools"]
     assert [pool["name"] for pool in listed] == ["default", "fast"]
-    status, wrong = boss("POST", "/node-pools", new)
+    status, wrong = admin("POST", "/node-pools", new)
     assert status == 409
     assert wrong["complianceIssues"]
-    status, changed = boss("PUT", f"/node-pools/{made['id']}", {"labelKey": "zone"})
+    status, changed = admin("PUT", f"/node-pools/{made['id']}", {"labelKey": "zone"})
     assert (status, changed["phase"]) == (200, "Empty")
-    assert boss("DELETE", f"/node-pools/{made['id']}")[0] == 204
-    assert boss("DELETE", f"/node-pools/{made['id']}")[0] == 404
+    assert admin("DELETE", f"/node-pools/{made['id']}")[0] == 204
+    assert admin("DELETE", f"/node-pools/{made['id']}")[0] == 404
 
 
 def test_members_read_nodes_of_their_clusters_by_rest_and_change_nothing(

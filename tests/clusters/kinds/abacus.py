@@ -50,7 +50,7 @@ class AbacusConnecting(Connecting):
 
 
 @dataclass
-class House:
+class FakeAbacus:
     """The world of abacuses: the engine that answers for all of them, and what each connection
     used."""
 
@@ -74,17 +74,17 @@ class AbacusKind(ClusterKind):
     server = "Counting house"
     missing_sections = MappingProxyType({"storage": NO_VOLUMES})
 
-    def __init__(self, house: House) -> None:
-        self.house = house
+    def __init__(self, abacus: FakeAbacus) -> None:
+        self.abacus = abacus
 
     def connect(self, cluster: Cluster) -> Engine:
         reached = AbacusSettings.of(cluster), AbacusSecret.of(cluster.connection)
-        self.house.reached.append(reached)
-        return self.house.engine
+        self.abacus.reached.append(reached)
+        return self.abacus.engine
 
     def complaints(self, cluster: Cluster, launch: Launch) -> Iterator[Problem]:
         if launch.spec.node_pools:
             yield Problem(("nodePools",), "an abacus has one pool of beads")
         if launch.spec.priority_class:
             yield Problem(("priorityClass",), "beads have no rank")
-        yield from self.house.engine.complaints(launch)
+        yield from self.abacus.engine.complaints(launch)

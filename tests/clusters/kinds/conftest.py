@@ -4,13 +4,13 @@ import pytest
 
 from clusters import connections
 from clusters.kinds import KINDS
-from tests.clusters.kinds.abacus import House
+from tests.clusters.kinds.abacus import FakeAbacus
 
 
 @pytest.fixture
-def house(monkeypatch: pytest.MonkeyPatch) -> House:
+def abacus(monkeypatch: pytest.MonkeyPatch) -> FakeAbacus:
     """The abacuses, whose kind is in the table during the test."""
-    found = House()
+    found = FakeAbacus()
     monkeypatch.setitem(KINDS, "abacus", found.kind())
     connections.forget_engines()
     return found

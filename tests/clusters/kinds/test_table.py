@@ -15,7 +15,7 @@ from clusters.models import Cluster
 from config.run.install import ROOT
 from core.forms.field import SECRETS
 from spec.problems.errors import Problem
-from tests.clusters.kinds.abacus import House
+from tests.clusters.kinds.abacus import FakeAbacus
 from tests.engines.contract import launch
 from tests.factories import ClusterFactory
 from workloads.wizard.sections import table
@@ -26,7 +26,7 @@ ASKS = (
 )
 ELSEWHERE = ["clusters/kinds", "engines", "tests", "bench", "*/migrations/*"]
 kinds = pytest.mark.parametrize(
-    "kind", [*KINDS.values(), House().kind()], ids=lambda kind: kind.slug
+    "kind", [*KINDS.values(), FakeAbacus().kind()], ids=lambda kind: kind.slug
 )
 
 
@@ -51,7 +51,7 @@ def test_features_that_a_kind_of_cluster_lacks_are_sections_of_the_wizard(
 
 
 @kinds
-def test_a_kind_can_be_added_by_form_and_rest_or_not_at_all(kind: ClusterKind) -> None:
+def test_a_kind_has_both_a_form_and_a_rest_schema_or_neither(kind: ClusterKind) -> None:
     assert (kind.form is None) == (kind.wire is None)
     assert bool(kind.why_permanent) == (kind.form is None)
     settings = set(kind.settings.model_fields)
@@ -90,7 +90,7 @@ def test_a_kind_says_what_it_would_refuse_without_asking_a_cluster(
 def test_the_table_gives_the_field_its_choices_and_the_form_its_kinds(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setitem(KINDS, "abacus", House().kind())
+    monkeypatch.setitem(KINDS, "abacus", FakeAbacus().kind())
     assert models.kinds() == [(slug, kind.label) for slug, kind in KINDS.items()]
     assert all(slug == kind.slug for slug, kind in KINDS.items())
     assert [kind.slug for kind in addable()] == ["kubernetes", "slurm", "abacus"]

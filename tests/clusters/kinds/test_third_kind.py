@@ -11,7 +11,7 @@ from engines.base import EngineUnavailable
 from engines.findings import CONNECTION, Finding, Level
 from spec.phases import Phase
 from tests.caller import Caller
-from tests.clusters.kinds.abacus import NO_VOLUMES, AbacusSecret, AbacusSettings, House
+from tests.clusters.kinds.abacus import NO_VOLUMES, AbacusSecret, AbacusSettings, FakeAbacus
 from tests.factories import ProjectFactory, UserFactory
 from tests.web import signed_in
 from tests.workloads.wizard.browser import Wizard
@@ -26,88 +26,88 @@ ADDED = {"kind": "abacus", "name": "shop", "host": "shop.example", "password": P
 
 
 @pytest.fixture
-def boss(house: House) -> Client:
+def admin(abacus: FakeAbacus) -> Client:
     return signed_in(UserFactory(administrator=True))
 
 
 @pytest.fixture
-def cluster(boss: Client) -> Cluster:
+def cluster(admin: Client) -> Cluster:
     """Added by its form and looked at by the worker."""
-    boss.post(NEW, {"action": "save", "rods": "10", **ADDED})
+    admin.post(NEW, {"action": "save", "rods": "10", **ADDED})
     cluster = Cluster.objects.get()
     tasks.look(str(cluster.pk))
     cluster.refresh_from_db()
     return cluster
 
 
-def test_the_form_of_a_new_kind_of_cluster_asks_for_its_own_fields_and_says_what_is_wrong(
-    boss: Client,
+def test_the_form_of_a_new_kind_shows_its_fields_and_errors(
+    admin: Client,
 ) -> None:
-    page = boss.get(NEW, {"kind": "abacus"}).content.decode()
+    page = admin.get(NEW, {"kind": "abacus"}).content.decode()
     assert "Counting house" in page
     assert "Kubeconfig" not in page
-    assert "?kind=abacus" in boss.get(NEW).content.decode()
-    answer = boss.post(NEW, {"action": "save", **ADDED, "host": "4"})
+    assert "?kind=abacus" in admin.get(NEW).content.decode()
+    answer = admin.post(NEW, {"action": "save", **ADDED, "host": "4"})
     assert answer.status_code == 422
     assert answer.context["form"].errors == {"host": ["Write the name of a host."]}
     assert PASSWORD not in answer.content.decode()
     again = {"password": "", "tested": str(answer.context["form"].test.pk)}
-    boss.post(NEW, {"action": "save", "rods": "10", **ADDED, **again})
+    admin.post(NEW, {"action": "save", "rods": "10", **ADDED, **again})
     assert AbacusSecret.of(Cluster.objects.get().connection).password == PASSWORD
-    assert boss.get(NEW, {"kind": "sundial"}).status_code == 404
+    assert admin.get(NEW, {"kind": "sundial"}).status_code == 404
 
 
-def test_the_connection_of_a_new_kind_of_cluster_is_tested_before_it_is_kept(
-    boss: Client, house: House
+def test_a_connection_of_a_new_kind_is_tested_before_it_is_saved(
+    admin: Client, abacus: FakeAbacus
 ) -> None:
-    house.engine.findings = [Finding(CONNECTION, "Beads", Level.ISSUE, "Two are missing.")]
-    answer = boss.post(NEW, {"action": "test", "rods": "12", **ADDED})
+    abacus.engine.findings = [Finding(CONNECTION, "Beads", Level.ISSUE, "Two are missing.")]
+    answer = admin.post(NEW, {"action": "test", "rods": "12", **ADDED})
     test = ConnectionTest.objects.get()
     tasks.test_connection(str(test.pk))
-    assert house.reached == [
+    assert abacus.reached == [
         (AbacusSettings(host="shop.example", rods="12"), AbacusSecret(password=PASSWORD))
     ]
-    shown = boss.get(answer["Location"]).content.decode()
+    shown = admin.get(answer["Location"]).content.decode()
     assert "Two are missing." in shown
     assert 'value="shop.example"' in shown
     assert PASSWORD not in shown
-    house.engine.raises = EngineUnavailable("It is closed.")
+    abacus.engine.raises = EngineUnavailable("It is closed.")
     ConnectionTest.objects.update(answered_at=None)
     tasks.test_connection(str(test.pk))
     assert ConnectionTest.objects.get().findings[0].name == "Counting house"
 
 
-def test_the_pages_of_a_new_kind_of_cluster_show_its_settings_and_never_its_secret(
-    boss: Client, cluster: Cluster
+def test_the_pages_of_a_new_kind_show_settings_but_no_secret(
+    admin: Client, cluster: Cluster
 ) -> None:
     assert (cluster.kind, cluster.state) == ("abacus", State.CONNECTED)
     address = cluster.get_absolute_url()
-    assert "Abacus" in boss.get("/clusters/").content.decode()
-    assert f"{address}edit/" in boss.get(address).content.decode()
-    shown = boss.get(f"{address}connection/").content.decode()
+    assert "Abacus" in admin.get("/clusters/").content.decode()
+    assert f"{address}edit/" in admin.get(address).content.decode()
+    shown = admin.get(f"{address}connection/").content.decode()
     assert "Counting house" in shown
     assert "shop.example" in shown
-    assert PASSWORD not in shown + boss.get(f"{address}edit/").content.decode()
+    assert PASSWORD not in shown + admin.get(f"{address}edit/").content.decode()
 
 
 def test_a_change_of_how_it_is_reached_connects_anew(
-    boss: Client, cluster: Cluster, house: House
+    admin: Client, cluster: Cluster, abacus: FakeAbacus
 ) -> None:
     address = f"{cluster.get_absolute_url()}edit/"
     same = ADDED | {"rods": "10", "password": ""}
-    boss.post(address, {"action": "save", **same, "name": "renamed"})
+    admin.post(address, {"action": "save", **same, "name": "renamed"})
     cluster.refresh_from_db()
     assert (cluster.name, cluster.connection_version) == ("renamed", 0)
-    boss.post(address, {"action": "save", **same, "host": "other.example"})
+    admin.post(address, {"action": "save", **same, "host": "other.example"})
     cluster.refresh_from_db()
     assert (cluster.connection_version, cluster.state) == (1, State.WAITING)
     assert AbacusSecret.of(cluster.connection).password == PASSWORD
     ProjectFactory(cluster=cluster)
-    page = boss.post(address, {"action": "save", **same, "rods": "13"}).content.decode()
+    page = admin.post(address, {"action": "save", **same, "rods": "13"}).content.decode()
     assert "The beads of its projects are on them." in page
 
 
-def test_rest_adds_tells_and_changes_a_new_kind_of_cluster(house: House) -> None:
+def test_rest_adds_tells_and_changes_a_new_kind_of_cluster(abacus: FakeAbacus) -> None:
     call = Caller(UserFactory(administrator=True))
     body: dict[str, Any] = dict(ADDED)
     status, answer = call("POST", "/clusters", body | {"kubeconfig": "x"})
@@ -126,8 +126,8 @@ def test_rest_adds_tells_and_changes_a_new_kind_of_cluster(house: House) -> None
     assert call("DELETE", f"/clusters/{made['uuid']}")[0] == 204
 
 
-def test_rest_tests_a_new_kind_of_cluster_as_it_is_kept_and_as_it_might_be(
-    house: House, cluster: Cluster
+def test_rest_tests_saved_and_unsaved_connections_of_a_new_kind(
+    abacus: FakeAbacus, cluster: Cluster
 ) -> None:
     call = Caller(UserFactory(administrator=True))
     for body in ({"clusterId": str(cluster.pk)}, {**ADDED}):
@@ -136,7 +136,7 @@ def test_rest_tests_a_new_kind_of_cluster_as_it_is_kept_and_as_it_might_be(
         assert status == 202
         tasks.test_connection(asked["id"])
         assert call("GET", f"/cluster-tests/{asked['id']}")[1]["answeredAt"]
-    assert len(house.reached) == 2  # once by the worker as it is kept, and once to try
+    assert len(abacus.reached) == 2  # once by the worker as it is kept, and once to try
 
 
 def test_the_wizard_says_what_it_lacks_and_all_that_it_would_refuse(cluster: Cluster) -> None:
@@ -153,15 +153,15 @@ def test_the_wizard_says_what_it_lacks_and_all_that_it_would_refuse(cluster: Clu
     assert fields == ["nodePools", "priorityClass"]
 
 
-def test_a_workload_runs_there_and_its_page_shows_it(house: House, cluster: Cluster) -> None:
+def test_a_workload_runs_there_and_its_page_shows_it(abacus: FakeAbacus, cluster: Cluster) -> None:
     owner = UserFactory()
     ProjectFactory(cluster=cluster, members=[owner], gpu_quota=2)
     wizard = Wizard(owner).ready("beads")
     wizard.open(wizard.at(3)).press("create")
     workload = Workload.objects.get(name="beads")
     work.hand_over(str(cluster.pk))
-    assert [launch.handle.name for launch in house.engine.launches] == ["beads"]
-    seen = house.engine.show(workload.handle, Phase.RUNNING)
+    assert [launch.handle.name for launch in abacus.engine.launches] == ["beads"]
+    seen = abacus.engine.show(workload.handle, Phase.RUNNING)
     monitor.observed(seen)
     page = wizard.client.get(f"/workloads/{workload.pk}/").content.decode()
     assert "Running" in page

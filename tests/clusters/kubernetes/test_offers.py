@@ -35,7 +35,7 @@ def offered(project: Project) -> list[str] | None:
     return Offer(project.cluster, project, by=UserFactory()).config_maps
 
 
-def test_config_maps_of_the_projects_namespace_are_offered_with_the_rights_of_the_manifest(
+def test_config_maps_of_the_namespace_are_offered_with_the_manifests_rights(
     project: Project, account: Account
 ) -> None:
     wait_for(lambda: "settings" in (offered(project) or ()), 15, "the rights to hold")

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.kubernetes, pytest.mark.django_db]
 
 
 def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, relay: Relay) -> None:
-    boss = Caller(UserFactory(administrator=True))
+    admin = Caller(UserFactory(administrator=True))
     account.without("pods/log", "get")
     given = {
         "kubeconfig": kubeconfig(relay.port, account.token()),
@@ -26,9 +26,9 @@ def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, rela
     }
 
     def tested(**about: Any) -> dict[str, dict[str, str]]:
-        asked = boss("POST", "/cluster-tests", about)[1]
+        asked = admin("POST", "/cluster-tests", about)[1]
         tasks.test_connection(asked["id"])
-        found = boss("GET", f"/cluster-tests/{asked['id']}")[1]
+        found = admin("GET", f"/cluster-tests/{asked['id']}")[1]
         assert account.name in found["manifest"]
         return {one["name"]: one for one in found["findings"]}
 
@@ -36,12 +36,12 @@ def test_a_cluster_by_rest_says_right_by_right_what_lacks(account: Account, rela
         return "not allowed" in tested(**given)["pods/log"]["text"]
 
     wait_for(is_refused, 15, "the rights to be gone")
-    path = f"/clusters/{boss('POST', '/clusters', {'name': 'real', **given})[1]['uuid']}"
+    path = f"/clusters/{admin('POST', '/clusters', {'name': 'real', **given})[1]['uuid']}"
     kept = Cluster.objects.get()
     tasks.look(str(kept.pk))
-    assert boss("GET", path)[1]["status"]["state"] == State.MISSING
+    assert admin("GET", path)[1]["status"]["state"] == State.MISSING
     found = tested(clusterId=str(kept.pk))
     assert found["pods/log"]["text"].startswith("get: not allowed")
     assert found["pods"]["level"] == "ok"
-    assert boss("DELETE", path)[0] == 204
+    assert admin("DELETE", path)[0] == 204
     connections._engines.pop(kept.pk)

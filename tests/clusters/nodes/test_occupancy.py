@@ -20,7 +20,7 @@ def test_a_workload_whose_pods_wait_holds_what_its_nodes_say() -> None:
     assert (room.used_gpus, room.used_cpu, room.used_memory) == (2, 1.5, 10)
 
 
-def test_pods_on_a_node_that_is_not_ready_hold_nothing_of_the_others() -> None:
+def test_pods_on_a_node_that_is_not_ready_do_not_count() -> None:
     """An administrator drains it, for instance: what it has does not count either."""
     project = ProjectFactory.create()
     cluster = project.cluster

@@ -11,7 +11,7 @@ from django.test import Client
 from accounts import tokens
 from accounts.devices import sign_ins
 from accounts.models import User
-from tests.access.place import Place, build
+from tests.access.population import Population, build
 from tests.clusters.kubeconfigs import reached
 from tests.described import document, operations
 
@@ -44,7 +44,7 @@ class ExampleRequest:
         )
 
 
-def settle() -> tuple[Place, User]:
+def settle() -> tuple[Population, User]:
     """Create what the examples name. Returns the place, and an administrator who may send
     them all."""
     place = build()
@@ -60,7 +60,7 @@ def settle() -> tuple[Place, User]:
     return place, boss
 
 
-def requests(place: Place, *methods: str) -> Iterator[ExampleRequest]:
+def requests(place: Population, *methods: str) -> Iterator[ExampleRequest]:
     """Yield the request of each call with one of these methods."""
     for name, (line, _) in CALLS.items():
         method, path = line.split()
@@ -69,7 +69,7 @@ def requests(place: Place, *methods: str) -> Iterator[ExampleRequest]:
             yield ExampleRequest(name, method, place.address(path), body and _here(body, place))
 
 
-def _here(example: Any, place: Place) -> Any:
+def _here(example: Any, place: Population) -> Any:
     """Return an example with the ids of this place."""
     if isinstance(example, list):
         return [_here(one, place) for one in example]

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from accounts.models import User
 from config.rest.examples import EXAMPLES
-from tests.access.place import Place
+from tests.access.population import Population
 from tests.config.rest.sent_examples import SHOWN, requests, settle
 
 #: They sign someone in, so nobody is known whose call could be tried, or done once.
@@ -18,7 +18,7 @@ NOT_THEIRS = ("delete_access_key", 404)  # that of another person
 
 
 @pytest.fixture
-def place(db: None, sent: list[Any]) -> tuple[Place, User]:
+def place(db: None, sent: list[Any]) -> tuple[Population, User]:
     return settle()
 
 
@@ -28,7 +28,7 @@ def test_each_request_with_a_body_has_an_example() -> None:
 
 
 def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
-    place: tuple[Place, User],
+    place: tuple[Population, User],
 ) -> None:
     there, boss = place
     refused = []
@@ -49,7 +49,7 @@ def test_each_example_is_accepted_and_each_post_is_done_once_under_its_key(
     assert set(again) == SIGN_IN
 
 
-def test_no_call_that_is_tried_leaves_a_trace(place: tuple[Place, User]) -> None:
+def test_no_call_that_is_tried_leaves_a_trace(place: tuple[Population, User]) -> None:
     there, boss = place
     every = requests(there, "POST", "PUT", "PATCH", "DELETE")
     tried = [it for it in every if it.name not in SIGN_IN]
@@ -72,7 +72,7 @@ def everything() -> dict[str, list[Any]]:
     }
 
 
-def test_no_edit_is_done_to_what_has_changed_since(place: tuple[Place, User]) -> None:
+def test_no_edit_is_done_to_what_has_changed_since(place: tuple[Population, User]) -> None:
     there, boss = place
     done = []
     for request in requests(there, "PUT", "PATCH", "DELETE"):

@@ -34,7 +34,7 @@ def test_a_message_is_posted_with_its_headers(receiver: HookReceiver) -> None:
     assert got.headers["user-agent"].startswith("Trainyard/")
 
 
-def test_an_error_of_the_receiver_is_kept_with_the_beginning_of_its_answer(
+def test_an_error_is_stored_with_the_beginning_of_the_answer(
     receiver: HookReceiver,
 ) -> None:
     receiver.behave = answers(500, "ö\0" * 50_000)
@@ -89,7 +89,7 @@ def test_nothing_is_sent_where_nobody_listens_or_no_name_is(settings: Settings) 
     assert post("http://nobody.invalid/", "", {}).fault == no_name
 
 
-def test_a_name_that_changes_its_address_in_between_is_connected_as_it_was_judged(
+def test_a_name_is_connected_at_the_address_that_was_checked(
     receiver: HookReceiver, settings: Settings
 ) -> None:
     answers_in_turn = [["127.0.0.1"], ["127.0.0.99"]]

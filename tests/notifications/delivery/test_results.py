@@ -36,7 +36,7 @@ def sent(posted: HookAnswer) -> Delivery:
     return Delivery.objects.get()
 
 
-def test_a_failed_message_is_tried_again_after_growing_delays_and_given_up_after_a_day(
+def test_a_failed_message_is_retried_with_growing_delays_for_a_day(
     delivery: Delivery,
 ) -> None:
     begun = now = timezone.now()
@@ -104,7 +104,7 @@ def test_a_receiver_that_answers_410_is_left_alone_at_once(delivery: Delivery) -
     assert "410" in Webhook.objects.get().ended_because
 
 
-def test_a_delivery_that_is_asked_for_goes_out_though_the_webhook_is_off_and_once(
+def test_a_requested_delivery_is_sent_once_though_the_webhook_is_off(
     delivery: Delivery,
 ) -> None:
     results.give_up(delivery.webhook)
@@ -120,7 +120,7 @@ def test_a_test_is_sent_once(delivery: Delivery) -> None:
     assert sent(BROKEN).state == DeliveryState.FAILED
 
 
-def test_a_delivery_that_was_asked_for_during_an_attempt_is_not_undone_by_its_result(
+def test_a_request_during_an_attempt_survives_its_result(
     delivery: Delivery,
 ) -> None:
     rounds.claim(delivery)

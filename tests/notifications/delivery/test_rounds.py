@@ -80,7 +80,7 @@ def test_a_message_is_signed_with_the_old_secret_too_for_a_day(
     assert webhook.secrets == [webhook.secret]
 
 
-def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
+def test_a_lost_secret_is_reported_and_delays_no_other_webhook(
     webhook: Webhook, receiver: HookReceiver, settings: Settings
 ) -> None:
     key = settings.SECRET_KEY
@@ -109,7 +109,7 @@ def test_a_webhook_whose_secret_no_key_reads_says_so_and_keeps_no_other_back(
     Verifier(renewed).verify(receiver.received[-1].body, receiver.received[-1].headers)
 
 
-def test_a_test_of_a_webhook_whose_secret_is_lost_says_so_at_once(
+def test_a_test_message_without_a_secret_fails_at_once(
     webhook: Webhook, settings: Settings
 ) -> None:
     settings.SECRET_KEY = "another"
@@ -138,7 +138,7 @@ def test_messages_wait_for_an_address_that_is_lost_too(
     assert len(receiver.received) == 1
 
 
-def test_a_webhook_whose_messages_wait_for_a_secret_for_days_is_turned_off(
+def test_a_webhook_without_a_secret_for_days_is_turned_off(
     webhook: Webhook, settings: Settings
 ) -> None:
     happen()
@@ -152,7 +152,7 @@ def test_a_webhook_whose_messages_wait_for_a_secret_for_days_is_turned_off(
     assert (ended.enabled, ended.ended_because.endswith(UNSIGNED)) == (False, True)
 
 
-def test_a_worker_that_is_killed_between_sending_and_writing_down_leaves_it_to_be_sent_again(
+def test_a_message_is_sent_again_if_its_result_was_not_recorded(
     webhook: Webhook, receiver: HookReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     happen()
@@ -223,7 +223,7 @@ def test_messages_to_a_webhook_go_in_their_order(webhook: Webhook, receiver: Hoo
     assert len(numbers) == 4
 
 
-def test_a_change_asks_the_worker_once_and_not_at_all_while_nobody_listens(
+def test_a_change_wakes_the_worker_once_and_only_if_a_webhook_is_on(
     webhook: Webhook,
     monkeypatch: pytest.MonkeyPatch,
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,

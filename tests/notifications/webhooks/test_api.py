@@ -76,7 +76,7 @@ def test_a_webhook_that_cannot_be_is_refused_by_its_field(
     assert not Webhook.objects.exists()
 
 
-def test_the_path_of_an_address_is_shown_and_found_by_whoever_may_change_it(
+def test_users_who_may_change_a_webhook_see_and_find_its_path(
     project: Project,
 ) -> None:
     reader = project.members.get()
@@ -93,7 +93,7 @@ def test_the_path_of_an_address_is_shown_and_found_by_whoever_may_change_it(
         assert call("GET", f"/webhooks?{asked}") == (200, {"webhooks": [], "next": None})
 
 
-def test_an_address_without_its_path_is_the_one_that_there_is_or_none(
+def test_an_address_without_its_path_stands_for_the_stored_one(
     ada: Caller, project: Project
 ) -> None:
     """As it comes from a list, and goes back with a change."""
@@ -118,8 +118,8 @@ def test_researchers_have_webhooks_in_their_projects_alone(ada: Caller, project:
     assert ada("GET", "/webhooks")[1]["webhooks"] == []
     status, answer = ada("POST", "/webhooks", new(project, scope="tenant", projectId=None))
     assert (status, "webhooks.create" in answer["message"]) == (403, True)
-    boss = Caller(UserFactory(administrator=True))
-    assert len(boss("GET", "/webhooks")[1]["webhooks"]) == 2
+    admin = Caller(UserFactory(administrator=True))
+    assert len(admin("GET", "/webhooks")[1]["webhooks"]) == 2
 
 
 def test_a_delivery_is_read_and_sent_again(
@@ -181,7 +181,7 @@ def test_a_webhook_that_is_turned_on_again_begins_anew(ada: Caller, project: Pro
     assert webhook.deliveries.count() == 1
 
 
-def test_messages_that_wait_for_a_webhook_that_is_turned_off_are_given_up(
+def test_pending_messages_are_given_up_when_the_webhook_is_turned_off(
     ada: Caller, project: Project
 ) -> None:
     webhook = WebhookFactory(of_project=True, project=project)

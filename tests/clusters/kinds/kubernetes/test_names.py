@@ -43,7 +43,7 @@ def volume(name: str) -> dict[str, Any]:
     return {"storage": {"pvc": [{"path": "/d", "claimInfo": {"size": "1G", "storageClass": name}}]}}
 
 
-def test_a_storage_class_that_the_cluster_lacks_is_a_problem_of_its_field(
+def test_an_unknown_storage_class_is_a_problem_of_its_field(
     cluster: Cluster,
 ) -> None:
     assert told(cluster, worker=volume("fast")) == {}
@@ -67,7 +67,7 @@ def test_a_topology_that_the_cluster_lacks_is_a_problem(cluster: Cluster) -> Non
     assert told(cluster, topology={"name": "cd", **near}) == {}, "nobody says which there are"
 
 
-def test_a_type_that_no_node_is_of_is_a_problem_where_nodes_have_types(cluster: Cluster) -> None:
+def test_an_unknown_node_type_is_a_problem_if_nodes_have_types(cluster: Cluster) -> None:
     wanted = {"nodeType": "dgx"}
     node(cluster)
     assert told(cluster, worker=wanted) == {}, "no node has a type"
@@ -79,7 +79,7 @@ def test_a_type_that_no_node_is_of_is_a_problem_where_nodes_have_types(cluster: 
     assert told(cluster, worker=wanted) == {}, f"{pool} adds nodes on demand"
 
 
-def test_a_node_port_that_somebody_else_holds_is_a_problem_of_its_tool(cluster: Cluster) -> None:
+def test_a_node_port_in_use_is_a_problem_of_its_tool(cluster: Cluster) -> None:
     tool = {"name": "board", "toolType": "custom", "connectionType": "NodePort"}
     board = {"connections": [tool | {"containerPort": 6006, "nodePort": 30111}]}
     assert told(cluster, worker=board) == {}
@@ -90,7 +90,7 @@ def test_a_node_port_that_somebody_else_holds_is_a_problem_of_its_tool(cluster: 
     }
 
 
-def test_a_claim_or_config_map_that_is_not_there_yet_is_a_warning(cluster: Cluster) -> None:
+def test_a_missing_claim_or_config_map_is_a_warning(cluster: Cluster) -> None:
     space = "trainyard-vision"
     worker = {
         "storage": {

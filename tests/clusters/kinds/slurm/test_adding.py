@@ -27,24 +27,24 @@ VALUES = {"kind": "slurm", "name": "hpc", "host": "login.example.com", "director
 
 
 @pytest.fixture
-def boss() -> Client:
+def admin() -> Client:
     return signed_in(UserFactory(administrator=True))
 
 
-def test_the_form_adds_it_and_never_shows_its_key(boss: Client) -> None:
-    boss.post(NEW, {"action": "save", **VALUES, "user": "ty", "private_key": KEY})
+def test_the_form_adds_it_and_never_shows_its_key(admin: Client) -> None:
+    admin.post(NEW, {"action": "save", **VALUES, "user": "ty", "private_key": KEY})
     cluster = Cluster.objects.get()
     assert SlurmSecret.of(cluster.connection).private_key == KEY
     assert SlurmSettings.of(cluster).site.directory == "/shared/ty"
     for page in ("", "edit/", "connection/"):
-        assert "c2VjcmV0" not in boss.get(f"{cluster.get_absolute_url()}{page}").content.decode()
+        assert "c2VjcmV0" not in admin.get(f"{cluster.get_absolute_url()}{page}").content.decode()
 
 
-def test_people_can_act_by_their_own_keys_on_a_login_node_alone(boss: Client) -> None:
+def test_people_can_act_by_their_own_keys_on_a_login_node_alone(admin: Client) -> None:
     own = {"action": "save", **VALUES, "run_as": "people", "users": "ada alovelace"}
-    answer = boss.post(NEW, {**own, "host": ""})
+    answer = admin.post(NEW, {**own, "host": ""})
     assert set(answer.context["form"].errors) == {"run_as"}
-    boss.post(NEW, own)
+    admin.post(NEW, own)
     settings = SlurmSettings.of(Cluster.objects.get())
     assert [settings.login_name(it) for it in ("ada", "bob")] == ["alovelace", "bob"]
     assert settings.site.own_names
@@ -68,22 +68,22 @@ def test_people_can_act_by_their_own_keys_on_a_login_node_alone(boss: Client) ->
         ("private_key", KEY.replace("OPENSSH", "ENCRYPTED")),
     ],
 )
-def test_the_form_says_what_is_wrong(boss: Client, field: str, value: str) -> None:
-    answer = boss.post(NEW, {"action": "save", **VALUES, field: value})
+def test_the_form_says_what_is_wrong(admin: Client, field: str, value: str) -> None:
+    answer = admin.post(NEW, {"action": "save", **VALUES, field: value})
     assert answer.status_code == 422
     assert set(answer.context["form"].errors) == {field}
     assert not Cluster.objects.exists()
 
 
-def test_only_a_key_that_was_entered_is_kept_for_the_next_try(boss: Client) -> None:
+def test_only_a_key_that_was_entered_is_kept_for_the_next_try(admin: Client) -> None:
     for key, kept in ((KEY, True), ("", False)):
-        answer = boss.post(NEW, {"action": "test", **VALUES, "private_key": key}, follow=True)
+        answer = admin.post(NEW, {"action": "test", **VALUES, "private_key": key}, follow=True)
         assert ("the one you just entered" in answer.content.decode()) is kept
 
 
-def test_a_project_may_have_an_account_of_its_own(boss: Client) -> None:
+def test_a_project_may_have_an_account_of_its_own(admin: Client) -> None:
     lines = "research vision\r\n\r\nphysics  speech"
-    boss.post(NEW, {"action": "save", **VALUES, "account": "main", "accounts": lines})
+    admin.post(NEW, {"action": "save", **VALUES, "account": "main", "accounts": lines})
     site = SlurmSettings.of(Cluster.objects.get()).site
     charged = [site.account_of(it) for it in ("research", "physics", "other")]
     assert charged == ["vision", "speech", "main"]
@@ -105,21 +105,23 @@ def test_the_command_line_reads_files_and_says_what_lacks(tmp_path: Path) -> Non
             call_command("add_cluster", "hpc", kind="slurm", stdout=StringIO(), **options)
 
 
-def test_a_cluster_is_reached_on_this_host_or_by_ssh(boss: Client) -> None:
-    boss.post(NEW, {"action": "save", **VALUES, "private_key": KEY, "known_hosts": "login ssh-x y"})
+def test_a_cluster_is_reached_on_this_host_or_by_ssh(admin: Client) -> None:
+    admin.post(
+        NEW, {"action": "save", **VALUES, "private_key": KEY, "known_hosts": "login ssh-x y"}
+    )
     transport = SLURM.connect(Cluster.objects.get())._transport  # type: ignore[attr-defined]  # what it is connected by
     assert isinstance(transport, SshTransport)
     words = " ".join(transport.options)
     assert "StrictHostKeyChecking=yes" in words
     assert "ControlMaster=auto" in words
     assert KEY not in words
-    boss.post(NEW, {"action": "save", **VALUES, "name": "here", "host": ""})
+    admin.post(NEW, {"action": "save", **VALUES, "name": "here", "host": ""})
     here = SLURM.connect(Cluster.objects.get(name="here"))
     assert isinstance(here._transport, LocalTransport)  # type: ignore[attr-defined]  # the same
 
 
 def test_a_connection_that_somebody_tests_is_tried_at_once(
-    boss: Client, monkeypatch: pytest.MonkeyPatch
+    admin: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever has just added the key does not wait for the end of a pause."""
     tries: list[object] = []
@@ -130,15 +132,15 @@ def test_a_connection_that_somebody_tests_is_tried_at_once(
 
     monkeypatch.setattr(transport, "run_here", ssh)
     monkeypatch.setattr(transport, "RECONNECT", (3600.0,))
-    boss.post(NEW, {"action": "save", **VALUES, "private_key": KEY})
+    admin.post(NEW, {"action": "save", **VALUES, "private_key": KEY})
     cluster = Cluster.objects.get()
     for _ in range(2):
         with pytest.raises(EngineUnavailable):
             engine_for(cluster).check()
     assert len(tries) == 1
-    boss.post(f"/clusters/{cluster.pk}/test/")
+    admin.post(f"/clusters/{cluster.pk}/test/")
     connection_tests.run(ConnectionTest.objects.get())
     assert len(tries) == 2
-    boss.post(NEW, {"action": "test", **VALUES, "name": "again", "private_key": KEY})
+    admin.post(NEW, {"action": "test", **VALUES, "name": "again", "private_key": KEY})
     connection_tests.run(ConnectionTest.objects.get(cluster=None))
     assert len(tries) == 3

@@ -47,13 +47,13 @@ def test_the_page_of_a_project_shows_what_slurm_lets_it_use(
         BillingAccount("speech"),
     )
     offer = Capabilities((), queues=True, accounts=accounts)
-    boss = UserFactory(administrator=True)
+    admin = UserFactory(administrator=True)
     project = ProjectFactory()
     cluster = project.cluster
     cluster.kind = "slurm"
     cluster.settings_json = {"directory": "/shared", **settings}
     cluster.capabilities_json = asdict(offer)
     cluster.save()
-    page = signed_in(boss).get(project.get_absolute_url()).content.decode()
+    page = signed_in(admin).get(project.get_absolute_url()).content.decode()
     assert "Limits of Slurm" in page
     assert said in page

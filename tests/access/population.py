@@ -1,4 +1,4 @@
-"""A place with one of everything, and everyone who might ask for it."""
+"""A database with one object of every kind, and all users who may ask for it."""
 
 import re
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ from tests.notifications.factories import WebhookFactory
 from workloads.models import SavedView, Workload
 from workloads.wizard import drafts
 
-#: A part of every name, so that whoever may not see a thing must not read it anywhere.
+#: A part of every name. A user who may not see an object must not read it anywhere.
 SECRET = "zanzibar"
 
-#: Callers, in the order of the table's columns. The author created what is there, a colleague is in
+#: Callers, in the order of the table's columns. The author created the objects, a colleague is in
 #: the same project, a stranger in another project on another cluster, and an outsider in none.
 PEOPLE = ("nobody", "outsider", "stranger", "colleague", "author", "administrator")
-#: Values for parameters of addresses that name nothing in the place.
+#: Values for parameters of addresses that name no object.
 ORDINARY = {
     "slug": "jupyter",
     "step": "2",
@@ -76,9 +76,9 @@ QUERIES = {
 
 
 @dataclass(frozen=True)
-class Place:
-    """The place. ``ids`` are those in addresses, by the word in front of them or the last two
-    words."""
+class Population:
+    """The users and the objects. ``ids`` are those of the objects in addresses, by the word in
+    front of the id, or the two words."""
 
     people: dict[str, User | None]
     keys: dict[str, AccessKey]
@@ -94,8 +94,8 @@ class Place:
         return next(filter(None, ids), None)
 
     def address(self, path: str, *, absent: bool = False) -> str:
-        """Return an address for the route ``path``: of something in the place, or with ``absent``
-        of nothing."""
+        """Return an address for the route ``path``: that of an object, or with ``absent`` one that
+        names none."""
 
         def value(parameter: re.Match[str]) -> str:
             name = parameter[1] or parameter[2]
@@ -116,13 +116,13 @@ class Place:
         return f"Bearer {tokens.access_token_for(user, key=key)}" if user else ""
 
 
-def build() -> Place:
-    """Create the place."""
+def build() -> Population:
+    """Create the users and the objects."""
     names = ("outsider", "stranger", "colleague", "author")
     people: dict[str, User] = {name: UserFactory.create(username=name) for name in names}
     people["administrator"] = UserFactory.create(username="boss", administrator=True)
     author = people["author"]
-    boss = people["administrator"]
+    admin = people["administrator"]
     ProjectFactory.create(members=[people["stranger"]])
     project = ProjectFactory.create(name=f"{SECRET}-project", members=[author, people["colleague"]])
     project.department.name = project.cluster.name = SECRET
@@ -132,22 +132,22 @@ def build() -> Place:
         name=f"{SECRET}-run", project=project, created_by=author, running=True
     )
     keys = {name: tokens.make_key(user, "ci")[0] for name, user in people.items()}
-    ids = _ids(project, workload, author, boss)
+    ids = _ids(project, workload, author, admin)
     membership = project.members.through.objects.filter(project=project).earliest("pk")
     ids["manifests"] = WorkloadFactory.create(
         name=f"{SECRET}-manifest", project=project, manifest_json=MANIFEST, running=True
     ).pk
     ids |= _templates(project) | {"roles": 1, "access-rules": 2 * membership.pk}
     ids |= {"access-keys": keys["author"].pk, "pods": workload.ranks.get(rank=0).pk}
-    return Place({"nobody": None, **people}, keys, project, workload, ids)
+    return Population({"nobody": None, **people}, keys, project, workload, ids)
 
 
-def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict[str, Any]:
+def _ids(project: Project, workload: Workload, author: User, admin: User) -> dict[str, Any]:
     cluster = project.cluster
     serves = [{"name": "jupyter", "containerPort": 8888}]
     workload.spec_json["worker"]["connections"] = serves
     workload.save()
-    asked = ConnectionTest.objects.create(cluster=cluster, asked_by=boss, kind=cluster.kind)
+    asked = ConnectionTest.objects.create(cluster=cluster, asked_by=admin, kind=cluster.kind)
     pool = NodePool.objects.create(cluster=cluster, name=SECRET, label_key="gpu")
     of_author = {"project": project, "created_by": author, "running": True}
     training = WorkloadFactory.create(name=f"{SECRET}-one", standard=True, **of_author)
@@ -156,7 +156,7 @@ def _ids(project: Project, workload: Workload, author: User, boss: User) -> dict
     ids = {
         **(_by_rest(project) | _hooks(project)),
         "users": author.pk,
-        "groups": groups.create_group(by=boss, name=SECRET, people=[author]).pk,
+        "groups": groups.create_group(by=admin, name=SECRET, people=[author]).pk,
         "environments": EnvironmentFactory.create(**named).pk,
         "compute-resources": ComputeResourceFactory.create(**named).pk,
         "credentials": CredentialFactory.create(**named, entered={"token": SECRET}).pk,
@@ -216,7 +216,7 @@ def _by_rest(project: Project) -> dict[str, Any]:
             path = "/".join(filter(None, (wire.path, its.path)))
             given = its.read(ASSETS[path], None)
             row = kind.model(name=f"{SECRET}-{path}", **given.columns)
-            row.put(Home(project))
+            row.set_scope(Home(project))
             setattr(row, kind.column, kind.dump_part(kind.part.model_validate(given.document)))
             row.save()
             ids[path.rpartition("/")[2]] = row.pk

@@ -1,4 +1,4 @@
-"""What the verbs act on. It contains one secret, which no record may keep."""
+"""The objects that the verbs act on. They contain one secret, which no record may keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,10 +35,10 @@ PROJECT: dict[str, Any] = DEPARTMENT | {"department": "new", "description": "d"}
 
 
 @dataclass(frozen=True)
-class Scene:
-    """Objects for the verbs, created when first used. ``boss`` is the user who acts."""
+class AuditedObjects:
+    """Objects for the verbs, created when first used. ``admin`` is the user who acts."""
 
-    boss: User
+    admin: User
 
     @cached_property
     def project(self) -> Project:
@@ -74,4 +74,4 @@ class Scene:
 
 
 #: Module and function → the words of the audit entry, and a call of the function.
-Verbs = dict[str, tuple[str, Callable[[Scene], object]]]
+Verbs = dict[str, tuple[str, Callable[[AuditedObjects], object]]]
