@@ -25,15 +25,16 @@ def main(argv: Sequence[str]) -> int:
         print(USAGE, file=sys.stderr)
         return 0 if argv and argv[0] in ("-h", "--help") else 2
     try:
-        settings, span, said = config.parse(argv[0], argv[1:])
-        who = identity.resolve(span, {**os.environ, **said})
-        if isinstance(who, identity.Span):
-            arguments = [argv[0], *config.without_span(argv[1:])]
-            return launch.spawn(who, launch.this_program(arguments))
-        say(str(who))
-        from trainer import loop  # imports torch: slow, and launching does without
+        settings, flag_span, flag_variables = config.parse(argv[0], argv[1:])
+        resolved = identity.resolve(flag_span, {**os.environ, **flag_variables})
+        if isinstance(resolved, identity.Span):
+            arguments = [argv[0], *config.remove_span_flags(argv[1:])]
+            return launch.spawn(resolved, launch.trainer_command(arguments))
+        say(str(resolved))
+        # Imported here because it imports torch, which is slow and which launching does not need.
+        from trainer import loop
 
-        return loop.run(settings, who)
+        return loop.run(settings, resolved)
     except TrainerError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
         return error.exit_code
@@ -44,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         return 1
 
 
-def leave(code: int) -> NoReturn:
+def exit_now(code: int) -> NoReturn:
     """Exit at once with ``code``, without the interpreter's usual cleanup.
 
     Gloo's threads may outlive the process group. If they need the interpreter while it shuts down,
@@ -56,4 +57,4 @@ def leave(code: int) -> NoReturn:
 
 
 if __name__ == "__main__":
-    leave(main(sys.argv[1:]))
+    exit_now(main(sys.argv[1:]))

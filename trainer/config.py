@@ -13,18 +13,18 @@ from trainer.gang.identity import Span
 
 @dataclass(frozen=True)
 class ProgramFlags:
-    """What differs between the programs in their command lines.
+    """The differences between the command lines of the programs.
 
-    ``text`` is the description in ``--help``, ``model_file`` the name that ``--save-model`` writes,
-    ``epochs`` the default of ``--epochs``. ``data`` is the help text of ``--data-dir``, and empty
-    for a program that reads no files. A program of the tutorial also accepts the flags in
+    ``description`` is shown by ``--help``, ``model_file`` is the name that ``--save-model`` writes,
+    ``epochs`` the default of ``--epochs``. ``data_help`` is the help text of ``--data-dir``, and
+    empty for a program that reads no files. A program of the tutorial also accepts the flags in
     ``trainer.tutorial``.
     """
 
-    text: str
+    description: str
     model_file: str
     epochs: int
-    data: str = ""
+    data_help: str = ""
     is_of_tutorial: bool = False
 
 
@@ -94,13 +94,13 @@ def parse(program: str, argv: Sequence[str]) -> tuple[Config, Span | None, dict[
     flags = vars(parser.parse_args(argv))
     span = Span.from_flags(flags.pop("offset"), flags.pop("size"), flags.pop("world_size"))
     try:
-        variables = tutorial.variables(flags) if PROGRAMS[program].is_of_tutorial else {}
+        variables = tutorial.take_variables(flags) if PROGRAMS[program].is_of_tutorial else {}
     except ValueError as error:
         parser.error(str(error))
     return Config(program=program, **flags), span, variables
 
 
-def without_span(argv: Sequence[str]) -> list[str]:
+def remove_span_flags(argv: Sequence[str]) -> list[str]:
     """Return ``argv`` without ``--offset``, ``--size`` and ``--world_size``.
 
     A rank that this process starts gets its number from environment variables instead.
@@ -118,46 +118,58 @@ def _span_parser() -> argparse.ArgumentParser:
 
 
 def _parser(program: str) -> argparse.ArgumentParser:
-    own = PROGRAMS[program]
+    program_flags = PROGRAMS[program]
     parser = argparse.ArgumentParser(
         prog=f"python -m trainer {program}",
-        description=own.text,
+        description=program_flags.description,
         parents=[_span_parser()],
         allow_abbrev=False,
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    _add_training(parser, own)
-    _add_files(parser, own)
+    _add_training(parser, program_flags)
+    _add_files(parser, program_flags)
     _add_checkpoints(parser)
-    _add_group(parser, own)
+    _add_group(parser, program_flags)
     return parser
 
 
-def _add_training(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
+def _add_training(parser: argparse.ArgumentParser, program_flags: ProgramFlags) -> None:
     training = parser.add_argument_group("training")
     training.add_argument(
-        "--batch-size", type=_count, default=32, help="samples a step, over all ranks together"
+        "--batch-size",
+        type=_parse_count,
+        default=32,
+        help="samples a step, over all ranks together",
     )
-    training.add_argument("--test-batch-size", type=_count, default=1000, help="samples at a time")
-    training.add_argument("--epochs", type=_count, default=own.epochs, help="passes over the data")
-    training.add_argument("--lr", type=_positive, default=0.01, help="learning rate")
-    training.add_argument("--momentum", type=_share, default=0.9, help="SGD momentum")
-    training.add_argument("--seed", type=int, default=1, help="of data order and first weights")
-    training.add_argument("--log-interval", type=_count, default=10, help="steps between samples")
     training.add_argument(
-        "--step-delay", type=_seconds, default=0.0, help="seconds to wait in each step, for shows"
+        "--test-batch-size", type=_parse_count, default=1000, help="samples at a time"
+    )
+    training.add_argument(
+        "--epochs", type=_parse_count, default=program_flags.epochs, help="passes over the data"
+    )
+    training.add_argument("--lr", type=_parse_positive, default=0.01, help="learning rate")
+    training.add_argument("--momentum", type=_parse_fraction, default=0.9, help="SGD momentum")
+    training.add_argument("--seed", type=int, default=1, help="of data order and first weights")
+    training.add_argument(
+        "--log-interval", type=_parse_count, default=10, help="steps between samples"
+    )
+    training.add_argument(
+        "--step-delay",
+        type=_parse_seconds,
+        default=0.0,
+        help="seconds to wait in each step, for shows",
     )
 
 
-def _add_files(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
+def _add_files(parser: argparse.ArgumentParser, program_flags: ProgramFlags) -> None:
     files = parser.add_argument_group("files")
-    if own.data:
-        files.add_argument("--data-dir", type=Path, help=own.data)
+    if program_flags.data_help:
+        files.add_argument("--data-dir", type=Path, help=program_flags.data_help)
     files.add_argument("--dir", type=Path, help="folder for metrics.jsonl and the saved model")
     files.add_argument(
-        "--save-model", action="store_true", help=f"write {own.model_file} at the end"
+        "--save-model", action="store_true", help=f"write {program_flags.model_file} at the end"
     )
-    parser.set_defaults(data_dir=None, model_file=own.model_file)
+    parser.set_defaults(data_dir=None, model_file=program_flags.model_file)
 
 
 def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
@@ -168,26 +180,28 @@ def _add_checkpoints(parser: argparse.ArgumentParser) -> None:
         default=Path(os.environ.get("CHECKPOINT_DIR") or "checkpoints"),
         help="written by rank 0; from CHECKPOINT_DIR where set",
     )
-    checkpoints.add_argument("--checkpoint-every", type=_count, default=50, help="steps between")
+    checkpoints.add_argument(
+        "--checkpoint-every", type=_parse_count, default=50, help="steps between"
+    )
     checkpoints.add_argument(
         "--resume", choices=("auto", "never"), default="auto", help="from the newest good one"
     )
 
 
-def _add_group(parser: argparse.ArgumentParser, own: ProgramFlags) -> None:
+def _add_group(parser: argparse.ArgumentParser, program_flags: ProgramFlags) -> None:
     group = parser.add_argument_group("devices and rendezvous")
     group.add_argument("--no-cuda", action="store_true", help="stay on the CPU")
-    backend = ["--backend", *(["--dist-backend"] if own.is_of_tutorial else [])]
+    backend = ["--backend", *(["--dist-backend"] if program_flags.is_of_tutorial else [])]
     group.add_argument(*backend, choices=("auto", "gloo", "nccl", "mpi"), default="auto")
     parser.set_defaults(device="auto", gpu=None)
-    if own.is_of_tutorial:
+    if program_flags.is_of_tutorial:
         tutorial.add_flags(group)
     group.add_argument(
-        "--rdzv-timeout", type=_positive, default=300.0, help="seconds to wait for every rank"
+        "--rdzv-timeout", type=_parse_positive, default=300.0, help="seconds to wait for every rank"
     )
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     """Parse a whole number of at least 1."""
     value = int(text)
     if value < 1:
@@ -195,7 +209,7 @@ def _count(text: str) -> int:
     return value
 
 
-def _seconds(text: str) -> float:
+def _parse_seconds(text: str) -> float:
     """Parse a finite number of seconds, 0 or more."""
     value = float(text)
     if not (math.isfinite(value) and value >= 0):
@@ -203,7 +217,7 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _positive(text: str) -> float:
+def _parse_positive(text: str) -> float:
     """Parse a finite number above 0."""
     value = float(text)
     if not (math.isfinite(value) and value > 0):
@@ -211,7 +225,7 @@ def _positive(text: str) -> float:
     return value
 
 
-def _share(text: str) -> float:
+def _parse_fraction(text: str) -> float:
     """Parse a number from 0 to below 1."""
     value = float(text)
     if not 0 <= value < 1:

@@ -76,7 +76,7 @@ class StoppableNet(nn.Module):
         return votes.item() > 0
 
 
-def correct(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
+def count_correct(scores: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """Count the samples whose highest score is that of their label.
 
     ``scores`` is (n, classes), ``labels`` is (n). The result is a tensor with one number, still on

@@ -13,28 +13,30 @@ from trainer.model import Centered, ConvNet, RowNet
 
 
 @dataclass(frozen=True)
-class Parts:
+class ProgramParts:
     """How a program loads its dataset, and how it builds the network for that dataset."""
 
     load: Callable[[Config], DataSet]
     network: Callable[[DataSet], nn.Module]
 
 
-def _for_digits(data: DataSet) -> nn.Module:
+def _digits_network(data: DataSet) -> nn.Module:
     return ConvNet(*data.train.inputs.shape[1:])
 
 
-def _for_pictures(data: DataSet) -> nn.Module:
+def _pictures_network(data: DataSet) -> nn.Module:
     return nn.Sequential(Centered(), ConvNet(*data.train.inputs.shape[1:]))
 
 
-def _for_rows(data: DataSet) -> nn.Module:
+def _rows_network(data: DataSet) -> nn.Module:
     return RowNet(synthetic.COLUMNS, synthetic.CLASSES)
 
 
 #: Keys are the names in ``trainer.config.PROGRAMS``.
 PARTS = {
-    "mnist": Parts(lambda config: digits.load(config.data_dir, config.seed), _for_digits),
-    "cifar10": Parts(lambda config: cifar10.load(config.data_dir), _for_pictures),
-    "synthetic": Parts(lambda config: synthetic.load(config.seed), _for_rows),
+    "mnist": ProgramParts(
+        lambda config: digits.load(config.data_dir, config.seed), _digits_network
+    ),
+    "cifar10": ProgramParts(lambda config: cifar10.load(config.data_dir), _pictures_network),
+    "synthetic": ProgramParts(lambda config: synthetic.load(config.seed), _rows_network),
 }

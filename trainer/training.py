@@ -48,7 +48,9 @@ class Training:
         return {"seed": order.seed, "batch_size": order.batch_size, "samples": order.samples}
 
 
-def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks: Group) -> Training:
+def start_training(
+    config: Config, network: Callable[[], nn.Module], samples: int, ranks: Group
+) -> Training:
     """Build a training at its beginning. The seed determines the first weights.
 
     ``network`` builds the network; ``samples`` is the size of the training set.
@@ -67,67 +69,71 @@ def fresh(config: Config, network: Callable[[], nn.Module], samples: int, ranks:
     )
 
 
-def save(this: Training, step: int, meter: SampleMeter) -> None:
+def save_training(training: Training, step: int, meter: SampleMeter) -> None:
     """Write a checkpoint and report it. Ranks other than 0 do nothing."""
-    if not this.ranks.is_master:
+    if not training.ranks.is_master:
         return
     state = {
-        "model": this.network.state_dict(),
-        "optimizer": this.optimizer.state_dict(),
+        "model": training.network.state_dict(),
+        "optimizer": training.optimizer.state_dict(),
         "rng": torch.get_rng_state(),
         "meter": meter.sums(),
     }
-    about = {"epoch": this.order.epoch(step), "epochs": this.config.epochs, **this.fixed}
-    path = checkpoint.save(this.config.checkpoint_dir, step, state, about)
-    this.report(event="checkpoint", step=step, path=str(path))
+    about = {
+        "epoch": training.order.epoch(step),
+        "epochs": training.config.epochs,
+        **training.fixed,
+    }
+    path = checkpoint.save(training.config.checkpoint_dir, step, state, about)
+    training.report(event="checkpoint", step=step, path=str(path))
 
 
-def resume(this: Training) -> tuple[int, SampleMeter]:
+def resume_training(training: Training) -> tuple[int, SampleMeter]:
     """Load the newest intact checkpoint. Returns the last step that is done, and the meter as it
     was.
 
     Without a checkpoint these are 0 and an empty meter. Raises ``UsageError`` if the checkpoint
     belongs to a training with another seed, batch size or number of samples.
     """
-    newest = _find(this)
+    newest = _find_checkpoint(training)
     if newest is None:
         return 0, SampleMeter()
     state, about = newest
-    for name, value in this.fixed.items():
+    for name, value in training.fixed.items():
         if about.get(name) != value:
             raise UsageError(
-                f"{this.config.checkpoint_dir} holds a training with {name} {about.get(name)}, "
+                f"{training.config.checkpoint_dir} holds a training with {name} {about.get(name)}, "
                 f"this one has {value}: give the same, another --checkpoint-dir or --resume never"
             )
-    this.network.load_state_dict(state["model"])
-    this.optimizer.load_state_dict(state["optimizer"])
-    for settings in this.optimizer.param_groups:  # people may change these flags on purpose
-        settings.update(lr=this.config.lr, momentum=this.config.momentum)
+    training.network.load_state_dict(state["model"])
+    training.optimizer.load_state_dict(state["optimizer"])
+    for settings in training.optimizer.param_groups:  # people may change these flags on purpose
+        settings.update(lr=training.config.lr, momentum=training.config.momentum)
     torch.set_rng_state(state["rng"])
     step = int(about["step"])
-    this.report(event="resumed", step=step, epoch=this.order.epoch(step))
-    done = "; nothing is left to train" if step >= this.last_step else ""
-    say(f"Rank {this.ranks.rank}: resumed after step {step} of {this.last_step}{done}")
+    training.report(event="resumed", step=step, epoch=training.order.epoch(step))
+    done = "; nothing is left to train" if step >= training.last_step else ""
+    say(f"Rank {training.ranks.rank}: resumed after step {step} of {training.last_step}{done}")
     return step, SampleMeter(*state["meter"])
 
 
-def _find(this: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def _find_checkpoint(training: Training) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Return the checkpoint that rank 0 finds, on every rank. The machines need not share the
     folder.
 
     With ``--resume never``, rank 0 deletes the checkpoints in the folder instead.
     """
     newest = None
-    if this.ranks.is_master and this.config.resume == "auto":
-        newest = checkpoint.newest(this.config.checkpoint_dir)
-    elif this.ranks.is_master:
-        checkpoint.clear(this.config.checkpoint_dir)
-    shared: tuple[dict[str, Any], dict[str, Any]] | None = this.ranks.from_master(newest)
+    if training.ranks.is_master and training.config.resume == "auto":
+        newest = checkpoint.load_newest(training.config.checkpoint_dir)
+    elif training.ranks.is_master:
+        checkpoint.delete_all(training.config.checkpoint_dir)
+    shared: tuple[dict[str, Any], dict[str, Any]] | None = training.ranks.broadcast(newest)
     return shared
 
 
-def export(this: Training) -> None:
+def export_model(training: Training) -> None:
     """Save the trained weights to ``model_file``, in ``--dir`` or the working directory."""
-    path = (this.config.dir or Path()) / this.config.model_file
-    torch.save(this.network.state_dict(), path)
+    path = (training.config.dir or Path()) / training.config.model_file
+    torch.save(training.network.state_dict(), path)
     say(f"Model saved to {path}")

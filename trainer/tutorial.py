@@ -1,5 +1,5 @@
-"""Flags that a tutorial on DDP under Slurm has in its programs, and the variables they
-stand for."""
+"""The flags of the programs in a tutorial on DDP under Slurm, and the environment variables that
+they stand for."""
 
 import argparse
 from typing import Any
@@ -30,7 +30,7 @@ def add_flags(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def variables(flags: dict[str, Any]) -> dict[str, str]:
+def take_variables(flags: dict[str, Any]) -> dict[str, str]:
     """Return the environment variables that the flags stand for, and remove those flags from
     ``flags``.
 
@@ -40,11 +40,11 @@ def variables(flags: dict[str, Any]) -> dict[str, str]:
     numbers = {
         name: flags.pop(f"given_{name.lower()}") for name in ("RANK", "WORLD_SIZE", "LOCAL_RANK")
     }
-    said = {name: str(number) for name, number in numbers.items() if number != BY_ENVIRONMENT}
-    return said | _place(flags.pop("dist_url"))
+    chosen = {name: str(number) for name, number in numbers.items() if number != BY_ENVIRONMENT}
+    return chosen | _master_variables(flags.pop("dist_url"))
 
 
-def _place(url: str) -> dict[str, str]:
+def _master_variables(url: str) -> dict[str, str]:
     """Return the variables for ``--dist-url``; none for ``env://``."""
     if url == "env://":
         return {}

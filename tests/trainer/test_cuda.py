@@ -75,6 +75,6 @@ def test_a_stopped_training_ends_with_the_same_loss(tmp_path: Path) -> None:
 
 
 def test_a_gpu_without_room_ends_the_training_with_its_own_code() -> None:
-    with pytest.raises(OutOfMemory, match="out of memory") as ended_by, group._translated():
+    with pytest.raises(OutOfMemory, match="out of memory") as ended_by, group._translate_errors():
         torch.empty(2**50, dtype=torch.uint8, device="cuda:0")
     assert ended_by.value.exit_code == 14

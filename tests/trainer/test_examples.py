@@ -7,13 +7,13 @@ import pytest
 
 from trainer.examples import digits
 from trainer.examples.__main__ import main
-from trainer.examples.tensorflow import _place
+from trainer.examples.tensorflow import _rank_and_count
 from trainer.examples.xgboost import _flags, _parameters
 
 
 def test_three_ranks_divide_each_batch_and_meet_no_sample_twice() -> None:
     train, _ = digits.load(seed=1)
-    flags = digits.flags("jax", ["--epochs", "1", "--batch-size", "64"])
+    flags = digits.parse_flags("jax", ["--epochs", "1", "--batch-size", "64"])
     shares = [list(digits.batches(train, flags, rank, ranks=3)) for rank in range(3)]
     assert {len(share) for share in shares} == {len(train) // 63}
     assert all(len(batch) == 21 for share in shares for _, batch in share)
@@ -29,8 +29,8 @@ def test_a_rank_of_tensorflow_finds_its_place_after_the_chief(
 ) -> None:
     cluster = {"chief": ["a:1"], "worker": ["b:1", "c:1"]}
     config = json.dumps({"cluster": cluster, "task": {"type": kind, "index": index}})
-    assert _place(config) == (rank, 3)
-    assert _place("") == (0, 1)
+    assert _rank_and_count(config) == (rank, 3)
+    assert _rank_and_count("") == (0, 1)
 
 
 def test_the_flags_of_kubeflows_xgboost_image_mean_the_same() -> None:

@@ -11,7 +11,7 @@ import pytest
 import trainer
 from tests.trainer.runs import base_env
 from trainer.__main__ import main
-from trainer.config import parse, without_span
+from trainer.config import parse, remove_span_flags
 from trainer.gang.identity import Span
 
 
@@ -28,7 +28,7 @@ def test_kubeflow_and_osmo_command_lines_are_valid() -> None:
 
 def test_a_started_rank_gets_the_other_flags_only() -> None:
     flags = ["--offset", "0", "--lr", "0.1", "--size=2", "--no-cuda", "--world_size", "2"]
-    assert without_span(flags) == ["--lr", "0.1", "--no-cuda"]
+    assert remove_span_flags(flags) == ["--lr", "0.1", "--no-cuda"]
 
 
 def test_checkpoints_go_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:

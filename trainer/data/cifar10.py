@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from trainer.data.digits import Bytes, bundled
+from trainer.data.digits import Bytes, load_bundled
 from trainer.data.sets import DataSet, Split
 from trainer.errors import DataError
 
@@ -33,24 +33,25 @@ def load(folder: Path | None) -> DataSet:
     """
     if folder is None:
         make_stand_in(STAND_IN)
-        return _read(STAND_IN, f"scikit-learn's digits in CIFAR-10's format, in {STAND_IN}")
-    packed = folder / UNPACKED
-    folder = packed if packed.is_dir() else folder
-    return _read(folder, f"CIFAR-10's files in {folder}")
+        return _read_dataset(STAND_IN, f"scikit-learn's digits in CIFAR-10's format, in {STAND_IN}")
+    unpacked = folder / UNPACKED
+    if unpacked.is_dir():
+        folder = unpacked
+    return _read_dataset(folder, f"CIFAR-10's files in {folder}")
 
 
-def _read(folder: Path, name: str) -> DataSet:
-    return DataSet(_split(folder, TRAIN), _split(folder, (TEST,)), name)
+def _read_dataset(folder: Path, name: str) -> DataSet:
+    return DataSet(_read_split(folder, TRAIN), _read_split(folder, (TEST,)), name)
 
 
-def _split(folder: Path, names: Sequence[str]) -> Split:
-    records = np.concatenate([_records(folder / name) for name in names])
+def _read_split(folder: Path, names: Sequence[str]) -> Split:
+    records = np.concatenate([_read_records(folder / name) for name in names])
     images = records[:, 1:].reshape(-1, CHANNELS, SIDE, SIDE)
     labels = torch.from_numpy(records[:, 0].astype(np.int64))
     return Split(torch.from_numpy(np.ascontiguousarray(images)), labels)
 
 
-def _records(path: Path) -> Bytes:
+def _read_records(path: Path) -> Bytes:
     """Return the records of a file, (n, RECORD) bytes. Raises ``DataError`` for an incomplete
     record or a label that is not from 0 to 9."""
     try:
@@ -58,8 +59,8 @@ def _records(path: Path) -> Bytes:
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}; --data-dir names CIFAR-10's folder") from error
     if not content or len(content) % RECORD:
-        whole = len(content) // RECORD * RECORD
-        raise DataError(f"{path}: byte {whole}: not a whole record of {RECORD} bytes")
+        end = len(content) // RECORD * RECORD
+        raise DataError(f"{path}: byte {end}: not a whole record of {RECORD} bytes")
     records = np.frombuffer(content, np.uint8).reshape(-1, RECORD)
     wrong = np.flatnonzero(records[:, 0] >= CLASSES)
     if len(wrong):
@@ -80,29 +81,29 @@ def make_stand_in(folder: Path) -> None:
         return
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as aside:
-            whole = Path(aside, "whole")
-            _write(whole)
-            _place(whole, folder)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".making-") as scratch:
+            draft = Path(scratch, "whole")
+            _write_digits(draft)
+            _move_into_place(draft, folder)
     except OSError as error:
         text = f"{folder}: the stand-in cannot be written: {error.strerror}; name a --data-dir"
         raise DataError(text) from error
 
 
-def _place(whole: Path, folder: Path) -> None:
+def _move_into_place(draft: Path, folder: Path) -> None:
     """Rename a finished folder to its final name. If another rank was faster, its folder stays."""
     try:
-        whole.rename(folder)
+        draft.rename(folder)
     except OSError:
         if not folder.is_dir():
             raise
-        shutil.rmtree(whole)  # another rank was faster
+        shutil.rmtree(draft)
 
 
-def _write(folder: Path) -> None:
+def _write_digits(folder: Path) -> None:
     """Write scikit-learn's digits as a folder of CIFAR-10's files: all channels alike, in a fixed
     random order."""
-    images, labels = bundled()
+    images, labels = load_bundled()
     pixels = (images * 255.0 / images.max()).round().astype(np.uint8)
     large = pixels.repeat(SIDE // images.shape[1], axis=1).repeat(SIDE // images.shape[2], axis=2)
     grey = np.broadcast_to(large[:, None], (len(large), CHANNELS, SIDE, SIDE))

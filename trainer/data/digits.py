@@ -30,16 +30,18 @@ def load(folder: Path | None, seed: int) -> DataSet:
     names the file and, if it is damaged, the first wrong byte.
     """
     if folder is None:
-        images, labels = bundled()
+        images, labels = load_bundled()
         order = np.random.default_rng(seed).permutation(len(labels))
         test, train = np.split(order, [round(len(order) * TEST_SHARE)])
-        return _digits(
+        return _scale_images(
             (images[train], labels[train]), (images[test], labels[test]), "scikit-learn digits"
         )
-    return _digits(_idx_pair(folder, "train"), _idx_pair(folder, "t10k"), f"IDX files in {folder}")
+    return _scale_images(
+        _idx_pair(folder, "train"), _idx_pair(folder, "t10k"), f"IDX files in {folder}"
+    )
 
 
-def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> DataSet:
+def _scale_images(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) -> DataSet:
     """Scale images by the mean and deviation of the training set, and return the dataset."""
     mean = float(train[0].mean())
     deviation = float(train[0].std()) or 1.0
@@ -51,7 +53,7 @@ def _digits(train: tuple[Bytes, Bytes], test: tuple[Bytes, Bytes], name: str) ->
     return DataSet(split(*train), split(*test), name)
 
 
-def bundled() -> tuple[Bytes, Bytes]:
+def load_bundled() -> tuple[Bytes, Bytes]:
     """Return scikit-learn's digits: images (n, 8, 8) with values from 0 to 16, and labels (n).
 
     Raises ``DataError`` if scikit-learn is not installed, or its file cannot be read.
@@ -72,8 +74,8 @@ def bundled() -> tuple[Bytes, Bytes]:
 
 def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
     """Read the images and labels of one part, ``train`` or ``t10k``, and check that they match."""
-    images_path = _find(folder, f"{part}-images-idx3-ubyte")
-    labels_path = _find(folder, f"{part}-labels-idx1-ubyte")
+    images_path = _find_file(folder, f"{part}-images-idx3-ubyte")
+    labels_path = _find_file(folder, f"{part}-labels-idx1-ubyte")
     images = read_idx(images_path, dimensions=3)
     labels = read_idx(labels_path, dimensions=1)
     if len(images) != len(labels):
@@ -92,7 +94,7 @@ def _idx_pair(folder: Path, part: str) -> tuple[Bytes, Bytes]:
     return images, labels
 
 
-def _find(folder: Path, name: str) -> Path:
+def _find_file(folder: Path, name: str) -> Path:
     """Return the path of a file, plain or with ``.gz``. Raises ``DataError`` if neither exists."""
     for path in (folder / name, folder / f"{name}.gz"):
         if path.is_file():

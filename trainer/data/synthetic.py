@@ -1,5 +1,5 @@
-"""Rows of random numbers, each with the class that a hidden rule gives it: something to learn, with
-nothing to fetch."""
+"""Rows of random numbers, whose classes follow from a hidden rule. They are generated, so that
+nothing has to be fetched."""
 
 import torch
 

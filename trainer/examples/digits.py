@@ -31,7 +31,7 @@ class TrainingFlags:
         return max(self.batch_size // ranks, 1)
 
 
-def flags(program: str, argv: Sequence[str]) -> TrainingFlags:
+def parse_flags(program: str, argv: Sequence[str]) -> TrainingFlags:
     """Parse the flags of one of the examples. Wrong ones end the process with code 2."""
     parser = argparse.ArgumentParser(f"python -m trainer.examples {program}")
     parser.add_argument("--epochs", type=int, default=40, help="passes over the digits")
@@ -82,7 +82,7 @@ def batches(
             yield step, Samples(digits.images[share], digits.labels[share])
 
 
-def weights(seed: int, hidden: int = 32) -> list[Floats]:
+def first_weights(seed: int, hidden: int = 32) -> list[Floats]:
     """Return the first weights of a network with one hidden layer, the same on every rank.
 
     In order: (PIXELS, hidden), (hidden), (hidden, CLASSES), (CLASSES).

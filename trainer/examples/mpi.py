@@ -1,4 +1,5 @@
-"""It replaces the program that the command line of Kubeflow's image ends with."""
+"""Estimates π with MPI. This module replaces the program at the end of the command line in
+Kubeflow's MPI example."""
 
 import math
 import os
@@ -19,26 +20,26 @@ def main(argv: Sequence[str]) -> None:
     """Run ``mpirun [flags] PROGRAM`` with this module as the program, or throw darts if mpirun
     started this process."""
     if "OMPI_COMM_WORLD_RANK" in os.environ:
-        throw()
+        throw_darts()
         return
     flags = list(argv[1:-1]) if argv else []
     words = ["mpirun", *flags, sys.executable, "-m", "trainer.examples", "mpi"]
     os.execvp(words[0], words)  # noqa: S606 -- no shell, and the PATH says which
 
 
-def throw() -> None:
+def throw_darts() -> None:
     """Throw darts as one rank, and report the estimate of all ranks after each round."""
     mpi: Any = import_module("mpi4py.MPI")
-    everyone = mpi.COMM_WORLD
-    rank = everyone.Get_rank()
-    ranks = everyone.Get_size()
+    world = mpi.COMM_WORLD
+    rank = world.Get_rank()
+    ranks = world.Get_size()
     say(f"Rank {rank} of {ranks} on {os.environ.get('POD_NAME', 'this host')}")
     random = np.random.default_rng(rank)
     hits = 0
     for step in range(1, ROUNDS + 1):
         darts = random.random((THROWS, 2))
         hits += int((np.square(darts).sum(axis=1) < 1).sum())
-        pi = 4 * everyone.allreduce(hits) / (step * THROWS * ranks)
+        pi = 4 * world.allreduce(hits) / (step * THROWS * ranks)
         if rank == 0:
             report(step=step, pi=pi, error=abs(pi - math.pi))
     if rank == 0:

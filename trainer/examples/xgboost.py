@@ -31,12 +31,12 @@ def main(argv: Sequence[str]) -> None:
     rank = int(os.environ.get("RANK", "0"))
     ranks = int(os.environ.get("WORLD_SIZE", "1"))
     say(f"Rank {rank} of {ranks}, XGBoost {xgb.__version__}")
-    with _together(rank, ranks):
-        train, test = _flowers(xgb, rank, ranks)
+    with _connect_ranks(rank, ranks):
+        train, test = _load_shares(xgb, rank, ranks)
         booster = xgb.Booster(_parameters(flags), [train, test])
         for step in range(1, flags.n_estimators + 1):
             booster.update(train, step)
-            loss, error = _evaluated(booster, train, test, step)
+            loss, error = _evaluate(booster, train, test, step)
             if rank == 0:
                 report(step=step, loss=loss, accuracy=1 - error)
         if rank == 0:
@@ -65,14 +65,15 @@ def _flags(argv: Sequence[str]) -> argparse.Namespace:
 
 def _parameters(flags: argparse.Namespace) -> dict[str, object]:
     """Return the parameters of the booster, with the two metrics that judge every round."""
-    pairs = (it.strip().partition(":") for it in flags.xgboost_parameter.strip('"').split(","))
-    given = {name: value for name, _, value in pairs if value}
+    words = flags.xgboost_parameter.strip('"').split(",")
+    pairs = (word.strip().partition(":") for word in words)
+    chosen = {name: value for name, _, value in pairs if value}
     metrics = {"eval_metric": ["mlogloss", "merror"]}
-    return metrics | {"learning_rate": flags.learning_rate, "seed": SEED} | given
+    return metrics | {"learning_rate": flags.learning_rate, "seed": SEED} | chosen
 
 
 @contextmanager
-def _together(rank: int, ranks: int) -> Iterator[None]:
+def _connect_ranks(rank: int, ranks: int) -> Iterator[None]:
     """Connect to the other ranks while the block runs. A single rank connects to nothing."""
     if ranks == 1:
         yield
@@ -103,17 +104,19 @@ def _together(rank: int, ranks: int) -> Iterator[None]:
         tracker.wait_for()
 
 
-def _flowers(xgb: Any, rank: int, ranks: int) -> tuple[Any, Any]:
+def _load_shares(xgb: Any, rank: int, ranks: int) -> tuple[Any, Any]:
     """Return this rank's share of the flowers for training, and of those for testing."""
     irises = load_iris()
     order = np.random.default_rng(SEED).permutation(len(irises.target))
     test, train = np.split(order, [round(len(order) * TEST_SHARE)])
-    shares = (train[rank::ranks], test[rank::ranks])
-    first, second = (xgb.DMatrix(irises.data[it], label=irises.target[it]) for it in shares)
-    return first, second
+
+    def matrix(indices: Any) -> Any:
+        return xgb.DMatrix(irises.data[indices], label=irises.target[indices])
+
+    return matrix(train[rank::ranks]), matrix(test[rank::ranks])
 
 
-def _evaluated(booster: Any, train: Any, test: Any, step: int) -> tuple[float, float]:
+def _evaluate(booster: Any, train: Any, test: Any, step: int) -> tuple[float, float]:
     """Return the loss over the training flowers of all ranks, and the share of test flowers that is
     classified wrongly."""
     losses = booster.eval_set([(train, "train"), (test, "test")], step)
@@ -122,7 +125,8 @@ def _evaluated(booster: Any, train: Any, test: Any, step: int) -> tuple[float, f
 
 
 def _save(booster: Any, path: str | None) -> None:
-    place = Path(path or Path(os.environ.get("CHECKPOINT_DIR", "checkpoints"), "model.json"))
-    place.parent.mkdir(parents=True, exist_ok=True)
-    booster.save_model(place)
-    say(f"The model is at {place}")
+    default = Path(os.environ.get("CHECKPOINT_DIR", "checkpoints"), "model.json")
+    model_path = Path(path or default)
+    model_path.parent.mkdir(parents=True, exist_ok=True)
+    booster.save_model(model_path)
+    say(f"The model is at {model_path}")

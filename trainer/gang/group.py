@@ -16,7 +16,7 @@ from trainer.config import Config
 from trainer.errors import OutOfMemory, PeerLost, RendezvousError, UsageError
 from trainer.gang.identity import Identity
 from trainer.gang.meeting import RankInfo, meet
-from trainer.gang.stop import StopWish
+from trainer.gang.stop import StopRequest
 
 PATIENCE = timedelta(minutes=10)  # for a rank that is alive but does not answer
 LOST = ("gloo", "connection closed by peer", "connection reset", "socket", "nccl error")
@@ -38,35 +38,41 @@ class Group:
         return self.rank == 0
 
     @property
-    def _wire(self) -> torch.device:
+    def _wire_device(self) -> torch.device:
         """The device that a tensor must be on for the backend to send it."""
         return self.device if self.backend == "nccl" else torch.device("cpu")
 
-    def add(self, *values: float | torch.Tensor) -> list[float]:
-        """Sum each value over all ranks, and return the sums. Every rank must call it; all get the
-        same. Values may be scalars on this rank's device, which are read together at the end."""
-        here = [torch.as_tensor(it, dtype=torch.float64, device=self.device) for it in values]
-        numbers = torch.stack(here).to(self._wire)
+    def sum_over_ranks(self, *values: float | torch.Tensor) -> list[float]:
+        """Return the sum of each value over all ranks. Every rank must call it, and all get the
+        same sums.
+
+        Values may be scalars on this rank's device.
+        """
+        scalars = [
+            torch.as_tensor(value, dtype=torch.float64, device=self.device) for value in values
+        ]
+        # Stacked, so that all are sent and read together: each read waits for the device.
+        numbers = torch.stack(scalars).to(self._wire_device)
         dist.all_reduce(numbers)
         return numbers.tolist()
 
-    def from_master(self, value: Any) -> Any:
-        """Return rank 0's ``value``, on every rank. Every rank must call it."""
-        box = [value]
-        dist.broadcast_object_list(box, src=0, device=self._wire)
-        return box[0]
+    def broadcast(self, value: Any) -> Any:
+        """Return rank 0's ``value`` on every rank. Every rank must call it."""
+        objects = [value]
+        dist.broadcast_object_list(objects, src=0, device=self._wire_device)
+        return objects[0]
 
 
 @contextmanager
-def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
+def join(identity: Identity, config: Config, stop_request: StopRequest) -> Iterator[Group]:
     """Meet the other ranks, and be in a group with them while the block runs.
 
     Raises ``RendezvousError`` if the ranks do not meet in time, ``Stopped`` if a signal arrives
     before they do, and ``UsageError`` for a backend or device that this machine does not have.
     Errors of torch in the block are raised as ``PeerLost`` or ``OutOfMemory`` if they mean that.
     """
-    device = _device(identity, config)
-    cards, store = meet(identity, _card(identity, device), config.rdzv_timeout, wish)
+    device = _choose_device(identity, config)
+    cards, store = meet(identity, _rank_info(identity, device), config.rdzv_timeout, stop_request)
     backend = choose_backend(config.backend, cards)
     _prepare_host(identity, cards)
     try:
@@ -84,9 +90,10 @@ def join(identity: Identity, config: Config, wish: StopWish) -> Iterator[Group]:
         ) from error
     group = Group(identity.rank, identity.world_size, device, backend)
     try:
-        with _translated():
+        with _translate_errors():
             yield group
-            group.add(0)  # a barrier: nobody leaves while another needs the connection
+            # A barrier: no rank leaves while another one needs the connection.
+            group.sum_over_ranks(0)
             dist.destroy_process_group()
     except BaseException:
         if backend == "gloo":  # NCCL would wait here for ranks that are gone
@@ -100,10 +107,11 @@ def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
     Raises ``UsageError`` if the chosen backend cannot work with these ranks.
     """
     gpus = [card.gpu for card in cards]
-    own_gpus = "" not in gpus and len(set(gpus)) == len(gpus) and dist.is_nccl_available()
+    has_own_gpus = "" not in gpus and len(set(gpus)) == len(gpus)
+    supports_nccl = has_own_gpus and dist.is_nccl_available()
     if wanted == "auto":
-        return "nccl" if own_gpus else "gloo"
-    if wanted == "nccl" and not own_gpus:
+        return "nccl" if supports_nccl else "gloo"
+    if wanted == "nccl" and not supports_nccl:
         raise UsageError(
             "--backend nccl needs a GPU of its own for each rank, and a torch built for it: "
             f"{len(set(gpus) - {''})} GPUs for {len(gpus)} ranks; use --backend gloo"
@@ -113,7 +121,7 @@ def choose_backend(wanted: str, cards: list[RankInfo]) -> str:
     return wanted
 
 
-def _device(identity: Identity, config: Config) -> torch.device:
+def _choose_device(identity: Identity, config: Config) -> torch.device:
     """Return the device of this rank: a GPU unless the flags say otherwise or there is none.
 
     Raises ``UsageError`` if the flags require a GPU and there is none.
@@ -132,35 +140,35 @@ def _device(identity: Identity, config: Config) -> torch.device:
     return device
 
 
-def _card(identity: Identity, device: torch.device) -> RankInfo:
+def _rank_info(identity: Identity, device: torch.device) -> RankInfo:
     """Return what the other ranks must know of this one."""
     gpu = str(torch.cuda.get_device_properties(device).uuid) if device.type == "cuda" else ""
-    loopback = identity.master_addr in ("localhost", "::1") or identity.master_addr.startswith(
-        "127."
-    )
+    address = identity.master_addr
+    loopback = address in ("localhost", "::1") or address.startswith("127.")
     return RankInfo(host=socket.gethostname(), gpu=gpu, loopback=loopback)
 
 
 def _prepare_host(identity: Identity, cards: list[RankInfo]) -> None:
     """Divide the cores among the ranks of this host, and use loopback if all ranks do."""
     if "OMP_NUM_THREADS" not in os.environ:
-        here = sum(card.host == cards[identity.rank].host for card in cards)
-        torch.set_num_threads(max(1, _cores() // here))
+        own_host = cards[identity.rank].host
+        ranks_here = sum(card.host == own_host for card in cards)
+        torch.set_num_threads(max(1, _count_cores() // ranks_here))
     interface = {"linux": "lo", "darwin": "lo0"}.get(sys.platform)
     # Some hosts resolve their own name to an address that nothing listens on, which gloo would use.
     if interface and all(card.loopback for card in cards):
         os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
 
 
-def _cores() -> int:
+def _count_cores() -> int:
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
-    """Raise torch's errors about a lost rank or missing memory as ours, which have exit codes."""
+def _translate_errors() -> Iterator[None]:
+    """Turn torch's errors about a lost rank or missing memory into ours, which have exit codes."""
     try:
         yield
     except (MemoryError, torch.OutOfMemoryError) as error:

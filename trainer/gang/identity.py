@@ -27,9 +27,11 @@ class Identity:
 
     def __str__(self) -> str:
         """Return a line for the log."""
-        where = f", rank 0 at {self.master_addr}:{self.master_port}" if self.world_size > 1 else ""
-        place = f"Rank {self.rank} of {self.world_size} (local rank {self.local_rank})"
-        return f"{place} by {self.source}{where}"
+        line = f"Rank {self.rank} of {self.world_size} (local rank {self.local_rank})"
+        line += f" by {self.source}"
+        if self.world_size > 1:
+            line += f", rank 0 at {self.master_addr}:{self.master_port}"
+        return line
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,14 @@ class Span:
 def resolve(span: Span | None, env: Env) -> Identity | Span:
     """Find out which rank this process is, or which ranks it must start.
 
-    The first launcher that left its mark decides, in this order: flags, torchrun, torchrun's
-    settings without torchrun, ``RANK`` and ``WORLD_SIZE``, Slurm, Open MPI. Without any, it is the
-    only rank. Raises ``UsageError`` if the environment is incomplete or contradicts itself.
+    The first of these that applies decides: flags, torchrun, torchrun's settings without torchrun,
+    ``RANK`` and ``WORLD_SIZE``, Slurm, Open MPI. If none applies, this process is the only rank.
+    Raises ``UsageError`` if the environment is incomplete or contradicts itself.
     """
     return (
         span
         or _torchrun(env)
-        or _several_on_a_node(env)
+        or _torchrun_span(env)
         or _rank_variables(env)
         or _slurm(env)
         or _open_mpi(env)
@@ -87,45 +89,49 @@ def resolve(span: Span | None, env: Env) -> Identity | Span:
 def _torchrun(env: Env) -> Identity | None:
     if "TORCHELASTIC_RUN_ID" not in env:
         return None
-    rank = _number(env, "RANK")
-    world = _number(env, "WORLD_SIZE")
-    return _identity(env, rank, world, _number(env, "LOCAL_RANK"), "torchrun")
+    rank = _read_number(env, "RANK")
+    world = _read_number(env, "WORLD_SIZE")
+    return _checked_identity(env, rank, world, _read_number(env, "LOCAL_RANK"), "torchrun")
 
 
-def _several_on_a_node(env: Env) -> Span | None:
+def _torchrun_span(env: Env) -> Span | None:
     """Return the ranks that torchrun would start, if its settings are set but plain ``python``
     runs."""
-    each = env.get("PET_NPROC_PER_NODE", "")
+    per_node = env.get("PET_NPROC_PER_NODE", "")
     nodes = env.get("PET_NNODES", "")
     if nodes.isdigit() and int(nodes) > 1 and not ("PET_NODE_RANK" in env or "RANK" in env):
         raise UsageError(
             f"PET_NNODES={nodes}, but neither RANK nor PET_NODE_RANK says which one this is: "
             "start it with torchrun, or set RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT"
         )
-    if not (each.isdigit() and int(each) > 1 and nodes.isdigit() and "PET_NODE_RANK" in env):
+    if not (
+        per_node.isdigit() and int(per_node) > 1 and nodes.isdigit() and "PET_NODE_RANK" in env
+    ):
         return None
-    size = int(each)
-    return Span(_number(env, "PET_NODE_RANK") * size, size, int(nodes) * size, "PET_NPROC_PER_NODE")
+    size = int(per_node)
+    return Span(
+        _read_number(env, "PET_NODE_RANK") * size, size, int(nodes) * size, "PET_NPROC_PER_NODE"
+    )
 
 
 def _rank_variables(env: Env) -> Identity | None:
-    """Read RANK, WORLD_SIZE and LOCAL_RANK. A task of srun with WORLD_SIZE alone is left to Slurm's
-    variables."""
-    if "RANK" not in env and ("WORLD_SIZE" not in env or _is_task(env)):
+    """Read RANK, WORLD_SIZE and LOCAL_RANK. For a task of srun that has only WORLD_SIZE, Slurm's
+    variables decide."""
+    if "RANK" not in env and ("WORLD_SIZE" not in env or _is_srun_task(env)):
         return None
-    rank = _number(env, "RANK")
-    world = _number(env, "WORLD_SIZE")
-    local = _number(env, "LOCAL_RANK") if "LOCAL_RANK" in env else 0
-    return _identity(env, rank, world, local, "RANK/WORLD_SIZE")
+    rank = _read_number(env, "RANK")
+    world = _read_number(env, "WORLD_SIZE")
+    local = _read_number(env, "LOCAL_RANK") if "LOCAL_RANK" in env else 0
+    return _checked_identity(env, rank, world, local, "RANK/WORLD_SIZE")
 
 
 def _slurm(env: Env) -> Identity | None:
     """Read the variables of a task that srun started. The first host of the step is where ranks
     meet by default, at a port derived from the job's number."""
-    if not _is_task(env):
+    if not _is_srun_task(env):
         return None
-    rank = _number(env, "SLURM_PROCID")
-    world = _number(
+    rank = _read_number(env, "SLURM_PROCID")
+    world = _read_number(
         env, "SLURM_STEP_NUM_TASKS" if "SLURM_STEP_NUM_TASKS" in env else "SLURM_NTASKS"
     )
     if env.get("WORLD_SIZE", str(world)) != str(world):
@@ -136,12 +142,14 @@ def _slurm(env: Env) -> Identity | None:
     nodes = env.get("SLURM_STEP_NODELIST") or env.get("SLURM_JOB_NODELIST", "")
     defaults = {
         "MASTER_ADDR": first_host(nodes),
-        "MASTER_PORT": str(20000 + _number(env, "SLURM_JOB_ID") % 10000),
+        "MASTER_PORT": str(20000 + _read_number(env, "SLURM_JOB_ID") % 10000),
     }
-    return _identity({**defaults, **env}, rank, world, _number(env, "SLURM_LOCALID"), "srun")
+    return _checked_identity(
+        {**defaults, **env}, rank, world, _read_number(env, "SLURM_LOCALID"), "srun"
+    )
 
 
-def _is_task(env: Env) -> bool:
+def _is_srun_task(env: Env) -> bool:
     """Whether srun started this process as one of its tasks."""
     # SLURM_NTASKS does not show it, as batch scripts have it too: only srun makes the step whose
     # tasks are the ranks.
@@ -151,12 +159,14 @@ def _is_task(env: Env) -> bool:
 def _open_mpi(env: Env) -> Identity | None:
     if "OMPI_COMM_WORLD_RANK" not in env:
         return None
-    rank = _number(env, "OMPI_COMM_WORLD_RANK")
-    world = _number(env, "OMPI_COMM_WORLD_SIZE")
-    return _identity(env, rank, world, _number(env, "OMPI_COMM_WORLD_LOCAL_RANK"), "mpirun")
+    rank = _read_number(env, "OMPI_COMM_WORLD_RANK")
+    world = _read_number(env, "OMPI_COMM_WORLD_SIZE")
+    return _checked_identity(
+        env, rank, world, _read_number(env, "OMPI_COMM_WORLD_LOCAL_RANK"), "mpirun"
+    )
 
 
-def _identity(env: Env, rank: int, world: int, local: int, source: str) -> Identity:
+def _checked_identity(env: Env, rank: int, world: int, local: int, source: str) -> Identity:
     """Check what a launcher says, and return the identity. Raises ``UsageError``."""
     if not 0 <= rank < world:
         raise UsageError(f"{source}: rank {rank} is not one of the {world} from 0 to {world - 1}")
@@ -166,11 +176,11 @@ def _identity(env: Env, rank: int, world: int, local: int, source: str) -> Ident
             f"{source} names {world} ranks, but not where they meet: set MASTER_ADDR and "
             "MASTER_PORT to a host and a free port of rank 0"
         )
-    port = _number(env, "MASTER_PORT") if env.get("MASTER_PORT") else 0
+    port = _read_number(env, "MASTER_PORT") if env.get("MASTER_PORT") else 0
     return Identity(rank, world, local, address or "127.0.0.1", port, source)
 
 
-def _number(env: Env, name: str) -> int:
+def _read_number(env: Env, name: str) -> int:
     """Return the variable as a number. Raises ``UsageError`` unless it is whole and not
     negative."""
     text = env.get(name, "")

@@ -14,7 +14,7 @@ from trainer.errors import UsageError
 from trainer.gang.identity import Span
 from trainer.record.metrics import say
 
-MERCY = 10.0  # seconds from SIGTERM to SIGKILL, once a rank has failed
+KILL_DELAY = 10.0  # seconds from SIGTERM to SIGKILL, once a rank has failed
 Ranks = dict[int, "subprocess.Popen[bytes]"]
 
 
@@ -28,15 +28,17 @@ def spawn(span: Span, command: Sequence[str]) -> int:
     """
     last = span.offset + span.size - 1
     say(f"Starting ranks {span.offset} to {last} of {span.world_size} by {span.source}")
-    meeting_point = _meeting_point(span)
+    rendezvous = _rendezvous_variables(span)
     ranks: Ranks = {}
     ended: queue.SimpleQueue[tuple[int, int]] = queue.SimpleQueue()
-    with _passing_on_signals(ranks):
+    with _forward_signals(ranks):
         for local in range(span.size):
             rank = span.offset + local
-            environment = _environment(span, rank, local) | meeting_point
+            environment = _rank_environment(span, rank, local) | rendezvous
             ranks[rank] = subprocess.Popen(list(command), env=environment)
-            threading.Thread(target=_wait, args=(rank, ranks[rank], ended), daemon=True).start()
+            threading.Thread(
+                target=_report_exit, args=(rank, ranks[rank], ended), daemon=True
+            ).start()
         return _fail_fast(ranks, ended)
 
 
@@ -44,7 +46,7 @@ def _fail_fast(ranks: Ranks, ended: "queue.SimpleQueue[tuple[int, int]]") -> int
     """Wait for all ranks, and end the others once one fails. Returns the first failure's exit code,
     or 0."""
     first_failure = 0
-    mercy = threading.Timer(MERCY, _kill, args=(ranks,))
+    kill_timer = threading.Timer(KILL_DELAY, _kill_all, args=(ranks,))
     for _ in range(len(ranks)):
         rank, code = ended.get()
         if code and not first_failure:
@@ -52,25 +54,25 @@ def _fail_fast(ranks: Ranks, ended: "queue.SimpleQueue[tuple[int, int]]") -> int
             say(f"Rank {rank} ended with exit code {code}: ending the other ranks started here")
             for process in ranks.values():
                 process.terminate()
-            mercy.start()
-    mercy.cancel()
+            kill_timer.start()
+    kill_timer.cancel()
     return first_failure
 
 
-def _wait(
+def _report_exit(
     rank: int, process: "subprocess.Popen[bytes]", ended: "queue.SimpleQueue[tuple[int, int]]"
 ) -> None:
     code = process.wait()
     ended.put((rank, code if code >= 0 else 128 - code))  # as a shell counts signals
 
 
-def _kill(ranks: Ranks) -> None:
+def _kill_all(ranks: Ranks) -> None:
     for process in ranks.values():
         process.kill()
 
 
 @contextmanager
-def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
+def _forward_signals(ranks: Ranks) -> Iterator[None]:
     """Pass stop signals on to the ranks while the block runs."""
 
     def pass_on(number: int, _frame: object) -> None:
@@ -78,8 +80,8 @@ def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
             process.send_signal(number)
 
     # Ctrl-C reaches the ranks without help, because they are in the same process group.
-    wanted = {signal.SIGTERM: pass_on, signal.SIGUSR1: pass_on, signal.SIGINT: lambda *_: None}
-    before = {number: signal.signal(number, handler) for number, handler in wanted.items()}
+    handlers = {signal.SIGTERM: pass_on, signal.SIGUSR1: pass_on, signal.SIGINT: lambda *_: None}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:
@@ -87,7 +89,7 @@ def _passing_on_signals(ranks: Ranks) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _environment(span: Span, rank: int, local: int) -> dict[str, str]:
+def _rank_environment(span: Span, rank: int, local: int) -> dict[str, str]:
     """Return the environment of one rank: this one's without torchrun's variables, and with its
     number."""
     inherited = {
@@ -104,7 +106,7 @@ def _environment(span: Span, rank: int, local: int) -> dict[str, str]:
     return inherited | {name: str(value) for name, value in own.items()}
 
 
-def _meeting_point(span: Span) -> dict[str, str]:
+def _rendezvous_variables(span: Span) -> dict[str, str]:
     """Return the variables for where ranks meet: none if they are set, else a free port of this
     machine.
 
@@ -121,6 +123,6 @@ def _meeting_point(span: Span) -> dict[str, str]:
         return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free.getsockname()[1])}
 
 
-def this_program(arguments: Sequence[str]) -> list[str]:
+def trainer_command(arguments: Sequence[str]) -> list[str]:
     """Return the command line that starts the trainer with ``arguments``."""
     return [sys.executable, "-m", "trainer", *arguments]

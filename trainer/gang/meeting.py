@@ -1,5 +1,5 @@
-"""The rendezvous: every rank leaves its card in the store that rank 0 serves, and reads all
-others."""
+"""The rendezvous: every rank writes its card to the store that rank 0 serves, and reads the cards
+of all others."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from trainer.errors import RendezvousError
 from trainer.gang.identity import Identity
-from trainer.gang.stop import StopWish
+from trainer.gang.stop import StopRequest
 
 if TYPE_CHECKING:  # torch.distributed has these, but its types do not say so
     from torch._C._distributed_c10d import HashStore, PrefixStore, Store, TCPStore
@@ -32,7 +32,7 @@ class RankInfo:
 
 
 def meet(
-    identity: Identity, card: RankInfo, timeout: float, wish: StopWish
+    identity: Identity, card: RankInfo, timeout: float, stop_request: StopRequest
 ) -> tuple[list[RankInfo], Store]:
     """Exchange cards with all other ranks. Returns the cards in the order of ranks, and a store for
     torch.
@@ -41,15 +41,15 @@ def meet(
     and ``Stopped`` as soon as a signal asks for it.
     """
     deadline = time.monotonic() + timeout
-    store = _store(identity, timeout, deadline, wish)
+    store = _open_store(identity, timeout, deadline, stop_request)
     keys = [f"card/{rank}" for rank in range(identity.world_size)]
     try:
         store.set(keys[identity.rank], json.dumps(asdict(card)))
         while not store.check(keys):
             if time.monotonic() > deadline:
-                raise RendezvousError(_missing(identity, timeout, store, keys))
-            wish.check()
-            _wait(store, keys)
+                raise RendezvousError(_absence_message(identity, timeout, store, keys))
+            stop_request.check()
+            _wait_for_keys(store, keys)
         cards = [RankInfo(**json.loads(store.get(key))) for key in keys]
     except RuntimeError as error:
         raise RendezvousError(
@@ -58,15 +58,17 @@ def meet(
     return cards, PrefixStore("group", store)
 
 
-def _store(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> Store:
-    """Open the store that ranks meet in. Rank 0 serves it, unless torchrun does; others connect to
-    it."""
+def _open_store(
+    identity: Identity, timeout: float, deadline: float, stop_request: StopRequest
+) -> Store:
+    """Open the store in which ranks meet. Rank 0 serves it, unless torchrun does; the others
+    connect to it."""
     if identity.world_size == 1:
         return HashStore()
     torchrun_serves = os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True"
     serves = identity.is_master and not torchrun_serves
     if not serves:
-        _reach(identity, timeout, deadline, wish)
+        _wait_for_master(identity, timeout, deadline, stop_request)
     try:
         store: Store = TCPStore(
             identity.master_addr,
@@ -84,7 +86,9 @@ def _store(identity: Identity, timeout: float, deadline: float, wish: StopWish) 
     return PrefixStore(f"attempt-{attempt}", store) if torchrun_serves else store
 
 
-def _reach(identity: Identity, timeout: float, deadline: float, wish: StopWish) -> None:
+def _wait_for_master(
+    identity: Identity, timeout: float, deadline: float, stop_request: StopRequest
+) -> None:
     """Wait until rank 0 listens. If torch did the waiting, it would fill the log with warnings."""
     while True:
         try:
@@ -97,11 +101,11 @@ def _reach(identity: Identity, timeout: float, deadline: float, wish: StopWish) 
                     f"rank 0 did not answer at {_address(identity)} within {timeout:g} s "
                     f"({error}): look at its log, and at MASTER_ADDR and MASTER_PORT"
                 ) from error
-        wish.pause(RETRY)
-        wish.check()
+        stop_request.pause(RETRY)
+        stop_request.check()
 
 
-def _wait(store: Store, keys: list[str]) -> None:
+def _wait_for_keys(store: Store, keys: list[str]) -> None:
     """Wait for the keys for at most ``SLICE`` seconds."""
     try:
         store.wait(keys, timedelta(seconds=SLICE))
@@ -109,7 +113,7 @@ def _wait(store: Store, keys: list[str]) -> None:
         return  # not yet; the caller looks at the clock
 
 
-def _missing(identity: Identity, timeout: float, store: Store, keys: list[str]) -> str:
+def _absence_message(identity: Identity, timeout: float, store: Store, keys: list[str]) -> str:
     """Return a message that names the ranks that have not come."""
     absent = [str(rank) for rank, key in enumerate(keys) if not store.check([key])]
     return (

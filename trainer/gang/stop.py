@@ -12,9 +12,9 @@ SIGNALS = (signal.SIGTERM, signal.SIGUSR1)  # Slurm announces its time limit by 
 NAP = 0.05  # seconds: how late a pause may notice a signal
 
 
-class StopWish:
-    """Records the first signal that asks to stop. Later ones change nothing: launchers often send
-    two."""
+class StopRequest:
+    """Records the first signal that asks to stop. Later signals change nothing, because launchers
+    often send two."""
 
     def __init__(self) -> None:
         self.signal: str | None = None
@@ -31,21 +31,24 @@ class StopWish:
     def pause(self, seconds: float) -> None:
         """Wait for ``seconds``, or until a signal arrives."""
         end = time.monotonic() + seconds
-        while not self and (left := end - time.monotonic()) > 0:
-            time.sleep(min(NAP, left))
+        while not self:
+            seconds_left = end - time.monotonic()
+            if seconds_left <= 0:
+                return
+            time.sleep(min(NAP, seconds_left))
 
-    def _hear(self, number: int, _frame: FrameType | None) -> None:
+    def _record_signal(self, number: int, _frame: FrameType | None) -> None:
         self.signal = self.signal or signal.Signals(number).name
 
 
 @contextmanager
-def listening() -> Iterator[StopWish]:
-    """Record stop signals in a ``StopWish`` while the block runs. Only the main thread may
-    call it."""
-    wish = StopWish()
-    before = {number: signal.signal(number, wish._hear) for number in SIGNALS}
+def listen_for_stop() -> Iterator[StopRequest]:
+    """Record stop signals in a ``StopRequest`` while the block runs. Only the main thread
+    may call this."""
+    stop_request = StopRequest()
+    before = {number: signal.signal(number, stop_request._record_signal) for number in SIGNALS}
     try:
-        yield wish
+        yield stop_request
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -19,7 +19,7 @@ import torch
 from trainer.errors import UsageError
 from trainer.record.metrics import say
 
-KEEP = 3  # one may be damaged, one may be why someone goes back
+KEEP = 3  # the newest may be damaged, or from a moment to which nobody wants to return
 
 
 def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) -> Path:
@@ -31,7 +31,7 @@ def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) 
     data = folder / f"step-{step:08d}.pt"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with _aside(data).open("wb") as file:
+        with _draft_path(data).open("wb") as file:
             torch.save(state, file)
             file.flush()
             os.fsync(file.fileno())
@@ -39,26 +39,26 @@ def save(folder: Path, step: int, state: dict[str, Any], about: dict[str, Any]) 
             "step": step,
             **about,
             "file": data.name,
-            "bytes": _aside(data).stat().st_size,
-            "sha256": _digest(_aside(data)),
+            "bytes": _draft_path(data).stat().st_size,
+            "sha256": _digest(_draft_path(data)),
         }
-        _aside(data).replace(data)
+        _draft_path(data).replace(data)
         meta = data.with_suffix(".json")
-        with _aside(meta).open("w") as text:
+        with _draft_path(meta).open("w") as text:
             json.dump(facts, text, indent=2)
             text.flush()
             os.fsync(text.fileno())
-        _aside(meta).replace(meta)
+        _draft_path(meta).replace(meta)
         _sync_folder(folder)
-        for old in sorted(folder.glob("step-*.json"))[:-KEEP]:
-            old.unlink()  # before the data: a JSON file must never claim data that is gone
-            old.with_suffix(".pt").unlink(missing_ok=True)
+        for old_meta in sorted(folder.glob("step-*.json"))[:-KEEP]:
+            old_meta.unlink()  # before the data: a JSON file must never claim data that is gone
+            old_meta.with_suffix(".pt").unlink(missing_ok=True)
     except OSError as error:
         raise UsageError(f"cannot write a checkpoint to {folder}: {error}") from error
     return meta
 
 
-def newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
+def load_newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     """Load the newest intact checkpoint: its state and its JSON, or ``None`` if there is none.
 
     Damaged ones are skipped, each with a line in the log.
@@ -75,14 +75,14 @@ def newest(folder: Path) -> tuple[dict[str, Any], dict[str, Any]] | None:
     return None
 
 
-def clear(folder: Path) -> None:
+def delete_all(folder: Path) -> None:
     """Delete every checkpoint in the folder, for a training that starts from scratch."""
     for meta in folder.glob("step-*.json"):
         meta.unlink()
         meta.with_suffix(".pt").unlink(missing_ok=True)
 
 
-def _aside(path: Path) -> Path:
+def _draft_path(path: Path) -> Path:
     # In the same folder: a rename is atomic only within a file system.
     return path.with_name(f".{path.name}.tmp")
 

@@ -10,10 +10,10 @@ from trainer.gang.group import Group
 
 @dataclass
 class SampleMeter:
-    """Sums since the last sample, over all ranks, as of the last ``gather``.
+    """Sums since the last sample of metrics, over all ranks, as of the last ``gather``.
 
     The sums are saved with a checkpoint, so that a resumed training continues the same curve. The
-    speed is not: it counts the time of this process only.
+    speed is not saved, because it counts only the time of this process.
     """
 
     loss: float = 0.0
@@ -43,7 +43,7 @@ class SampleMeter:
         same step."""
         if self._loss is None or self._correct is None:
             return
-        loss, correct = ranks.add(self._loss, self._correct)
+        loss, correct = ranks.sum_over_ranks(self._loss, self._correct)
         self.loss += loss
         self.correct += correct
         self._loss = self._correct = None

@@ -22,7 +22,9 @@ def sample(*, step: float, **values: Value) -> str:
     """Return the line that ``report`` prints."""
     if isinstance(step, bool) or not isinstance(step, int | float):
         raise TypeError(f"step must be a number, not {type(step).__name__}")
-    return json.dumps({"step": step} | {name: _finite(value) for name, value in values.items()})
+    return json.dumps(
+        {"step": step} | {name: _round_finite(value) for name, value in values.items()}
+    )
 
 
 def say(text: str) -> None:
@@ -54,7 +56,7 @@ class Reporter:
                 copy.write(line + "\n")
 
 
-def _finite(value: Value) -> Value:
+def _round_finite(value: Value) -> Value:
     """Round a float to six decimals; ``None`` if it is not finite."""
     if isinstance(value, float):
         return round(value, 6) if math.isfinite(value) else None

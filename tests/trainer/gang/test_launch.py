@@ -30,7 +30,7 @@ def test_the_first_failure_ends_the_others_and_gives_the_code() -> None:
 
 
 def test_a_rank_that_ignores_the_request_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(launch, "MERCY", 0.2)
+    monkeypatch.setattr(launch, "KILL_DELAY", 0.2)
     deaf = "signal.signal(signal.SIGTERM, signal.SIG_IGN); time.sleep(60)"
     program = f"if os.environ['RANK'] == '0': {deaf}\ntime.sleep(0.5); sys.exit(9)"
     assert launch.spawn(Span(0, 2, 2), python(program)) == 9

@@ -16,7 +16,7 @@ def save(folder: Path, step: int) -> Path:
 
 
 def found_step(folder: Path) -> int | None:
-    found = checkpoint.newest(folder)
+    found = checkpoint.load_newest(folder)
     if found is None:
         return None
     state, about = found
@@ -93,10 +93,10 @@ def test_a_crash_while_writing_leaves_the_one_before(
 
 def test_code_in_a_checkpoint_is_not_run(tmp_path: Path) -> None:
     checkpoint.save(tmp_path, 1, {"weights": tmp_path}, {})  # a Path would need its class
-    assert checkpoint.newest(tmp_path) is None
+    assert checkpoint.load_newest(tmp_path) is None
 
 
 def test_a_new_start_forgets_all_checkpoints(tmp_path: Path) -> None:
     save(tmp_path, 5)
-    checkpoint.clear(tmp_path)
+    checkpoint.delete_all(tmp_path)
     assert list(tmp_path.iterdir()) == []
