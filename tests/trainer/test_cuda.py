@@ -41,7 +41,7 @@ def test_torchrun_trains_on_the_gpu_by_nccl(tmp_path: Path) -> None:
     assert "Rank 0: nccl on cuda:0" in run.output
 
 
-def test_two_ranks_share_one_gpu_by_gloo_and_take_the_path_of_one(tmp_path: Path) -> None:
+def test_two_ranks_on_one_gpu_take_the_path_of_one_rank(tmp_path: Path) -> None:
     with ranks(tmp_path, 2, *SHORT, name="shared") as (master, worker):
         assert (master.wait(), worker.wait()) == (0, 0), master.output + worker.output
     assert "Rank 0: gloo on cuda:0" in master.output

@@ -22,7 +22,7 @@ def spawn(span: Span, command: Sequence[str]) -> int:
     """Run ``command`` once for each rank of the span, and wait for all of them.
 
     Returns the exit code of the first rank that fails, or 0. When one fails, the others get
-    SIGTERM, and SIGKILL ``MERCY`` seconds later. SIGTERM and SIGUSR1 to this process are passed on
+    SIGTERM, and SIGKILL ``KILL_DELAY`` seconds later. SIGTERM and SIGUSR1 to this process are passed on
     to every rank. Raises ``UsageError`` if some ranks are elsewhere and ``MASTER_ADDR`` or
     ``MASTER_PORT`` is missing.
     """

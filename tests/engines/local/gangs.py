@@ -12,7 +12,7 @@ from tests.engines.local.conftest import LocalRig
 
 
 @contextmanager
-def tended(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, GangMonitor]]:
+def started_gang(rig: LocalRig, launched: Launch) -> Iterator[tuple[Gang, GangMonitor]]:
     """Start a gang, and kill its ranks after the block."""
     plan = rig.engine.plan(launched)
     folder = rig.folder(launched)

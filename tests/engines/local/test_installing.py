@@ -84,13 +84,13 @@ def test_two_notebooks_install_once_after_a_failure_and_both_answer(
     index = stand_in(tmp_path / "index")
     again = replace(notebook(index), handle=first.handle, run=2)
     both = [rig.submit(again), rig.submit(notebook(index))]
-    said = set[str]()
+    messages = set[str]()
     while not all(now(rig, it).phase is Phase.RUNNING for it in both):
         seen = wait_for(lambda: now(rig, again))
         assert seen.phase in {Phase.INITIALIZING, Phase.RUNNING}, seen.message
-        said.add(seen.message)
-    assert {it.partition(" ")[0] for it in said} <= {"Installing", "Waiting", ""}
-    assert said - {""}
+        messages.add(seen.message)
+    assert {it.partition(" ")[0] for it in messages} <= {"Installing", "Waiting", ""}
+    assert messages - {""}
     wait_for(lambda: all(answers(rig, it) for it in both))
     logs = [rig.log(again, run=2), rig.log(both[1])]
     assert sum("JupyterLab is installed." in log for log in logs) == 1
@@ -101,8 +101,8 @@ def test_a_workload_that_waits_for_the_installation_of_another_can_be_stopped(
     rig: LocalRig, apps: Path, tmp_path: Path
 ) -> None:
     apps.mkdir()
-    with (apps / "jupyterlab.lock").open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
+    with (apps / "jupyterlab.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         launched = rig.submit(notebook(tmp_path))
         waits = "Waiting until another workload has installed JupyterLab."
         wait_for(lambda: now(rig, launched).message == waits)
@@ -113,12 +113,12 @@ def test_a_workload_that_waits_for_the_installation_of_another_can_be_stopped(
 
 
 def test_progress_is_what_pip_says_last() -> None:
-    said = "Installing JupyterLab: the first time\n"
-    assert describe_progress(JUPYTERLAB, said).endswith(": creating its environment.")
-    said += "Collecting a\n  Downloading a.whl\nCollecting b\n"
-    assert describe_progress(JUPYTERLAB, said).endswith(": 2 packages found.")
-    said += "Installing collected packages: a, b, c\n"
-    assert describe_progress(JUPYTERLAB, said).endswith(": unpacking 3 packages.")
+    output = "Installing JupyterLab: the first time\n"
+    assert describe_progress(JUPYTERLAB, output).endswith(": creating its environment.")
+    output += "Collecting a\n  Downloading a.whl\nCollecting b\n"
+    assert describe_progress(JUPYTERLAB, output).endswith(": 2 packages found.")
+    output += "Installing collected packages: a, b, c\n"
+    assert describe_progress(JUPYTERLAB, output).endswith(": unpacking 3 packages.")
 
 
 def test_a_program_of_ones_own_is_told_a_port_for_its_tool(rig: LocalRig) -> None:
@@ -134,7 +134,7 @@ def test_a_program_of_ones_own_is_told_a_port_for_its_tool(rig: LocalRig) -> Non
     assert len(ports) == 2
 
 
-def test_a_program_that_listens_on_the_port_of_its_tool_is_reached_too(rig: LocalRig) -> None:
+def test_a_program_on_the_port_of_its_tool_is_reached(rig: LocalRig) -> None:
     script = "exec python -m http.server --bind 127.0.0.1 8888"
     launched = rig.shell(script, kind=WorkloadKind.WORKSPACE, distributed_framework=None)
     worker = launched.spec.worker.model_copy(update={"connections": (JUPYTER,)})

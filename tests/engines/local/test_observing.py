@@ -100,6 +100,6 @@ def test_samples_are_bounded_and_read_from_the_end(tmp_path: Path) -> None:
         sampling.append_samples(path, lines[start : start + 100])
     assert sum(file.stat().st_size for file in tmp_path.iterdir()) < 2.1 * sampling.LARGEST
     assert sampling.read_samples(path, after="009997") == lines[9998:]
-    kept = sampling.read_samples(path, after="")
-    assert kept == lines[-len(kept) :]
+    samples = sampling.read_samples(path, after="")
+    assert samples == lines[-len(samples) :]
     assert sampling.read_samples(tmp_path / "none.jsonl", after="") == []

@@ -72,8 +72,8 @@ def test_a_password_opens_a_repository_and_is_on_no_command_line(
     wait_for(speaks, 20, "the rank to read it", every=0.01)
     assert not [line for line in lines if PASSWORD in line]
     files = [path for path in rig.home.rglob("*") if path.is_file()]
-    held = {path.name for path in files if "ss:w" in path.read_text(errors="replace")}
-    assert held == {"secrets.json"}, "in no clone, and no configuration of one"
+    files_with_key = {path.name for path in files if "ss:w" in path.read_text(errors="replace")}
+    assert files_with_key == {"secrets.json"}, "in no clone, and no configuration of one"
     (rig.folder(launched).checkpoints / "go").touch()
     assert rig.over(launched).phase is Phase.COMPLETED
     wait_for(lambda: not rig.folder(launched).secrets(1).exists(), 10, "it to go with the run")

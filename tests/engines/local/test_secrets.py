@@ -35,7 +35,7 @@ def holding(folder: Path) -> set[str]:
     return {path.name for path in files if HIDDEN.encode() in path.read_bytes()}
 
 
-def test_a_rank_has_the_value_and_no_command_line_and_no_file_that_stays(rig: LocalRig) -> None:
+def test_only_the_rank_sees_a_secret_and_no_file_keeps_it(rig: LocalRig) -> None:
     script = '[ "$HF_TOKEN" = "tr41n-"l1ke-nobody-reads ] && echo right; while ! [ -e "$CHECKPOINT_DIR/go" ]; do sleep 0.05; done'  # noqa: E501
     launched = with_secret(rig, script)
     rig.submit(launched)
@@ -81,6 +81,6 @@ def test_no_document_of_a_plan_has_it(rig: LocalRig) -> None:
     assert plan.ranks[0].secrets == {"HF_TOKEN": HIDDEN}
     again = GangPlan.from_json(plan.to_json(), plan.secrets)
     assert again == plan
-    shown = str(rig.engine.render(with_secret(rig, "true")))
-    assert HIDDEN not in shown + repr(plan) + str(plan.to_json())
-    assert "'HF_TOKEN': '***'" in shown
+    rendered = str(rig.engine.render(with_secret(rig, "true")))
+    assert HIDDEN not in rendered + repr(plan) + str(plan.to_json())
+    assert "'HF_TOKEN': '***'" in rendered

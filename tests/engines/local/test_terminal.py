@@ -24,9 +24,9 @@ def running(rig: LocalRig) -> Launch:
 
 def test_a_local_terminal_starts_in_the_folder_of_its_rank(rig: LocalRig, running: Launch) -> None:
     with opened(rig, running, "pwd; echo $CHECKPOINT_DIR") as session:
-        shown = until_end(session).decode()
-    assert str(rig.folder(running).rank_folder("master-0")) in shown
-    assert str(rig.folder(running).checkpoints) in shown
+        output = until_end(session).decode()
+    assert str(rig.folder(running).rank_folder("master-0")) in output
+    assert str(rig.folder(running).checkpoints) in output
 
 
 def test_the_end_of_a_rank_ends_its_local_terminal(rig: LocalRig, running: Launch) -> None:
@@ -44,7 +44,7 @@ def test_a_closed_local_terminal_leaves_no_process_in_another_group(
 ) -> None:
     script = "set -m; trap '' HUP; sleep 600 & echo child=$!.; wait"
     with opened(rig, running, script) as session:
-        shown = until(session, b".\r\n")
-        child = int(shown.split(b"child=")[1].split(b".")[0])
+        output = until(session, b".\r\n")
+        child = int(output.split(b"child=")[1].split(b".")[0])
         session.close()
     wait_for(lambda: not processes.is_alive(child, start_of(child)))

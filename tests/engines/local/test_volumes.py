@@ -10,7 +10,7 @@ import pytest
 from engines.local.volumes import private
 from spec.phases import Phase, RankPhase
 from tests.engines.local.conftest import LocalRig
-from tests.engines.local.gangs import tended
+from tests.engines.local.gangs import started_gang
 from tests.engines.local.volumes import allow, mounting, needs_mounts
 from tests.engines.terminal import opened, until_end
 from tests.waiting import wait_for
@@ -36,7 +36,7 @@ def test_a_claim_is_kept_for_the_next_workload_that_names_it(rig: LocalRig) -> N
     assert rig.ranks(second)[0].message == "Mounted for this rank alone: /trainyard-claim."
 
 
-def test_a_new_claim_lasts_until_the_deletion_and_an_ephemeral_one_for_a_run(rig: LocalRig) -> None:
+def test_a_new_claim_outlives_a_run_and_an_ephemeral_one_does_not(rig: LocalRig) -> None:
     storage = [NEW, {**NEW, "path": "/trainyard-brief", "ephemeral": True}]
     script = "touch /trainyard-new/x /trainyard-brief/x; ls $VOLUME_TRAINYARD_NEW"
     launched = rig.submit(mounting(rig, script, pvc=storage))
@@ -53,9 +53,9 @@ def test_a_folder_that_administrators_allow_is_read_only_when_asked(
     allow(rig, str(tmp_path / "sets"))
     (tmp_path / "sets/digits").mkdir(parents=True)
     (tmp_path / "sets/digits/one").write_text("1")
-    place = tmp_path / "mounted/digits"
-    host = {"path": str(tmp_path / "sets/digits"), "mountPath": str(place)}
-    script = f"cat {place}/one; touch {place}/two"
+    mount_path = tmp_path / "mounted/digits"
+    host = {"path": str(tmp_path / "sets/digits"), "mountPath": str(mount_path)}
+    script = f"cat {mount_path}/one; touch {mount_path}/two"
     launched = rig.submit(mounting(rig, script, hostPath=[host]))
     assert rig.over(launched).phase is Phase.FAILED
     assert rig.log(launched).startswith("1")
@@ -83,9 +83,9 @@ def test_empty_directories_on_disk_and_in_memory(rig: LocalRig) -> None:
     script = "touch /trainyard-a/x; df --output=fstype,size /trainyard-a/b; ls /trainyard-a"
     launched = rig.submit(mounting(rig, script, emptyDirVolume=empty))
     assert rig.over(launched).phase is Phase.COMPLETED, rig.log(launched)
-    said = rig.log(launched).split()
-    assert "tmpfs" in said
-    assert said[-2:] == ["b", "x"]
+    output = rig.log(launched).split()
+    assert "tmpfs" in output
+    assert output[-2:] == ["b", "x"]
     assert not (rig.folder(launched).run_folder(1) / "volumes").exists()
 
 
@@ -117,8 +117,8 @@ def test_a_working_directory_that_is_not_in_its_volume_is_named(rig: LocalRig) -
 
 def test_a_terminal_sees_the_volumes_of_its_rank(rig: LocalRig) -> None:
     launched = rig.submit(mounting(rig, "cd /trainyard-claim; touch here; sleep 60", pvc=[CLAIM]))
-    here = rig.home / "claims/team-a/digits/here"
-    wait_for(here.exists, 20, "the rank to write")
+    written_file = rig.home / "claims/team-a/digits/here"
+    wait_for(written_file.exists, 20, "the rank to write")
     wait_for(
         lambda: {it.phase for it in rig.ranks(launched)} == {RankPhase.RUNNING}, 20, "its record"
     )
@@ -131,13 +131,13 @@ def test_without_mounts_volumes_are_links_and_variables(
 ) -> None:
     monkeypatch.setattr(private, "try_mounts", lambda bindings, scratch: "Operation not permitted")
     script = "touch trainyard-claim/a $VOLUME_TRAINYARD_CLAIM/b; sleep 60"
-    with tended(rig, mounting(rig, script, pvc=[{**CLAIM, "readOnly": True}])) as (gang, _):
-        kept = rig.home / "claims/team-a/digits"
-        wait_for(lambda: {it.name for it in kept.glob("*")} == {"a", "b"}, 20, "both files")
-        said = gang.members[0].record.message
-    assert said.startswith("Linked in the rank's own folder")
-    assert "Operation not permitted" in said
-    assert said.endswith("Read only is not enforced.")
+    with started_gang(rig, mounting(rig, script, pvc=[{**CLAIM, "readOnly": True}])) as (gang, _):
+        claim_folder = rig.home / "claims/team-a/digits"
+        wait_for(lambda: {it.name for it in claim_folder.glob("*")} == {"a", "b"}, 20, "both files")
+        output = gang.members[0].record.message
+    assert output.startswith("Linked in the rank's own folder")
+    assert "Operation not permitted" in output
+    assert output.endswith("Read only is not enforced.")
 
 
 def test_a_workload_with_a_volume_over_its_size_is_stopped(rig: LocalRig) -> None:
@@ -150,16 +150,16 @@ def test_a_workload_with_a_volume_over_its_size_is_stopped(rig: LocalRig) -> Non
     assert re.search(r"/trainyard-new holds 1\.\d+ MB, more than its size of 1 MB", ended.message)
 
 
-def test_a_claim_by_name_has_the_size_of_the_one_that_made_it(rig: LocalRig) -> None:
+def test_a_named_claim_has_the_size_of_its_data_source(rig: LocalRig) -> None:
     new = {"path": "/trainyard-new", "claimName": "shared", "claimInfo": {"size": "1M"}}
     made = rig.submit(mounting(rig, "echo kept > /trainyard-new/file", pvc=[new]))
     assert rig.over(made).phase is Phase.COMPLETED, rig.over(made).message
     rig.engine.delete(made.handle)
-    named = {"path": "/trainyard-old", "claimName": "shared", "existingPvc": True}
+    claim = {"path": "/trainyard-old", "claimName": "shared", "existingPvc": True}
     grow = "cat /trainyard-old/file; head -c 1500000 /dev/zero > /trainyard-old/more; sleep 60"
-    launched = rig.submit(mounting(rig, grow, pvc=[named]))
-    shown = re.compile(r".* /trainyard-old holds .* of 1 MB\.$")
-    wait_for(lambda: any(shown.match(it.message) for it in rig.ranks(launched)), 20, "the size")
+    launched = rig.submit(mounting(rig, grow, pvc=[claim]))
+    message = re.compile(r".* /trainyard-old holds .* of 1 MB\.$")
+    wait_for(lambda: any(message.match(it.message) for it in rig.ranks(launched)), 20, "the size")
     assert rig.log(launched) == "kept\n"
     larger = {**new, "claimInfo": {"size": "2M"}}
     again = rig.submit(mounting(rig, "sleep 60", pvc=[larger]))
@@ -169,5 +169,5 @@ def test_a_claim_by_name_has_the_size_of_the_one_that_made_it(rig: LocalRig) -> 
 
 def test_the_page_shows_how_full_a_volume_is(rig: LocalRig) -> None:
     launched = rig.submit(mounting(rig, "sleep 60", pvc=[NEW]))
-    shown = re.compile(r"^Mounted for .*: /trainyard-new\. /trainyard-new holds .* of 1 GB\.$")
-    wait_for(lambda: any(shown.match(it.message) for it in rig.ranks(launched)), 20, "the size")
+    message = re.compile(r"^Mounted for .*: /trainyard-new\. /trainyard-new holds .* of 1 GB\.$")
+    wait_for(lambda: any(message.match(it.message) for it in rig.ranks(launched)), 20, "the size")

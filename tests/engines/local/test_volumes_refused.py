@@ -1,4 +1,4 @@
-"""What of volumes and data sources this machine does not give, by the place of its field."""
+"""What of volumes and data sources this machine does not give, by the path of the field."""
 
 from pathlib import Path
 from typing import Any
@@ -34,16 +34,16 @@ REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "item", "place", "said"), REFUSED)
+@pytest.mark.parametrize(("kind", "item", "field", "message"), REFUSED)
 def test_a_volume_that_this_machine_lacks_is_refused_at_its_field(
-    rig: LocalRig, tmp_path: Path, kind: str, item: dict[str, Any], place: str, said: str
+    rig: LocalRig, tmp_path: Path, kind: str, item: dict[str, Any], field: str, message: str
 ) -> None:
     allow(rig, str(tmp_path), f"nas:/export={tmp_path}")
     storage: dict[str, Any] = {kind: [item]}
     with pytest.raises(EngineRefused) as refusal:
         rig.engine.submit(mounting(rig, "true", **storage))
-    assert refusal.value.field == f"worker.storage.{kind}{place}"
-    assert said in str(refusal.value)
+    assert refusal.value.field == f"worker.storage.{kind}{field}"
+    assert message in str(refusal.value)
 
 
 def test_a_claim_of_no_storage_class_needs_none_here(rig: LocalRig) -> None:

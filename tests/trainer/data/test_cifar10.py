@@ -51,7 +51,7 @@ def test_the_stand_in_is_of_real_images_and_says_so(
     assert all(size % 3073 == 0 for size in sizes)
 
 
-def test_ranks_that_make_the_stand_in_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+def test_several_ranks_can_write_the_stand_in_at_once(tmp_path: Path) -> None:
     folder = tmp_path / "data" / "digits"
     with ThreadPoolExecutor(4) as ranks:
         list(ranks.map(cifar10.make_stand_in, [folder] * 4))

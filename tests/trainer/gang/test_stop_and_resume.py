@@ -8,7 +8,7 @@ from tests.trainer.runs import SHORT, ranks, trainer
 FLAGS = (*SHORT, "--epochs", "5", "--checkpoint-every", "7")  # 30 steps, a sample every 4
 
 
-def test_a_signal_to_a_single_rank_stops_both_and_the_loss_ends_the_same(tmp_path: Path) -> None:
+def test_a_signal_to_one_rank_stops_both_without_changing_the_loss(tmp_path: Path) -> None:
     with ranks(tmp_path, 2, *FLAGS, "--checkpoint-dir", "whole", name="whole") as (whole, other):
         assert (whole.wait(), other.wait()) == (0, 0), whole.output
 

@@ -38,7 +38,7 @@ def complaints(launched: Launch) -> dict[str, str]:
     return {path_text(it.path): it.message for it in planner.complaints(launched, IMAGES)}
 
 
-def test_all_that_is_not_here_is_said_at_once_beside_what_is_refused(rig: LocalRig) -> None:
+def test_missing_and_refused_parts_are_reported_together(rig: LocalRig) -> None:
     worker = {"image": "any/image", "command": "no-such-program", "workingDir": "/no/such/folder"}
     master = {"image": "unknown/image", "nodeType": "dgx"}
     spec = load_spec({"distributedFramework": "PyTorch", "worker": worker, "master": master})
@@ -71,18 +71,18 @@ def test_a_relative_program_is_not_looked_for_where_trainyard_itself_runs() -> N
     assert "own folder" in complaints(asked(command="trainer/run"))["worker.command"]
 
 
-def test_an_earlier_run_may_have_left_a_program_in_the_ranks_own_folder() -> None:
+def test_an_earlier_run_may_have_created_the_program() -> None:
     assert not complaints(asked(command="./train.sh", run=2))
 
 
-def test_a_file_that_is_no_program_is_told_from_one_that_is_not_there(folder: Path) -> None:
+def test_a_file_that_is_not_executable_is_not_reported_as_missing(folder: Path) -> None:
     text = str(folder / "notes.txt")
     assert "chmod +x" in complaints(asked(command=text))["worker.command"]
     assert "not a program" in complaints(asked(command=f"{text}.gone"))["worker.command"]
     assert "not a program" in complaints(asked(command=str(folder)))["worker.command"]
 
 
-def test_a_program_is_looked_for_on_the_path_that_the_rank_will_have(folder: Path) -> None:
+def test_a_program_is_looked_up_on_the_path_of_the_rank(folder: Path) -> None:
     path = Variable(name="PATH", value=str(folder))
     assert not complaints(asked(command="train.sh", environment_variables=(path,)))
     assert "worker.command" in complaints(asked(command="train.sh"))
@@ -90,9 +90,7 @@ def test_a_program_is_looked_for_on_the_path_that_the_rank_will_have(folder: Pat
 
 
 @pytest.mark.parametrize("name", ["CODE", "UNKNOWN", "CHECKPOINT_DIR"])
-def test_a_variable_in_the_programs_name_is_filled_in_where_it_is_given(
-    folder: Path, name: str
-) -> None:
+def test_a_variable_in_the_name_of_a_program_is_expanded(folder: Path, name: str) -> None:
     code = Variable(name="CODE", value=str(folder))
     launched = asked(command=f"$({name})/gone.sh", environment_variables=(code,))
     assert list(complaints(launched)) == (["worker.command"] if name == "CODE" else [])
@@ -111,15 +109,17 @@ def test_nothing_is_said_of_what_a_volume_brings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("working_dir", "said"),
+    ("working_dir", "message"),
     [
         ("code", "starts with /"),
         ("/etc/passwd", "is not a folder"),
         ("/" + "x" * 4000, "is not a folder"),
     ],
 )
-def test_a_working_folder_that_no_rank_could_enter_is_refused(working_dir: str, said: str) -> None:
-    assert said in complaints(asked(working_dir=working_dir))["worker.workingDir"]
+def test_a_working_folder_that_no_rank_could_enter_is_refused(
+    working_dir: str, message: str
+) -> None:
+    assert message in complaints(asked(working_dir=working_dir))["worker.workingDir"]
 
 
 @pytest.mark.parametrize("command", ["' '", "''"])
@@ -130,9 +130,9 @@ def test_a_command_without_a_program_is_refused(command: str) -> None:
 @pytest.mark.parametrize("command", ["$(API_TOKEN)", "/no/such/$(API_TOKEN)", "bin/$(API_TOKEN)"])
 def test_a_program_that_is_not_here_is_named_without_secret_values(command: str) -> None:
     variables = (Variable(name="API_TOKEN", value="topsecret"),)
-    said = complaints(asked(command=command, environment_variables=variables))["worker.command"]
-    assert "***" in said
-    assert "topsecret" not in said
+    message = complaints(asked(command=command, environment_variables=variables))["worker.command"]
+    assert "***" in message
+    assert "topsecret" not in message
 
 
 def test_a_start_that_fails_names_its_program_without_secret_values(rig: LocalRig) -> None:
@@ -141,6 +141,6 @@ def test_a_start_that_fails_names_its_program_without_secret_values(rig: LocalRi
     command = "/no/$(POD_NAME)/$(API_TOKEN)"
     launched = asked(command=command, environment_variables=variables)
     rig.submit(launched)
-    said = rig.over(launched).message
-    assert "/***" in said
-    assert "topsecret" not in said
+    message = rig.over(launched).message
+    assert "/***" in message
+    assert "topsecret" not in message

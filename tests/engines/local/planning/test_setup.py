@@ -49,18 +49,18 @@ def test_a_line_that_fails_ends_the_rank_and_says_so(
     launched = rig.submit(launch("true", worker=worker, setup=lines, **fields))
     seen = rig.over(launched)
     assert (seen.phase, seen.ranks[0].exit_code) == (Phase.FAILED, code)
-    said = rig.log(launched)
-    assert f"Setup{line} ended with exit code {code}. The program was not started.\n" in said
-    assert "started\n" not in said.replace("not started.\n", "")
+    output = rig.log(launched)
+    assert f"Setup{line} ended with exit code {code}. The program was not started.\n" in output
+    assert "started\n" not in output.replace("not started.\n", "")
 
 
 def test_references_of_kubernetes_are_for_the_command_alone(rig: LocalRig) -> None:
-    named = EnvironmentVariable(name="pwd", value="not this")
+    variable = EnvironmentVariable(name="pwd", value="not this")
     worker = Replica(
         image="any",
         command="echo $(pwd) $(A)",
         working_dir="/",
-        environment_variables=(named, EnvironmentVariable(name="A", value="x  y")),
+        environment_variables=(variable, EnvironmentVariable(name="A", value="x  y")),
     )
     fields: dict[str, Any] = {"architecture": "workers_only", "setup": ("echo $(pwd)",)}
     launched = rig.submit(launch("true", worker=worker, **fields))
@@ -86,17 +86,17 @@ def _words(rig: LocalRig, launched: Launch) -> list[list[str]]:
 
 
 def test_a_program_that_the_setup_may_bring_is_not_missed(rig: LocalRig) -> None:
-    asked = launch("true", worker=Replica(image="any", command="comes-later --x"))
-    assert [it.field for it in complaints(asked, IMAGES)] == ["worker.command"]
-    brought = launch("true", worker=asked.spec.worker, setup=("export PATH=$PATH:/opt/it",))
+    without_setup = launch("true", worker=Replica(image="any", command="comes-later --x"))
+    assert [it.field for it in complaints(without_setup, IMAGES)] == ["worker.command"]
+    brought = launch("true", worker=without_setup.spec.worker, setup=("export PATH=$PATH:/opt/it",))
     assert not list(complaints(brought, IMAGES))
 
 
 def test_a_machine_without_bash_refuses_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda *args, **kwargs: None)
-    asked = launch("/bin/true", setup=("true",))
-    said = {it.field: it.message for it in complaints(asked, IMAGES)}
-    assert said["setup"].startswith("this machine has no bash")
+    with_setup = launch("/bin/true", setup=("true",))
+    messages = {it.field: it.message for it in complaints(with_setup, IMAGES)}
+    assert messages["setup"].startswith("this machine has no bash")
 
 
 def test_the_preview_shows_the_lines(rig: LocalRig) -> None:

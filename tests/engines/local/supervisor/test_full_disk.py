@@ -33,9 +33,9 @@ def gate(tmp_path: Path) -> Path:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[LocalRig]:
     """An engine on a small disk of its own."""
-    place = tmp_path / "small"
-    place.mkdir()
-    with small_disk(place, MEGABYTES) as disk:
+    mount_point = tmp_path / "small"
+    mount_point.mkdir()
+    with small_disk(mount_point, MEGABYTES) as disk:
         rig = LocalRig(disk / "engine")
         yield rig
         (disk / "filler").unlink(missing_ok=True)

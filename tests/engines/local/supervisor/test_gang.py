@@ -99,9 +99,9 @@ def test_each_rank_has_a_folder_and_shares_the_checkpoints(rig: LocalRig) -> Non
 
 
 def test_ports_of_two_gangs_differ(tmp_path: Path) -> None:
-    first, held = ports.reserve(tmp_path, 3)
+    first, locks = ports.reserve(tmp_path, 3)
     second, also = ports.reserve(tmp_path, 3)
-    with held, also:
+    with locks, also:
         assert len({*first, *second}) == 6
 
 

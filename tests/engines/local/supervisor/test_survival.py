@@ -137,7 +137,7 @@ def test_a_supervisor_that_is_slow_to_start_is_not_taken_for_dead(rig: LocalRig)
     assert (rig.over(launched).reason, lives.stat().st_size) == (Reason.LOST, 6)
 
 
-def test_a_supervisor_that_hangs_before_it_starts_is_not_waited_for_without_end(
+def test_a_supervisor_that_hangs_at_its_start_is_replaced(
     rig: LocalRig,
 ) -> None:
     launched = rig.prints()

@@ -14,7 +14,7 @@ from engines.local.system import gauge, processes
 from engines.local.system.gauge import Gauge, GpuUsage
 from spec.parts.compute import Compute, GpuRequestType
 from tests.engines.local.conftest import LocalRig
-from tests.engines.local.gangs import tended
+from tests.engines.local.gangs import started_gang
 from tests.engines.local.system.driver import GIB, FakeDevice, FakeDriver
 from tests.waiting import wait_for
 
@@ -61,7 +61,7 @@ def test_a_part_of_a_device_is_what_its_own_processes_do(monkeypatch: pytest.Mon
         assert measure.usage([0], {99}, shares=True) == GpuUsage(0.0, 0)
 
 
-def test_a_device_of_one_rank_is_not_asked_for_the_shares_of_processes(
+def test_process_shares_are_not_read_on_a_device_of_one_rank(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     driver = FakeDriver(FakeDevice(busy=90), FakeDevice(shares={OURS: 5})).install(monkeypatch)
@@ -187,7 +187,7 @@ def test_samples_of_ranks_have_what_they_use_of_their_gpus(
     device = FakeDevice(busy=90, used=6 * GIB)
     FakeDriver(device).install(monkeypatch)
     launched = with_gpu(rig.endless(), portion)
-    with tended(rig, launched) as (gang, tending):
+    with started_gang(rig, launched) as (gang, tending):
         pid = next(it.process.pid for it in gang.running if it.plan.rank == 1)
         device.held = {pid: GIB, OTHERS: GIB}
         device.shares = {pid: 20, OTHERS: 70}
@@ -212,7 +212,10 @@ def test_ranks_run_unmeasured_where_no_thread_can_start(
 
     FakeDriver(FakeDevice()).install(monkeypatch)
     monkeypatch.setattr(Gauge, "start", refuse)
-    with caplog.at_level(logging.WARNING), tended(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
+    with (
+        caplog.at_level(logging.WARNING),
+        started_gang(rig, with_gpu(rig.endless(), 1.0)) as (gang, _),
+    ):
         assert len(gang.running) == 2
         assert gang.gauge.usage([0], {OURS}, shares=False) == GpuUsage()
     assert caplog.messages == ["The use of GPUs is not measured: can't start new thread"]
@@ -224,7 +227,7 @@ def test_a_rank_gets_its_device_by_a_name_that_cuda_cannot_mistake(
 ) -> None:
     other = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST if lost else None)
     FakeDriver(FakeDevice(), other).install(monkeypatch)
-    with tended(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
+    with started_gang(rig, with_gpu(rig.endless(), 1.0)) as (gang, _):
         variables = [
             processes.read_environment(psutil.Process(it.process.pid)) for it in gang.members
         ]

@@ -14,7 +14,7 @@ from spec.parts.compute import Compute
 from spec.phases import Phase, RankPhase, Reason
 from spec.workload import Replica
 from tests.engines.local.conftest import LocalRig
-from tests.engines.local.gangs import tended
+from tests.engines.local.gangs import started_gang
 from tests.waiting import wait_for
 
 HOG = """
@@ -56,7 +56,7 @@ def groups() -> None:
 
 @pytest.mark.usefixtures("groups")
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_rank_over_its_memory_limit_is_ended_by_the_kernel_and_named(
+def test_the_kernel_ends_a_rank_over_its_memory_limit(
     rig: LocalRig, tmp_path: Path, family: str
 ) -> None:
     launched = rig.submit(hungry(rig, tmp_path, family))
@@ -71,7 +71,7 @@ def test_the_supervisor_holds_the_limit_where_there_is_no_control_group(
     rig: LocalRig, tmp_path: Path, family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cgroups, "create", lambda *_, **__: cgroups.Cgroup(None, None))
-    with tended(rig, hungry(rig, tmp_path, family)) as (gang, tending):
+    with started_gang(rig, hungry(rig, tmp_path, family)) as (gang, tending):
         wait_for(lambda: tending.tick() and gang.reap(), 20)
         over = [member for member in gang.members if member.kill_reason]
         assert over
@@ -87,7 +87,7 @@ def test_the_supervisor_holds_the_limit_where_the_kernel_lets_nobody_in(
     closed = tmp_path / "group"
     (closed / "cgroup.procs").mkdir(parents=True)  # cannot be written
     monkeypatch.setattr(cgroups, "create", lambda *_, **__: cgroups.Cgroup(closed, None))
-    with tended(rig, hungry(rig, tmp_path, "parent")) as (gang, tending):
+    with started_gang(rig, hungry(rig, tmp_path, "parent")) as (gang, tending):
         assert all(member.watches_memory for member in gang.members)
         wait_for(lambda: tending.tick() and gang.reap(), 20)
         assert gang.record.ranks[1].phase is RankPhase.FAILED

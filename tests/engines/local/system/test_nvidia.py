@@ -31,7 +31,7 @@ def test_a_device_without_memory_of_its_own_has_the_machines(
     assert gpu.memory == psutil.virtual_memory().total
 
 
-def test_a_lost_device_and_one_in_mig_mode_are_named_and_the_others_keep_their_numbers(
+def test_lost_devices_and_those_in_mig_mode_are_named(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     lost = FakeDevice(error=pynvml.NVML_ERROR_GPU_IS_LOST)
@@ -78,7 +78,7 @@ def test_a_driver_that_fails_while_it_is_asked_is_a_finding(
 
 
 @pytest.mark.parametrize("vendor", ["0x10de", "0x8086"])
-def test_a_library_without_a_driver_is_a_fault_only_where_there_is_a_card(
+def test_a_library_without_a_driver_is_a_fault_with_a_card(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, vendor: str
 ) -> None:
     (tmp_path / "0000:01:00.0").mkdir()
@@ -89,7 +89,7 @@ def test_a_library_without_a_driver_is_a_fault_only_where_there_is_a_card(
 
 
 @pytest.mark.parametrize("has_card", [True, False])
-def test_a_driver_that_finds_no_device_is_a_fault_only_where_there_is_a_card(
+def test_a_driver_without_devices_is_a_fault_with_a_card(
     monkeypatch: pytest.MonkeyPatch, has_card: bool
 ) -> None:
     FakeDriver().install(monkeypatch)
