@@ -22,9 +22,9 @@ def spawn(span: Span, command: Sequence[str]) -> int:
     """Run ``command`` once for each rank of the span, and wait for all of them.
 
     Returns the exit code of the first rank that fails, or 0. When one fails, the others get
-    SIGTERM, and SIGKILL ``KILL_DELAY`` seconds later. SIGTERM and SIGUSR1 to this process are passed on
-    to every rank. Raises ``UsageError`` if some ranks are elsewhere and ``MASTER_ADDR`` or
-    ``MASTER_PORT`` is missing.
+    SIGTERM, and SIGKILL ``KILL_DELAY`` seconds later. SIGTERM and SIGUSR1 to this process are
+    passed on to every rank. Raises ``UsageError`` if some ranks are elsewhere and ``MASTER_ADDR``
+    or ``MASTER_PORT`` is missing.
     """
     last = span.offset + span.size - 1
     say(f"Starting ranks {span.offset} to {last} of {span.world_size} by {span.source}")
