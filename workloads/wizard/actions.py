@@ -1,4 +1,4 @@
-"""What the buttons of a wizard page do. Every one stores the answers on the page first."""
+"""Do what the buttons of a wizard page say. Each of them stores the answers on the page first."""
 
 from collections.abc import Callable
 from typing import Any
@@ -23,7 +23,7 @@ from spec.problems.errors import Problem, SpecError
 from spec.values.variable import MASK
 from workloads import services
 from workloads.models import Draft
-from workloads.plan import plan
+from workloads.plan import Plan, plan
 from workloads.wizard import drafts, repairs
 from workloads.wizard.choices import new_assets, rules
 from workloads.wizard.locations import locate_problem
@@ -37,19 +37,19 @@ Action = Callable[[Request, Draft, int, str], HttpResponse]
 
 
 def act(request: Request, draft: Draft, page: int) -> HttpResponse:
-    """Store the posted answers in the draft, then do what ``action`` says: a verb alone, or a verb
-    and what it acts on, such as ``add:worker-labels``."""
+    """Store the posted answers in the draft, then do what ``action`` says. An action is a verb, or
+    a verb with its target, such as ``add:worker-labels``."""
     action = request.POST.get("action", "")
-    verb, _, about = action.partition(":")
-    typing = "typing" in request.POST or (verb not in VERBS_THAT_LEAVE and action != "")
-    chooses = request.htmx and _is_choosing_asset(request, page)
-    before = draft.content if chooses else None
+    verb, _, target = action.partition(":")
+    is_typing = "typing" in request.POST or (verb not in VERBS_THAT_LEAVE and action != "")
+    # Only htmx keeps the fields of the page, which may then show a value that was discarded.
+    before = draft.content if request.htmx and _is_choosing_asset(request, page) else None
     posted: QueryDict = request.POST
     if verb == EMPTY:
         posted = posted.copy()
-        posted[about] = ""
+        posted[target] = ""
     try:
-        drafts.write(draft, posted, by=request.user, touch=not typing)
+        drafts.write(draft, posted, by=request.user, touch=not is_typing)
     except drafts.DraftOvertaken:
         return _respond_overtaken(request, draft, page)
     if not action and not request.htmx:
@@ -57,9 +57,9 @@ def act(request: Request, draft: Draft, page: int) -> HttpResponse:
     if verb not in VERBS:
         raise Http404("No such action")
     if before and _has_discarded_values(before, draft.content):
-        whole = render_page(request, draft, page, whole=True)
-        return retarget(reswap(whole, "outerHTML"), "#wizard-page")
-    return VERBS[verb](request, draft, page, about)
+        response = render_page(request, draft, page, all_fields=True)
+        return retarget(reswap(response, "outerHTML"), "#wizard-page")
+    return VERBS[verb](request, draft, page, target)
 
 
 def _is_choosing_asset(request: Request, page: int) -> bool:
@@ -67,62 +67,63 @@ def _is_choosing_asset(request: Request, page: int) -> bool:
 
 
 def _has_discarded_values(before: WorkloadDraft, after: WorkloadDraft) -> bool:
-    """Whether choosing an asset discarded an entered value that the page still shows."""
-    return any(
-        old.assets != new.assets and not old.values.keys() <= new.values.keys()
-        for role, new in after.replicas.items()
-        if (old := before.replicas.get(role))
-    )
+    """Return whether choosing an asset discarded an entered value that the page still shows."""
+    for role, new in after.replicas.items():
+        old = before.replicas.get(role)
+        if old and old.assets != new.assets and old.values.keys() - new.values.keys():
+            return True
+    return False
 
 
 def _respond_overtaken(request: Request, draft: Draft, page: int) -> HttpResponse:
-    """Answer a page that shows an outdated draft: say so, and show the draft as it is now."""
+    """Tell a page that it shows an outdated draft, and show the current draft."""
     if request.htmx:
         return trigger_client_event(HttpResponse(status=409), "draft-overtaken")
     draft.refresh_from_db()
     return render_page(request, draft, page, status=409, overtaken=True)
 
 
-def _show_again(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _show_again(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
     return render_page(request, draft, page)
 
 
-def _save(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _save(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
     messages.success(request, "The draft was saved.")
     return redirect("draft-step", draft.pk, page)
 
 
-def _continue(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """Open the next page; if something on this one is wrong, show it with its problems instead."""
+def _continue(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Open the next page, or show this page with its problems if it has any."""
     if page == MASTER:
         return render_page(request, draft, page)
-    drafts.record_progress(draft, page, leave={item.name for item in questions_on(page)})
+    left = {question.name for question in questions_on(page)}
+    drafts.record_progress(draft, page, left_questions=left)
     planned = plan(draft.content, by=request.user)
-    if any(item.page == page for item, _ in problems.locate_problems(planned)):
+    if page in _pages_with_problems(planned):
         return render_page(request, draft, page, planned=planned, status=422, focus="problem")
     return redirect("draft-step", draft.pk, page + 1)
 
 
-def _go_back(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _go_back(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
     return redirect("draft-step", draft.pk, max(page - 1, SETUP))
 
 
-def _go_to_page(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    return redirect("draft-step", draft.pk, int(about) if about in {"1", "2", "3"} else page)
+def _go_to_page(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    return redirect("draft-step", draft.pk, int(target) if target in {"1", "2", "3"} else page)
 
 
-def _open_yaml(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _open_yaml(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
     return redirect("draft-yaml", draft.pk)
 
 
-def _create(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
+def _create(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
     """Submit the draft, or show the first page that has problems, preferably this one."""
-    drafts.record_progress(draft, page, leave=set(questions()))
+    drafts.record_progress(draft, page, left_questions=set(questions()))
     planned = plan(draft.content, by=request.user)
-    pages = {item.page for item, _ in problems.locate_problems(planned)}
+    pages = _pages_with_problems(planned)
     if pages:
-        worst = page if page in pages else min(pages)
-        return render_page(request, draft, worst, planned=planned, status=422, focus="problem")
+        bad_page = page if page in pages else min(pages)
+        return render_page(request, draft, bad_page, planned=planned, status=422, focus="problem")
     try:
         workload = services.submit(
             planned.draft,
@@ -137,6 +138,10 @@ def _create(request: Request, draft: Draft, page: int, about: str) -> HttpRespon
     return redirect_after_success(request, reverse("workload-list"))
 
 
+def _pages_with_problems(planned: Plan) -> set[int]:
+    return {question.page for question, _ in problems.locate_problems(planned)}
+
+
 def _respond_refused(request: Request, draft: Draft, error: SpecError) -> HttpResponse:
     """Show a problem that only submitting revealed, such as a name that was taken a moment ago."""
     problem: Problem = error.problems[0]
@@ -144,72 +149,79 @@ def _respond_refused(request: Request, draft: Draft, error: SpecError) -> HttpRe
     return render_page(request, draft, locate_problem(problem).page, status=422, focus="problem")
 
 
-def _add(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """Append an empty row; after ``=NAME`` one that replaces the asset's row of that name, after
-    ``=ID`` one that chooses the asset just created."""
-    name, _, given = about.partition("=")
-    item = _find_list(name)
-    value = request.POST.get(f"inherited-{given}", "")
-    row: Any = {"name": given, "value": "" if value == MASK else value}
-    if item.input is Input.ITEMS:
-        row = _new_item(draft, item, given, by=request.user)
-    return _change_list(
-        request, draft, page, item, lambda rows: rows if item.single and rows else [*rows, row]
-    )
+def _add(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Append a row to a list: ``add:worker-labels`` an empty one, ``add:worker-labels=NAME`` one
+    that replaces the asset's row of that name, and ``=ID`` one that chooses a created asset."""
+    list_name, _, name = target.partition("=")
+    question = _find_list(list_name)
+    value = request.POST.get(f"inherited-{name}", "")
+    new_row: Any = {"name": name, "value": "" if value == MASK else value}
+    if question.input is Input.ITEMS:
+        new_row = _new_item(draft, question, name, by=request.user)
+
+    def append(rows: Rows) -> Rows:
+        return rows if question.single and rows else [*rows, new_row]
+
+    return _change_list(request, draft, page, question, append)
 
 
-def _new_item(draft: Draft, item: Question, name: str, *, by: User) -> Any:
-    """The asset's item of this ``name`` if it has one, else a new item as the list begins it."""
+def _new_item(draft: Draft, question: Question, name: str, *, by: User) -> Any:
+    """Return the asset's item of this ``name`` if there is one, else a new item of the list."""
     planned = plan(draft.content, by=by)
-    for (role, slug), asset in planned.assets.items() if name else ():
-        brought = nested.items(KINDS[slug].layer(asset), item.key) if role == item.role else []
-        for row in brought:
-            if row.get("name") == name:
-                return row
-    if name and item.creates:
+    if name:
+        for (role, slug), asset in planned.assets.items():
+            layer = KINDS[slug].layer(asset) if role == question.role else {}
+            for item in nested.items(layer, question.key):
+                if item.get("name") == name:
+                    return item
+    if name and question.creates:
         return {"id": name}
-    return item.new_item(planned.cluster) if item.new_item else item.blank_item
+    return question.new_item(planned.cluster) if question.new_item else question.blank_item
 
 
-def _remove(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``remove:worker-labels:2`` removes the third row."""
-    name, _, number = about.rpartition(":")
+def _remove(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Remove a row: ``remove:worker-labels:2`` removes the third."""
+    name, _, number = target.rpartition(":")
 
-    def kept(rows: Rows) -> Rows:
-        return [row for at, row in enumerate(rows) if str(at) != number]
+    def remove(rows: Rows) -> Rows:
+        return [row for index, row in enumerate(rows) if str(index) != number]
 
-    return _change_list(request, draft, page, _find_list(name), kept)
+    return _change_list(request, draft, page, _find_list(name), remove)
 
 
-def _move_down(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``down:nodePools:0`` moves the first row below the second."""
-    name, _, number = about.rpartition(":")
+def _move_down(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Move a row down: ``down:nodePools:0`` moves the first row below the second."""
+    name, _, number = target.rpartition(":")
     return _move_up(request, draft, page, f"{name}:{(parse_number(number) or 0) + 1}")
 
 
-def _sort(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``sort:nodePools:2,0,1`` puts the rows in the order they were dragged to."""
-    name, _, order = about.rpartition(":")
-    wanted = [parse_number(part) for part in order.split(",")]
+def _sort(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Put the rows in the order they were dragged to, such as ``sort:nodePools:2,0,1``."""
+    name, _, order = target.rpartition(":")
+    numbers = [parse_number(part) for part in order.split(",")]
+    indexes = [number for number in numbers if number is not None]
 
-    def sorted_rows(rows: Rows) -> Rows:
-        if sorted(wanted, key=lambda at: -1 if at is None else at) != list(range(len(rows))):
-            return rows  # one was added or removed meanwhile
-        return [rows[at] for at in wanted if at is not None]
+    def sort(rows: Rows) -> Rows:
+        if len(indexes) < len(numbers) or sorted(indexes) != list(range(len(rows))):
+            return rows  # a row was added or removed meanwhile
+        return [rows[index] for index in indexes]
 
-    return _change_list(request, draft, page, _find_list(name), sorted_rows)
+    return _change_list(request, draft, page, _find_list(name), sort)
 
 
-def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``reset:worker-image`` goes back to the value of the template, the asset or the project."""
-    question = questions().get(about)
+def _reset(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Go back to the value of the template, the asset or the project: ``reset:worker-image``."""
+    question = questions().get(target)
     if question is None:
         raise Http404("No such field")
     planned = plan(draft.content, by=request.user)
     field = rules.rule_path(question)
     template = planned.template if field in planned.rulings else None
-    has_own = question.project_default if question.is_list else question.input is not Input.CARDS
-    if not (has_own or template):
+    if question.is_list:
+        has_default = bool(question.project_default)
+    else:
+        has_default = question.input is not Input.CARDS
+    if not (has_default or template):
         raise Http404("Nothing to go back to")
 
     def change(content: WorkloadDraft) -> set[str]:
@@ -223,58 +235,67 @@ def _reset(request: Request, draft: Draft, page: int, about: str) -> HttpRespons
     return render_page(request, draft, page, focus=question.name if question.is_list else "")
 
 
-def _move_up(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``up:nodePools:2`` moves the third row above the second."""
-    name, _, number = about.rpartition(":")
+def _move_up(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Move a row up: ``up:nodePools:2`` moves the third row above the second."""
+    name, _, number = target.rpartition(":")
 
-    def moved(rows: Rows) -> Rows:
-        at = parse_number(number) or 0
-        if 0 < at < len(rows):
-            rows = [*rows[: at - 1], rows[at], rows[at - 1], *rows[at + 1 :]]
+    def move(rows: Rows) -> Rows:
+        index = parse_number(number) or 0
+        if 0 < index < len(rows):
+            return [*rows[: index - 1], rows[index], rows[index - 1], *rows[index + 1 :]]
         return rows
 
-    return _change_list(request, draft, page, _find_list(name), moved)
+    return _change_list(request, draft, page, _find_list(name), move)
 
 
-def _show_with_focus(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``another:worker-connections-0-who`` adds an input for a name and puts the cursor in it.
-    ``empty:worker-connections-0-who-2`` removes that name; the cursor goes to the add button."""
-    return render_page(request, draft, page, focus=about)
+def _show_with_focus(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Show the page with the cursor elsewhere. ``another:worker-connections-0-who`` adds an input
+    for a name and puts the cursor in it. ``empty:worker-connections-0-who-2`` removes that name;
+    the cursor goes to the add button."""
+    return render_page(request, draft, page, focus=target)
 
 
-def _repair(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    """``repair:shape=2x4`` applies a repair from the summary; an outdated one changes nothing."""
-    repairs.apply_to_draft(draft, about, by=request.user)
+def _repair(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Apply a repair from the summary, such as ``repair:shape=2x4``. An outdated repair changes
+    nothing."""
+    repairs.apply_to_draft(draft, target, by=request.user)
     return render_page(request, draft, page, focus="summary")
 
 
 def _change_list(
-    request: Request, draft: Draft, page: int, item: Question, how: Callable[[Rows], Rows]
+    request: Request,
+    draft: Draft,
+    page: int,
+    question: Question,
+    change_rows: Callable[[Rows], Rows],
 ) -> HttpResponse:
+    """Change the rows of a list in the draft's newest state, and show the list."""
+
     def change(content: WorkloadDraft) -> set[str]:
-        values = item.values_in(content)
+        values = question.values_in(content)
         if values is None:
             raise Http404("The master has no setup of its own")
-        replace_items(values, item, how(field_items(values, item)))
-        return {item.name}
+        replace_items(values, question, change_rows(field_items(values, question)))
+        return {question.name}
 
     drafts.edit(draft, change, touch=False)
-    return render_page(request, draft, page, focus=item.name)
+    return render_page(request, draft, page, focus=question.name)
 
 
 def _find_list(name: str) -> Question:
-    item = questions().get(name)
-    if item is None or not item.is_list:
+    question = questions().get(name)
+    if question is None or not question.is_list:
         raise Http404("No such list")
-    return item
+    return question
 
 
-def _open_creation_page(request: Request, draft: Draft, page: int, about: str) -> HttpResponse:
-    slug, _, slot = about.partition(":")
+def _open_creation_page(request: Request, draft: Draft, page: int, target: str) -> HttpResponse:
+    """Open the page that creates an asset: ``new:environment:worker``."""
+    slug, _, slot = target.partition(":")
     return redirect(new_assets.creation_page(draft, page, slug, slot))
 
 
-#: Verbs after which all fields of the page count as left, so that they show their problems.
+#: With these verbs the author leaves the posted fields, so that they show their problems.
 VERBS_THAT_LEAVE = {"", "continue", "create"}
 EMPTY = "empty"
 VERBS: dict[str, Action] = {

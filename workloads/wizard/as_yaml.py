@@ -21,14 +21,14 @@ MOST_BYTES = 4 * LONGEST  # bytes read of a file: enough to see that a text is t
 
 
 def write_yaml(draft: WorkloadDraft, user: User) -> str:
-    """The draft as YAML, with the names of assets and projects that the user sees instead
-    of ids."""
+    """Return the draft as YAML, with the names of assets and projects that the user sees instead of
+    ids."""
     return draft_yaml.write_draft_yaml(draft, names_for(user))
 
 
 def read_posted_text(request: Request) -> str:
-    """The text of the chosen file, or the pasted text if there is no file. ``DiskFull`` if a file
-    would use the reserve of the disk."""
+    """Return the text of the chosen file, or the pasted text if there is no file. Raises
+    ``DiskFull`` if a file would use the reserve of the disk."""
     upload = request.FILES.get("file")
     if upload:
         require_space()
@@ -38,8 +38,8 @@ def read_posted_text(request: Request) -> str:
 
 
 def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) -> None:
-    """Replace the whole content of the draft by what the text says. Raises ``YamlError`` if the
-    text is wrong, and ``drafts.Overtaken`` if the draft is no longer at ``version``."""
+    """Replace the whole content of the draft by that of the text. Raises ``YamlError`` if the text
+    is wrong, and ``drafts.DraftOvertaken`` if the draft is no longer at ``version``."""
 
     def change(content: WorkloadDraft) -> set[str]:
         filled = draft_yaml.draft_of(text, content, names_for(by))
@@ -52,7 +52,7 @@ def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) ->
 
 
 def _answered_questions(content: WorkloadDraft) -> list[str]:
-    """Names of the questions that the text answers, whose problems are therefore shown."""
+    """Return the names of the questions that the text answers. Their problems are shown."""
     return [
         name
         for name, question in questions().items()
@@ -61,12 +61,12 @@ def _answered_questions(content: WorkloadDraft) -> list[str]:
 
 
 def first_page_with_problem(planned: Plan) -> int:
-    """The first page that has a problem, or the last page if none has."""
+    """Return the first page that has a problem, or the last page if none has."""
     return min((question.page for question, _ in locate_problems(planned)), default=MASTER)
 
 
 def render_manifest(planned: Plan, by: User) -> str:
-    """The manifest that the cluster would get, or an empty text while the draft cannot be
+    """Return the manifest that the cluster would get, or an empty text while the draft cannot be
     submitted."""
     launch = launch_of_plan(planned, by)
     return render_manifests_as_yaml(planned.cluster, launch) if launch and planned.cluster else ""

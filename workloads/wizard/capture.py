@@ -1,5 +1,5 @@
-"""Write the fields that a browser posted into the draft. Nothing is validated here: wrong answers
-are stored too, so that the page can show them with their problems."""
+"""Write the fields that a browser posted into the draft. Wrong answers are stored, too, so that the
+page can show them with their problems."""
 
 from typing import Any
 
@@ -22,16 +22,17 @@ def capture(draft: WorkloadDraft, posted: QueryDict, *, by: User) -> set[str]:
         _set_master(draft, different=posted[DIFFERENT] == "on")
     if draft.is_template:
         rules.capture_rules(draft, posted)
-    asked = {name: question for name, question in questions().items() if name in posted}
-    parts = {role: _gpu_part(replica) for role, replica in draft.replicas.items()}
-    for question in asked.values():
+    answered = {name: question for name, question in questions().items() if name in posted}
+    parts_before = {role: _gpu_part(replica) for role, replica in draft.replicas.items()}
+    for question in answered.values():
         question.write_answer(draft, posted, by)
     for role, replica in draft.replicas.items():
-        chosen = _gpu_part(replica)
-        asks = bool(chosen) and f"{role}-{PART_OF_A_GPU.replace('.', '-')}" in asked
-        if asks or (role in parts and chosen != parts[role]):
+        part = _gpu_part(replica)
+        is_chosen = bool(part) and f"{role}-{PART_OF_A_GPU.replace('.', '-')}" in answered
+        has_changed = role in parts_before and part != parts_before[role]
+        if is_chosen or has_changed:
             _forget_other_parts(replica)
-    return set(asked)
+    return set(answered)
 
 
 def _gpu_part(replica: ReplicaDraft) -> Any:
@@ -39,14 +40,14 @@ def _gpu_part(replica: ReplicaDraft) -> Any:
 
 
 def _forget_other_parts(replica: ReplicaDraft) -> None:
-    """Clear the amounts that belong to another part of a GPU than the chosen one. The page does not
-    show them, unless it was sent before the answer to that choice arrived."""
+    """Clear the amounts that belong to another part of a GPU than the chosen one. A page may still
+    send them: it was loaded before the answer to that choice arrived."""
     for name in parts_of_a_gpu(but=_gpu_part(replica)):
         nested.put(replica.values, f"compute.{name}", None)
 
 
 def _set_master(draft: WorkloadDraft, *, different: bool) -> None:
-    """Give the master a setup of its own, at first a copy of the workers', or take it away."""
+    """Give the master a setup of its own, which begins as a copy of the workers', or remove it."""
     if not different:
         draft.master = None
     elif draft.master is None:

@@ -1,5 +1,4 @@
-"""Drafts from their beginning until they are submitted: begin one, list unfinished ones, change
-them."""
+"""Begin drafts, list unfinished ones, and change them."""
 
 from collections.abc import Callable, Iterable
 from collections.abc import Set as AbstractSet
@@ -21,8 +20,8 @@ from workloads.wizard.sections.setup import start_from_template
 LONGEST_TAB = 36
 MOST_TABS = 8  # open pages of one draft whose last change is remembered
 MOST_OFFERED = 5  # unfinished drafts offered to a user
-#: Fields that may be filled in before the author enters anything, with their blank values. They
-#: come from the last workload or from the request that began the draft.
+#: Fields that may have a value before the author enters anything, with their blank values. They
+#: come from the last workload, or from the request that began the draft.
 INITIAL_VALUES = {
     "cluster": None,
     "project": None,
@@ -34,26 +33,25 @@ INITIAL_VALUES = {
 
 
 class DraftOvertaken(Exception):
-    """The draft was changed from another page since the posting page was shown. Nothing was
-    stored."""
+    """Another page has changed the draft since the posting page was shown. Nothing was stored."""
 
 
 def unfinished_drafts(user: User) -> list[Draft]:
-    """The user's latest drafts that are worth resuming, because something was entered or they began
+    """Return the user's latest drafts that are worth resuming: something was entered, or they began
     as a copy."""
     latest = Draft.objects.visible_to(user).select_related("edits")[: MOST_OFFERED + 1]
     return [draft for draft in latest if not is_pristine(draft)][:MOST_OFFERED]
 
 
 def is_pristine(draft: Draft) -> bool:
-    """Whether nothing was entered into the draft yet, apart from what it began with."""
+    """Return whether the draft contains nothing but what it began with."""
     if draft.touched or draft.copied_from_id:
         return False
     return draft.content.model_copy(update=INITIAL_VALUES) == blank_content()
 
 
 def blank_content() -> WorkloadDraft:
-    """The content of an empty draft: a training with one worker."""
+    """Return the content of an empty draft: a training with one worker."""
     return WorkloadDraft(values={"numWorkers": 1})
 
 
@@ -79,12 +77,15 @@ def begin(
     content.rules = () if rules else None
     if kind in set(WorkloadKind):
         content.kind = kind
-    elif not template and (alike := _latest_workload(user, kinds_of(content.traits.noun))):
-        _copy_kind(content, alike)
+    elif not template:
+        latest_training = _latest_workload(user, kinds_of(content.traits.noun))
+        if latest_training:
+            _copy_kind(content, latest_training)
     _choose_project(content, user, project, _latest_workload(user))
-    if chosen := _find_template(user, template):
-        start_from_template(content, chosen.pk, by=user)
-        draft.template = chosen
+    base = _find_template(user, template)
+    if base:
+        start_from_template(content, base.pk, by=user)
+        draft.template = base
     draft.edits = _find_editable_template(user, draft.template) if edits else None
     if draft.edits:
         content.rules = draft.edits.draft.rules or ()
@@ -92,6 +93,7 @@ def begin(
     draft.content = content
     draft.step = 1
     if draft.document != before:
+        # A page that still shows the reused draft learns that it is outdated.
         draft.version = draft.version + 1
         draft.writer = ""
     draft.save()
@@ -100,25 +102,26 @@ def begin(
 
 def _copy_kind(content: WorkloadDraft, latest: Workload) -> None:
     content.kind = latest.kind
-    if content.is_gang:  # one pod has neither
+    if content.is_gang:  # a single pod has neither of these
         content.framework = latest.framework
         content.architecture = latest.architecture
 
 
 def _latest_workload(user: User, kinds: Iterable[WorkloadKind] = WorkloadKind) -> Workload | None:
-    """The last workload of these kinds that the user submitted and still sees."""
-    theirs = Workload.objects.visible_to(user).filter(created_by=user, kind__in=list(kinds))
-    return theirs.order_by("-created_at").first()
+    """Return the last workload of these kinds that the user submitted and still sees."""
+    own_workloads = Workload.objects.visible_to(user).filter(created_by=user, kind__in=list(kinds))
+    return own_workloads.order_by("-created_at").first()
 
 
 def _choose_project(
     content: WorkloadDraft, user: User, project: str, latest: Workload | None
 ) -> None:
-    """Set project and cluster: to the project asked for, else the only one there is, else the one
-    used last. Without any of these, only the cluster is set, if there is just one."""
+    """Set project and cluster: to the requested project, else to the user's only project, else to
+    the one used last. Without any of these, set only the cluster, if there is just one."""
     projects = Project.objects.visible_to(user).for_list()
-    if (asked := parse_number(project)) is not None:
-        projects = projects.filter(pk=asked)
+    requested = parse_number(project)
+    if requested is not None:
+        projects = projects.filter(pk=requested)
     candidates = list(projects[:2])
     if len(candidates) > 1 and latest:
         candidates = list(projects.filter(pk=latest.project_id))
@@ -126,13 +129,15 @@ def _choose_project(
         content.project = candidates[0].pk
         content.cluster = candidates[0].cluster_id
         return
-    only = list(Cluster.objects.visible_to(user)[:2])
-    if len(only) == 1:
-        content.cluster = only[0].pk
+    clusters = list(Cluster.objects.visible_to(user)[:2])
+    if len(clusters) == 1:
+        content.cluster = clusters[0].pk
 
 
 def _find_editable_template(user: User, template: Template | None) -> Template | None:
-    return Template.objects.editable_by(user).filter(pk=template.pk).first() if template else None
+    if template is None:
+        return None
+    return Template.objects.editable_by(user).filter(pk=template.pk).first()
 
 
 def _find_template(user: User, template: str) -> Template | None:
@@ -143,10 +148,10 @@ def write(draft: Draft, posted: QueryDict, *, by: User, touch: bool = True) -> s
     """Store the posted answers and return the names of the questions they belong to. ``touch`` says
     that the author has left these fields.
 
-    A page identifies itself by ``tab`` and numbers its requests by ``sent``. If a request arrives
-    after a later one of the same page, it contains older input and is ignored. ``version`` is the
-    state of the draft that the page shows; raises :class:`Overtaken` if another page has changed it
-    since.
+    A page identifies itself by ``tab`` and numbers its requests by ``sent``. A request that arrives
+    after a later one of the same page contains older input and is ignored. ``version`` is the
+    version of the draft that the page shows. Raises :class:`DraftOvertaken` if another page has
+    changed the draft since.
     """
 
     def change(content: WorkloadDraft) -> set[str]:
@@ -170,41 +175,45 @@ def edit(
     """Apply ``change`` to the draft's newest state, under a lock. ``change`` returns the names of
     the questions it answered, and so does this function.
 
-    Without a ``tab`` the change counts as made by the page that made the last one. The other
-    arguments are explained at :func:`write`. ``Overtaken``.
+    Without a ``tab`` the change counts as made by the page that made the last one. :func:`write`
+    explains the other arguments. Raises :class:`DraftOvertaken`.
     """
     with transaction.atomic():
-        now = Draft.objects.select_for_update().get(pk=draft.pk)
-        if version is not None and now.is_overtaken(version, tab=tab or ""):
+        # The lock makes requests of several pages follow each other, so that none is lost.
+        newest = Draft.objects.select_for_update().get(pk=draft.pk)
+        if version is not None and newest.is_overtaken(version, tab=tab or ""):
             raise DraftOvertaken
-        content = now.content
-        before = now.document
+        content = newest.content
+        before = newest.document
         fields = change(content)
-        if tab and sent < now.sent.get(tab, 0):
-            content = now.content
+        if tab and sent < newest.sent.get(tab, 0):
+            # A later request of the same page has arrived already: drop this older input.
+            content = newest.content
             fields = set()
         elif tab:
-            times = {**now.sent, tab: sent}
-            now.sent = dict(sorted(times.items(), key=lambda item: item[1])[-MOST_TABS:])
-        now.content = content
-        if now.document != before:
-            now.version += 1
-            now.writer = now.writer if tab is None else tab
+            sent_by_tab = {**newest.sent, tab: sent}
+            newest.sent = dict(sorted(sent_by_tab.items(), key=lambda item: item[1])[-MOST_TABS:])
+        newest.content = content
+        if newest.document != before:
+            newest.version += 1
+            newest.writer = newest.writer if tab is None else tab
         if touch:
-            now.touched = sorted({*now.touched, *fields})
-        now.template_id = content.template
-        now.save()
-    draft.document = now.document
-    draft.touched = now.touched
-    draft.template_id = now.template_id
-    draft.updated_at = now.updated_at
-    draft.version = now.version
+            newest.touched = sorted({*newest.touched, *fields})
+        newest.template_id = content.template
+        newest.save()
+    draft.document = newest.document
+    draft.touched = newest.touched
+    draft.template_id = newest.template_id
+    draft.updated_at = newest.updated_at
+    draft.version = newest.version
     return fields
 
 
-def record_progress(draft: Draft, step: int, *, leave: AbstractSet[str] = frozenset()) -> None:
+def record_progress(
+    draft: Draft, step: int, *, left_questions: AbstractSet[str] = frozenset()
+) -> None:
     """Record the furthest page that the author reached, and the fields they left on the way."""
-    touched = sorted({*draft.touched, *leave})
+    touched = sorted({*draft.touched, *left_questions})
     furthest = max(step, draft.step)
     if (furthest, touched) != (draft.step, draft.touched):
         draft.step = furthest
@@ -213,5 +222,5 @@ def record_progress(draft: Draft, step: int, *, leave: AbstractSet[str] = frozen
 
 
 def find_copy_source(user: User, workload: str) -> Workload | None:
-    """The workload with this id, if the user sees it; else ``None``."""
+    """Return the workload with this id, if the user sees it; else ``None``."""
     return Workload.objects.visible_to(user).filter(pk__in=parse_uuids([workload])).first()

@@ -16,42 +16,50 @@ QUESTIONS_BY_PATH: dict[Path, str] = {("distributedFramework",): "framework"}
 
 
 def locate_problem(problem: Problem, document: Values | None = None) -> Question:
-    """The question that shows a problem. One in a value that only assets have is shown where the
-    asset is chosen.
+    """Return the question that shows a problem. A problem in a value that only assets have is shown
+    where the asset is chosen.
 
-    ``document`` is the plan's. If several questions share a list, it tells which of them has the
-    item.
+    ``document`` is the document of the plan. If several questions share a list, it tells which of
+    them has the item.
     """
     path = problem.path
-    asked = questions()
+    by_name = questions()
+    # The question with the longest path that leads to the problem.
     for length in range(len(path), 0, -1):
-        if its := [question for question in asked.values() if question.path == path[:length]]:
+        candidates = [question for question in by_name.values() if question.path == path[:length]]
+        if candidates:
             item = _value_at(document or {}, path[: length + 1])
-            return next((question for question in its if question.includes(item)), its[0])
-    if name := QUESTIONS_BY_PATH.get(path[:1]):
-        return asked[name]
-    parts = (question for question in asked.values() if path and question.path[: len(path)] == path)
-    choices = (it for it in asked.values() if it.input is Input.CARDS and path[:1] == (it.role,))
-    return next(parts, next(choices, asked["name"]))
+            sharing = (question for question in candidates if question.includes(item))
+            return next(sharing, candidates[0])
+    name = QUESTIONS_BY_PATH.get(path[:1])
+    if name:
+        return by_name[name]
+    for question in by_name.values():
+        if path and question.path[: len(path)] == path:
+            return question
+    for question in by_name.values():
+        if question.input is Input.CARDS and path[:1] == (question.role,):
+            return question
+    return by_name["name"]
 
 
 def find_item_index(problem: Problem, question: Question, plan: Plan) -> int | None:
-    """Index of the item that a problem is about; ``None`` if it is about the question as a
-    whole."""
+    """Return the index, among the items on the page, of the item that a problem is about; ``None``
+    if it is about the question as a whole."""
     steps = problem.path[len(question.path) :]
     values = question.values_in(plan.draft)
     if not question.is_list or not steps or values is None:
         return None
-    own = field_items(values, question)
-    at = steps[0]
+    page_items = field_items(values, question)
     if question.single:
-        return 0 if own else None
+        return 0 if page_items else None
     items = _value_at(plan.document, question.path)
-    if items is None:  # the plan judged the items as they were filled in
-        items = [item for item in own if not is_blank(item)]
-    if not isinstance(items, list) or not isinstance(at, int):
+    if items is None:  # the plan has checked the items as they were filled in
+        items = [item for item in page_items if not is_blank(item)]
+    index = steps[0]
+    if not isinstance(items, list) or not isinstance(index, int):
         return None
-    return position_in_layer(own, items, at)
+    return position_in_layer(page_items, items, index)
 
 
 def _value_at(document: Values, path: Path) -> Any:

@@ -1,4 +1,5 @@
-"""Repairs that the summary offers as buttons: changes of the draft that let it start."""
+"""Offer and apply repairs: changes of the draft that let it start, which the summary shows as
+buttons."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -33,20 +34,21 @@ MOST_CHOICES = 200  # compute resources tried for a repair
 
 
 def offer_repairs(planned: Plan, by: User) -> list[Repair]:
-    """The repairs that let the plan start; none if it would start anyway or cannot be judged."""
+    """Return the repairs that let the plan start. There are none if it would start anyway, or if
+    there is no forecast."""
     spec = planned.spec
     cluster = planned.cluster
     project = planned.project
     if not (spec and cluster and project and planned.ground and planned.fit):
         return []
-    ahead = Foresight(planned.fit, planned.ground)
+    foresight = Foresight(planned.fit, planned.ground)
     choices = _compute_choices(planned, by)
-    without = _locked_kinds(planned)
-    return repairs_that_hold(cluster, project, spec, ahead, choices, without=without)
+    locked_kinds = _locked_kinds(planned)
+    return repairs_that_hold(cluster, project, spec, foresight, choices, without=locked_kinds)
 
 
 def find_repair(planned: Plan, name: str, by: User) -> Repair | None:
-    """The repair of this name; ``None`` if the draft no longer needs it."""
+    """Return the repair of this name; ``None`` if the draft no longer needs it."""
     if not (planned.spec and planned.ground and planned.fit):
         return None
     choices = _compute_choices(planned, by)
@@ -56,30 +58,29 @@ def find_repair(planned: Plan, name: str, by: User) -> Repair | None:
 
 
 def _locked_kinds(planned: Plan) -> set[RepairKind]:
-    """Kinds of repair that would change a field which the draft's template locks."""
-    locked = [path for path, ruling in planned.rulings.items() if ruling.locked]
-    return {
-        kind
-        for kind, changed in CHANGED_FIELDS.items()
-        if any(
-            path == field or path.startswith(f"{field}.") for path in locked for field in changed
-        )
-    }
+    """Return the kinds of repair that would change a field which the draft's template locks."""
+    locked_paths = [path for path, ruling in planned.rulings.items() if ruling.locked]
+    kinds = set()
+    for kind, fields in CHANGED_FIELDS.items():
+        for path in locked_paths:
+            if any(path == field or path.startswith(f"{field}.") for field in fields):
+                kinds.add(kind)
+    return kinds
 
 
 def apply_to_draft(draft: Draft, name: str, *, by: User) -> None:
     """Apply the repair of this name to the draft, or do nothing if it no longer helps."""
 
-    def written(content: WorkloadDraft) -> set[str]:
+    def change(content: WorkloadDraft) -> set[str]:
         repair = find_repair(plan(content, by=by), name, by)
         return apply_to_content(content, repair) if repair else set()
 
-    drafts.edit(draft, written, touch=True)
+    drafts.edit(draft, change, touch=True)
 
 
 def _compute_choices(planned: Plan, by: User) -> Iterator[ComputeChoice]:
-    """The compute resources that could replace the chosen one. Read lazily, as few plans
-    need them."""
+    """Yield the compute resources that could replace the chosen one. A generator reads them only
+    when they are used, because few plans need them."""
     kind = KINDS[COMPUTE]
     if planned.project is None:
         return
@@ -99,8 +100,9 @@ def apply_to_content(content: WorkloadDraft, repair: Repair) -> set[str]:
         case RepairKind.SHAPE:
             content.values["numWorkers"] = spec.num_workers
             choose_asset(worker, KINDS[COMPUTE], None)
-            own = spec.worker.compute
-            worker.values["compute"] = own.model_dump(mode="json", by_alias=True, exclude_none=True)
+            worker.values["compute"] = spec.worker.compute.model_dump(
+                mode="json", by_alias=True, exclude_none=True
+            )
             return {"numWorkers", "worker-compute"}
         case RepairKind.POOL:
             content.values["nodePools"] = list(spec.node_pools)

@@ -1,4 +1,5 @@
-"""Save a draft or a workload's values as a template: a new one, or the one it began from."""
+"""Save the values of a draft or a workload as a new template, or update the template that it began
+from."""
 
 from collections.abc import Callable
 from functools import partial
@@ -89,7 +90,7 @@ def _save_template(
 
 
 def _find_origin(request: Request, content: WorkloadDraft) -> Template | None:
-    """The template that the draft began from, if the user may change it."""
+    """Return the template that the draft began from, if the user may change it."""
     if content.template is None:
         return None
     return TEMPLATE.rows.editable_by(request.user).filter(pk=content.template).first()

@@ -32,21 +32,29 @@ from workloads.wizard.sections.base import PAGES, SETUP
 @never_cache
 @require_GET
 def workload_new(request: Request) -> HttpResponse:
-    """Begin: from scratch, of a ``?kind=``, from ``?template=`` (with ``&edit`` to change it), in
-    ``?project=``, with ``?yaml`` where one is pasted, or with ``?rules`` a template.
+    """Begin a draft: from scratch, or from ``?template=`` (``&edit`` changes the template itself),
+    of a ``?kind=``, in a ``?project=``. ``?rules`` begins a template, ``?yaml`` opens the page on
+    which YAML is pasted.
 
-    ``?copy=`` leads to the question whether to copy a workload."""
+    ``?copy=`` leads to the question whether to copy a workload.
+    """
     if not is_visit(request):
         raise PermissionDenied("Open this page to begin a workload; other pages cannot.")
-    asked = request.GET
-    if "copy" in asked:
-        workload = drafts.find_copy_source(request.user, asked["copy"])
+    query = request.GET
+    if "copy" in query:
+        workload = drafts.find_copy_source(request.user, query["copy"])
         if workload is None:
             raise Http404("No such workload")
         return redirect("workload-copy", workload.pk)
-    given = {name: asked.get(name, "") for name in ("template", "project", "kind")}
-    draft = drafts.begin(request.user, **given, edits="edit" in asked, rules="rules" in asked)
-    if "yaml" in asked:
+    draft = drafts.begin(
+        request.user,
+        template=query.get("template", ""),
+        project=query.get("project", ""),
+        kind=query.get("kind", ""),
+        edits="edit" in query,
+        rules="rules" in query,
+    )
+    if "yaml" in query:
         return redirect("draft-yaml", draft.pk)
     return redirect("draft-step", draft.pk, SETUP)
 
@@ -55,7 +63,7 @@ def workload_new(request: Request) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
-    """A page of the wizard. A POST stores what was entered, then does its ``action``."""
+    """Show a page of the wizard. A POST stores what was entered, then does its ``action``."""
     draft = Draft.objects.visible_to(request.user).filter(pk=pk).first()
     if draft is None:
         return _redirect_to_workload(request, pk)
@@ -78,8 +86,8 @@ def draft_step(request: Request, pk: UUID, step: int) -> HttpResponse:
 
 
 def _redirect_to_workload(request: Request, pk: UUID) -> HttpResponse:
-    """Lead from a draft that was submitted to its workload: after a second click, or the back
-    button."""
+    """Redirect from a submitted draft to its workload. The draft is opened again by a second click
+    or by the back button."""
     workload = get_object_or_404(
         Workload.objects.visible_to(request.user), draft_id=pk, created_by=request.user
     )
@@ -90,8 +98,8 @@ def _redirect_to_workload(request: Request, pk: UUID) -> HttpResponse:
 @never_cache
 @require_GET
 def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpResponse:
-    """The cards of one field that match ``?<name>-search=``; with ``?all=<name>`` not only the
-    first few."""
+    """Render the cards of one field that match ``?<name>-search=``. ``?all=<name>`` shows all of
+    them, not only the first few."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     screen = build_screen(draft, plan(draft.content, by=request.user), step)
     if name not in searchable_inputs(screen):
@@ -104,10 +112,10 @@ def draft_gallery(request: Request, pk: UUID, step: int, name: str) -> HttpRespo
 @never_cache
 @require_GET
 def draft_people(request: Request, pk: UUID) -> HttpResponse:
-    """Suggestions that contain ``?text=``, for a list of ``?of=`` users or groups."""
+    """Render suggestions that contain ``?text=``, for a list of ``?of=`` users or groups."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
-    given = search_text(request.GET, "text")
-    names = people.suggest_names(draft, given, of=request.GET.get("of", ""))
+    text = search_text(request.GET, "text")
+    names = people.suggest_names(draft, text, of=request.GET.get("of", ""))
     return render(request, "workloads/wizard/_suggestions.html", {"names": names})
 
 
@@ -115,11 +123,11 @@ def draft_people(request: Request, pk: UUID) -> HttpResponse:
 @never_cache
 @require_GET
 def draft_credentials(request: Request, pk: UUID) -> HttpResponse:
-    """Credentials whose names contain ``?text=``, for when there are too many for a list."""
+    """Render the credentials with ``?text=`` in their names, if there are too many for a list."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     planned = plan(draft.content, by=request.user)
-    offered = Credentials(planned.project, planned.cluster, by=request.user)
-    pairs = offered.suggest(search_text(request.GET, "text"))
+    credentials = Credentials(planned.project, planned.cluster, by=request.user)
+    pairs = credentials.suggest(search_text(request.GET, "text"))
     return render(request, "workloads/wizard/_suggestions.html", {"pairs": pairs})
 
 

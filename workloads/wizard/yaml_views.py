@@ -1,4 +1,4 @@
-"""View of a draft as YAML, to copy it, or to change it and fill in the form from it."""
+"""Show a draft as YAML, to copy the text, or to change it and fill in the form from it."""
 
 from uuid import UUID
 
@@ -28,7 +28,8 @@ OVERTAKEN = (
 @never_cache
 @require_http_methods(["GET", "HEAD", "POST"])
 def draft_yaml(request: Request, pk: UUID) -> HttpResponse:
-    """The draft as YAML. A POST fills in the form from the text, or says which line is wrong."""
+    """Show the draft as YAML. A POST fills in the form from the text, or says which line is
+    wrong."""
     draft = get_object_or_404(Draft.objects.visible_to(request.user), pk=pk)
     if request.method != "POST":
         return _render_page(request, draft, as_yaml.write_yaml(draft.content, request.user))
@@ -59,10 +60,10 @@ def _render_page(
         "draft": draft,
         "text": text,
         "problems": problems,
-        "bad": next((it.line for it in problems if it.line), 0),
+        "first_bad_line": next((problem.line for problem in problems if problem.line), 0),
         "outputs": Outputs(planned, request.build_absolute_uri(SUBMISSION)),
         "manifest": as_yaml.render_manifest(planned, request.user),
-        "left": all_problems(draft, planned),
+        "open_problems": all_problems(draft, planned),
         "nav_route": nav_route(planned.draft),
     }
     return render(request, "workloads/wizard/yaml.html", context, status=status)

@@ -1,5 +1,5 @@
-"""The credentials that a draft can use. For a variable one chooses a credential by its name, type
-and scope, and then one of its keys."""
+"""Offer the credentials that a draft can use. For a variable, the author chooses a credential by
+its name, type and scope, and then one of its keys."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -51,7 +51,7 @@ class Credentials:
         return len(self.rows) > MOST
 
     def suggest(self, text: str) -> list[Option]:
-        """Names that contain ``text``, each with the type and scope of its credential."""
+        """Return names that contain ``text``, each with the type and scope of its credential."""
         if self.project is None:
             return []
         rows = usable_credentials(self.project, self.by).filter(name__icontains=text.strip())
@@ -64,12 +64,13 @@ class Credentials:
 
     @property
     def for_registries(self) -> list[Option]:
-        """For image pulls, by name. Of several with one name, the one of the nearest scope."""
+        """Credentials for image pulls, by name. Of several with one name, the nearest scope
+        wins."""
         return self._options_of_kinds(*PULLING)
 
     @property
     def for_repositories(self) -> list[Option]:
-        """For Git repositories, by name, as for image pulls."""
+        """Credentials for Git repositories, by name, as for image pulls."""
         return self._options_of_kinds(CredentialKind.PASSWORD, CredentialKind.SSH_KEY)
 
     @property
@@ -78,11 +79,12 @@ class Credentials:
 
     @property
     def for_files(self) -> list[Option]:
-        """For Secret volumes, by name: every type except registries."""
+        """Credentials for Secret volumes, by name: every type except registries."""
         return self._options_of_kinds(*(kind for kind in CredentialKind if kind not in PULLING))
 
     def _options_of_kinds(self, *kinds: CredentialKind) -> list[Option]:
-        """Name and description of the credentials of these types; the nearest scope wins a name."""
+        """Return name and description of the credentials of these types. Of several with one name,
+        the nearest scope wins."""
         words: dict[str, str] = {}
         for row in (
             self._valid_credentials
@@ -95,8 +97,9 @@ class Credentials:
 
     @cached_property
     def _credentials_with_keys(self) -> list[Credential]:
-        """The valid credentials by name, of one name the nearest scope first. If there are too many
-        for a list, generic ones are left out, whose keys are not known from their type."""
+        """The valid credentials by name; of several with one name, the nearest scope comes first.
+        If there are too many for a list, generic ones are left out: their type does not tell their
+        keys."""
         if self.project is None or not self.has_too_many:
             return nearest_first(it for it in self.rows if not fault_of(it))
         return credentials_of_kinds([*KEYS], usable_credentials(self.project, self.by))
@@ -110,7 +113,7 @@ class Credentials:
         return credentials_of_kinds([*CredentialKind], usable_credentials(self.project, self.by))
 
     def why_barred(self, credential: Credential) -> str:
-        """Why a variable cannot use the credential here, or an empty text if it can."""
+        """Return why a variable cannot use the credential here, or an empty text if it can."""
         if fault_of(credential):
             return "no longer valid"
         if credential.spec.is_registry:

@@ -1,4 +1,4 @@
-"""The cards a wizard page offers: places, frameworks, templates and assets."""
+"""Build the cards of a wizard page: clusters, projects, frameworks, templates and assets."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -28,9 +28,9 @@ SCOPE_COLUMNS = ("cluster", "department", "project")
 
 @dataclass(frozen=True)
 class Card:
-    """A choice. ``why_not`` says why it cannot be made; it is empty if it can. ``facts`` are
-    triples of icon, name and value, ``chips`` pairs of text and tone. ``meter`` has the GPUs held,
-    the quota, and what is free in words."""
+    """A choice. ``why_not`` says why it cannot be made, and is empty if it can. ``facts`` are
+    triples of icon, name and value, ``chips`` pairs of text and tone. ``meter`` has the GPUs in
+    use, the quota, and a text about the free GPUs."""
 
     value: str
     title: str
@@ -48,8 +48,7 @@ class Card:
         return self.value or "none"
 
     def matches(self, words: str) -> bool:
-        """Whether every word occurs in the card's title, text or facts. Case makes no
-        difference."""
+        """Return whether every word occurs in the card's title, text or facts, in any case."""
         all_text = " ".join([self.title, self.text, *(value for _, _, value in self.facts)]).lower()
         return all(word in all_text for word in words.lower().split())
 
@@ -73,14 +72,14 @@ def build_gallery(
     all_cards = sorted(choices, key=lambda card: bool(card.why_not))
     matches = [card for card in all_cards if card.matches(query)] if query else all_cards
     matches.sort(key=lambda card: query.lower() not in card.title.lower())
-    shown = matches if everything else matches[:few]
-    chosen = [card for card in all_cards if card.checked and card not in shown]
-    hidden = sum(card not in shown and card not in chosen for card in matches)
-    return Gallery(chosen + shown, len(all_cards), query, hidden)
+    visible = matches if everything else matches[:few]
+    chosen = [card for card in all_cards if card.checked and card not in visible]
+    hidden = sum(card not in visible and card not in chosen for card in matches)
+    return Gallery(chosen + visible, len(all_cards), query, hidden)
 
 
 def cluster_cards(user: User, chosen: Any) -> Iterator[Card]:
-    """The clusters that the user sees, those that can be reached first."""
+    """Yield the clusters that the user sees, connected ones first."""
     visible = Cluster.objects.visible_to(user)
     for cluster in sorted(visible, key=lambda it: it.state != State.CONNECTED):
         tone = "success" if cluster.state == State.CONNECTED else "warning"
@@ -102,7 +101,7 @@ def _gpu_text(cluster: Cluster) -> str:
 
 
 def project_cards(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
-    """The user's projects in a cluster, each with what is free of its quota."""
+    """Yield the user's projects in a cluster, each with the free part of its quota."""
     rows = list(_visible_projects(user).filter(cluster=cluster))
     usage = usage_of(rows)
     accounts = strict_quotas_of(rows)
@@ -125,8 +124,8 @@ def _visible_projects(user: User) -> QuerySet[Project]:
 
 
 def _department_text(project: Project, accounts: list[StrictQuota]) -> str:
-    """The department's name. If its quota is a hard limit, followed by how much of it is free,
-    which may be less than the project's own quota promises."""
+    """Return the department's name. If its quota is a hard limit, the text continues with the free
+    part of it, which may be less than that of the project's own quota."""
     for account in accounts:
         if account.kind == "department":
             return f"{project.department}, {_free_text(project, account.usage, account.quota.gpus)}"
@@ -143,8 +142,8 @@ def _free_text(project: Project, held: Demand, quota: float) -> str:
 
 
 def kind_cards(draft: WorkloadDraft) -> list[Card]:
-    """The workload kinds to choose from, such as standard and distributed for a training. Empty if
-    there is only one."""
+    """Return the workload kinds to choose from, such as standard and distributed for a training.
+    There are no cards for a single kind."""
     cards = [
         Card(kind.value, kind.traits.choice, kind.traits.text, checked=kind.value == draft.kind)
         for kind in reversed(kinds_of(draft.traits.noun))
@@ -153,7 +152,7 @@ def kind_cards(draft: WorkloadDraft) -> list[Card]:
 
 
 def framework_cards(cluster: Cluster | None, chosen: str) -> Iterator[Card]:
-    """The frameworks. Those that the cluster cannot start say why."""
+    """Yield the frameworks. Those that the cluster cannot start say why."""
     for framework in Framework:
         support = cluster.capabilities.framework(framework) if cluster else None
         yield Card(
@@ -179,8 +178,8 @@ def architecture_cards(chosen: str) -> Iterator[Card]:
 
 
 def template_cards(user: User, project: Project | None, draft: WorkloadDraft) -> Iterator[Card]:
-    """The project's templates for what is being created: a workspace cannot start from a
-    training's."""
+    """Yield the project's templates for what the draft creates: a workspace cannot start from the
+    template of a training."""
     text = "Fill in all pages yourself."
     yield Card(SCRATCH, "Start from scratch", text, icon="file", checked=not draft.template)
     if project is not None:
@@ -193,8 +192,8 @@ def template_cards(user: User, project: Project | None, draft: WorkloadDraft) ->
 def replica_asset_cards(
     kind: AssetKind[Any], user: User, project: Project, draft: WorkloadDraft, replica: ReplicaDraft
 ) -> list[Card]:
-    """Every asset of the project, the most likely choice for such a workload first. Those made for
-    another framework say so as ``why_not``."""
+    """Return every asset of the project, the most likely choice for such a workload first. Assets
+    for another framework say so in ``why_not``."""
     chosen = replica.assets.get(kind.slug)
     framework = draft.met_by
 
@@ -240,7 +239,8 @@ def _asset_card(
 
 
 def _own_values_card(icon: str, facts: list[Fact]) -> Card:
-    """The card for values of its own, with ``facts`` about them, where no asset is chosen."""
+    """Return the card for the draft's own values, with ``facts`` about them, if it has values but
+    no asset."""
     text = "Of the copied workload, or set by a suggestion of the summary; not an asset."
     return Card(
         OWN_VALUES, "This workload's own values", text, icon=icon, facts=tuple(facts), checked=True

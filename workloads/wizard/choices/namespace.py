@@ -1,5 +1,5 @@
-"""Check names of objects in the project's namespace. Where the cluster lists them, a name that does
-not exist gets a warning. Elsewhere the page explains why the name has to be typed."""
+"""Check names of objects in the project's namespace. If the cluster lists such objects, a name that
+does not exist gets a warning. Otherwise the page explains why the name has to be typed."""
 
 from collections.abc import Collection
 
@@ -22,31 +22,33 @@ SECRET_CELLS = {
 
 
 def add_notes(shown: ShownField, offer: Offer) -> None:
-    """Add such a note or warning to each item of a list."""
-    of = shown.field.name.removeprefix(f"{shown.field.within}-")
-    for item in shown.items if offer.cluster and offer.cluster.definition.has_secrets else ():
-        if of == "storage-claims":
+    """Add a note or a warning to each item of a list that names an object of the namespace."""
+    if not (offer.cluster and offer.cluster.definition.has_secrets):
+        return
+    list_name = shown.field.name.removeprefix(f"{shown.field.within}-")
+    for item in shown.items:
+        if list_name == "storage-claims":
             _add_note(item.by_slug["claimName"], offer.claims, CLAIMS)
-        elif of == "storage-configMapVolume":
+        elif list_name == "storage-configMapVolume":
             _add_note(item.by_slug["configMap"], offer.config_maps, MAPS)
-        elif of in SECRET_CELLS:
-            item.by_slug[SECRET_CELLS[of]].note = SECRETS
-        elif of == "environmentVariables":
+        elif list_name in SECRET_CELLS:
+            item.by_slug[SECRET_CELLS[list_name]].note = SECRETS
+        elif list_name == "environmentVariables":
             _add_variable_note(item, offer)
 
 
-def _add_note(cell: ShownCell, there: Collection[str] | None, why_typed: str) -> None:
-    if there is None:
+def _add_note(cell: ShownCell, existing: Collection[str] | None, why_typed: str) -> None:
+    if existing is None:
         cell.note = why_typed
-    elif cell.value and cell.value not in there:
-        cell.warnings = [_missing_warning(there)]
+    elif cell.value and cell.value not in existing:
+        cell.warnings = [_missing_warning(existing)]
 
 
-def _missing_warning(there: Collection[str]) -> str:
-    """The warning that an object does not exist. It is not an error, because it can still be
-    created before the workload starts."""
-    has = f"has {name_first_three(sorted(there))}" if there else "has none"
-    return f"The project's namespace {has}. Pods wait until there is one."
+def _missing_warning(existing: Collection[str]) -> str:
+    """Return the warning that an object does not exist. This is not an error, because the object
+    can still be created before the workload starts."""
+    objects = f"has {name_first_three(sorted(existing))}" if existing else "has none"
+    return f"The project's namespace {objects}. Pods wait until there is one."
 
 
 def _add_variable_note(item: ShownItem, offer: Offer) -> None:

@@ -1,5 +1,5 @@
-"""Create an asset or a project from within the wizard: on its own page, which leads back to the
-draft, where it is then chosen."""
+"""Create an asset or a project from within the wizard. Its own page leads back to the draft, which
+then chooses it."""
 
 from functools import partial
 from urllib.parse import urlencode
@@ -20,23 +20,23 @@ from workloads.wizard.sections.table import questions
 
 
 def creation_page(draft: Draft, page: int, slug: str, slot: str) -> str:
-    """Address of the page that creates an asset of the kind ``slug``, or a project, and then
-    returns to ``page`` of the draft. ``slot`` is the role that asks for it, such as ``worker``.
-    Raises ``Http404`` for a kind that has no such page."""
-    here = reverse("draft-step", args=[draft.pk, page])
+    """Return the address of the page that creates an asset of the kind ``slug``, or a project, and
+    then returns to ``page`` of the draft. ``slot`` is the role that needs the asset, such as
+    ``worker``. Raises ``Http404`` for a kind that has no such page."""
+    next_address = reverse("draft-step", args=[draft.pk, page])
     if slug == "project":
-        query = urlencode({"cluster": draft.content.cluster or "", "next": here})
+        query = urlencode({"cluster": draft.content.cluster or "", "next": next_address})
         return f"{reverse('project-create')}?{query}"
     kind = KINDS.get(slug)
     if kind is None or not kind.has_form:
         raise Http404("No such asset")
-    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": here})
+    query = urlencode({"project": draft.content.project or "", "slot": slot, "next": next_address})
     return f"{kind.address('create')}?{query}"
 
 
 def choose_created(request: Request, draft: Draft, page: int) -> bool:
-    """Choose what was just created, and return whether there was anything to choose. The page that
-    created it returns with ``?environment=<id>&slot=worker`` or ``?project=<id>``."""
+    """Choose the asset or project that was just created, and return whether there was one. The page
+    that creates it returns with ``?environment=<id>&slot=worker`` or ``?project=<id>``."""
     slot = request.GET.get("slot", "")
     posted = QueryDict(mutable=True)
     for kind in pod_kinds():
@@ -48,8 +48,8 @@ def choose_created(request: Request, draft: Draft, page: int) -> bool:
         posted["project"] = str(project.pk)
     if posted:
         drafts.write(draft, posted, by=request.user)
-    listed = _add_to_list(request, draft, slot)
-    return bool(posted) or listed
+    was_added = _add_to_list(request, draft, slot)
+    return bool(posted) or was_added
 
 
 def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
@@ -63,7 +63,7 @@ def _add_to_list(request: Request, draft: Draft, slot: str) -> bool:
 
 
 def _append_item(content: WorkloadDraft, question: Question, asset: str) -> set[str]:
-    """Add the asset to the list, unless it is there: the page may be loaded twice."""
+    """Add the asset to the list, unless the list has it already: the page may be loaded twice."""
     values = question.values_in(content)
     if values is None:
         return set()

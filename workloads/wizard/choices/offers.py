@@ -1,5 +1,5 @@
-"""What the draft's cluster and project offer: storage, nodes, credentials and data sources to
-choose from, and the reason where something is not available."""
+"""Offer what the draft's cluster and project have: storage, nodes, credentials and data sources to
+choose from, and the reason if something is not available."""
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
@@ -26,46 +26,48 @@ NO_CLUSTER = "Select a cluster and a project first: not all clusters support thi
 
 
 class LazyChoices(Mapping[str, list[Option]]):
-    """Lists of choices by name. Those that are not ``given`` are read when they are first used."""
+    """Lists of choices by name. Lists that are not ``known`` yet are read when they are first
+    used."""
 
     def __init__(
-        self, given: dict[str, list[Option]], read: Mapping[str, Callable[[], list[Option]]]
+        self, known: dict[str, list[Option]], readers: Mapping[str, Callable[[], list[Option]]]
     ) -> None:
-        self._given, self._read = given, read
+        self._known = known
+        self._readers = readers
 
     def __getitem__(self, name: str) -> list[Option]:
-        if name not in self._given:
-            self._given[name] = self._read[name]()
-        return self._given[name]
+        if name not in self._known:
+            self._known[name] = self._readers[name]()
+        return self._known[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter({**self._given, **self._read})
+        return iter({**self._known, **self._readers})
 
     def __len__(self) -> int:
-        return len({**self._given, **self._read})
+        return len({**self._known, **self._readers})
 
 
 class Offer:
-    """What can be chosen in one place. ``cluster`` is ``None`` until the draft has a project;
-    ``by`` is the author of the draft."""
+    """The choices of a draft. ``cluster`` is ``None`` until the draft has a project; ``by`` is the
+    author of the draft."""
 
     def __init__(self, cluster: Cluster | None, project: Project | None, *, by: User) -> None:
-        self.cluster, self.project, self.by = cluster, project, by
+        self.cluster = cluster
+        self.project = project
+        self.by = by
         self.credentials = Credentials(project, cluster, by=by)
 
     def why_missing(self, section: Section) -> str:
-        """Why the cluster does not support a section of the page; empty if it does."""
+        """Return why the cluster does not support a section of the page; empty if it does."""
         if self.cluster:
             return self.cluster.definition.missing_sections.get(section.key, "")
-        return (
-            NO_CLUSTER
-            if any(section.key in kind.missing_sections for kind in KINDS.values())
-            else ""
-        )
+        if any(section.key in kind.missing_sections for kind in KINDS.values()):
+            return NO_CLUSTER
+        return ""
 
     def why_not(self, question: Question, cell: Cell | None = None, option: str = "") -> str:
-        """Why the cluster does not support a question, a cell of its items, or an option of that
-        cell; empty if it does."""
+        """Return why the cluster does not support a question, a cell of its items, or an option of
+        that cell; empty if it does."""
         if self.cluster is None:
             return ""
         key = ".".join(filter(None, (question.key, cell.key if cell else "", option)))
@@ -84,7 +86,7 @@ class Offer:
         people.add_warnings(shown, self.by)
 
     def may_ask(self, question: Question) -> bool:
-        """Whether the general settings let the form ask the question."""
+        """Return whether the general settings let the form ask the question."""
         return not question.switch or bool(getattr(self._settings, question.switch))
 
     @cached_property

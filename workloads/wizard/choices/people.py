@@ -23,8 +23,8 @@ AUTHOR_IN_NO_GROUP = "You are in none of these groups. As the author you still h
 
 
 def suggest_names(draft: Draft, text: str, *, of: str) -> list[str]:
-    """Up to :data:`MOST` names that contain ``text``, in order: of groups if ``of`` says so, else
-    of people. Only names that the draft's author may see."""
+    """Return up to :data:`MOST` sorted names that contain ``text``, of groups if ``of`` says so,
+    else of people. The draft's author may see all of them."""
     names = _visible_groups(draft.owner) if of == Access.GROUPS else _visible_people(draft.owner)
     column = "name" if of == Access.GROUPS else "username"
     fitting = names.filter(**{f"{column}__icontains": text.strip()})
@@ -32,7 +32,7 @@ def suggest_names(draft: Draft, text: str, *, of: str) -> list[str]:
 
 
 def _visible_people(user: User) -> QuerySet[User]:
-    """Members of the user's projects, or everyone for those who may list all users."""
+    """Return the members of the user's projects, or everyone if the user may list all users."""
     active = User.objects.filter(is_active=True)
     if access.may(user, "users.read"):
         return active
@@ -45,8 +45,8 @@ def _visible_groups(user: User) -> QuerySet[UserGroup]:
 
 
 def add_warnings(shown: ShownField, by: User) -> None:
-    """Add notes and warnings to each tool that names people or groups: names that do not exist,
-    whose address an email address is, and whether the author would be left out."""
+    """Add notes and warnings to each tool that names people or groups: which names do not exist,
+    who has an email address, and whether the author has no access."""
     for item in shown.items:
         rule = item.by_slug["access"].value
         who = item.by_slug["who"]
@@ -69,16 +69,16 @@ def _usernames(users: QuerySet[User]) -> QuerySet[User, str]:
 
 @dataclass(frozen=True)
 class AddressHolders:
-    """Who has an email address: the ``users`` that the author may see. ``is_clear`` is false if
-    another user has it too, or has it as a username. The author learns only that it is ambiguous,
-    not who else has it."""
+    """The ``users`` with an email address whom the author may see. ``is_clear`` is false if another
+    user has the address, too, or has it as a username. The author learns only that the address is
+    ambiguous, not who else has it."""
 
     users: list[str]
     is_clear: bool
 
 
 def _address_holders(names: list[str], by: User) -> dict[str, AddressHolders]:
-    """The names that are email addresses of people whom the author may see."""
+    """Return the names that are email addresses of people whom the author may see."""
     held = users_by_name(names)
     those = {it.pk for its in held.values() for it in its}
     visible = {by.username, *_usernames(_visible_people(by).filter(pk__in=those))}

@@ -1,5 +1,5 @@
-"""The rules of a template for its fields: ask for them while it is edited, and show and enforce
-them in a draft that uses it."""
+"""Ask for the rules of a template while it is edited, and show and enforce them in a draft that
+uses the template."""
 
 from collections.abc import Mapping
 
@@ -21,31 +21,31 @@ OPTIONS: tuple[Option, ...] = (
     (LOCKED, "Locked"),
     (HIDDEN, "Hidden"),
 )
-#: Fields that belong to a single workload, so that a template has no rules for them.
+#: These fields belong to a single workload. A template has no rules for them.
 UNRULED = {"cluster", "project", "template", "name"}
 LONGEST = 200
 
 
 def may_have_rule(question: Question) -> bool:
-    """Whether a template may have a rule for the question. If two questions share a list, only the
-    first has the rule."""
+    """Return whether a template may have a rule for the question. If two questions share a list,
+    only the first may."""
     return question.key not in UNRULED and not question.alias
 
 
 def rule_path(question: Question) -> str:
-    """The question's path as rules have it, such as ``worker.image``."""
+    """Return the question's path as rules write it, such as ``worker.image``."""
     return ".".join(map(str, question.path))
 
 
 def is_hidden(plan: Plan, question: Question) -> bool:
-    """Whether the template hides the question."""
+    """Return whether the template hides the question."""
     ruling = plan.rulings.get(rule_path(question))
     return bool(ruling and ruling.hidden)
 
 
 def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
-    """Show the rule of the template that a draft uses, or while a template is edited, the choice of
-    the rule."""
+    """Show the rule of the template that a draft uses. While a template is edited, show the choice
+    of the rule instead."""
     field = rule_path(question)
     if plan.draft.is_template and may_have_rule(question):
         rule = next((it for it in plan.draft.rules or () if it.field == field), None)
@@ -77,4 +77,8 @@ def capture_rules(draft: WorkloadDraft, posted: Mapping[str, str]) -> None:
 def _rule_mode(rule: FieldRule | None) -> str:
     if rule is None:
         return FREE
-    return HIDDEN if rule.hidden else LOCKED if rule.locked else REQUIRED if rule.required else FREE
+    if rule.hidden:
+        return HIDDEN
+    if rule.locked:
+        return LOCKED
+    return REQUIRED if rule.required else FREE

@@ -1,4 +1,5 @@
-"""The inputs of a page: each question with its value, its errors, and where the value came from."""
+"""Build the inputs of a page: each question with its value, its errors, and the origin of the
+value."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,24 +27,24 @@ REPLACEABLE = {Input.TEXT, Input.WHOLE, Input.NUMBER, Input.SELECT}
 def page_inputs(
     plan: Plan, page: int, offer: Offer, located: Iterable[LocatedProblem], touched: set[str]
 ) -> Iterator[ShownField]:
-    """The inputs of a page. Only ``touched`` questions, which the author has left, show their
+    """Yield the inputs of a page. Only ``touched`` questions, which the author has left, show their
     errors."""
-    located = list(located)
+    problems = list(located)
     for question in table.questions_on(page):
         values = question.values_in(plan.draft) or {}
         if _is_asked(question, values, plan, offer):
             shown = _show_question(question, values, plan, offer)
             if question.name in touched:
-                _add_errors(shown, question, plan, located)
+                _add_errors(shown, question, plan, problems)
             yield shown
 
 
 def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> bool:
-    """Whether the page shows a question.
+    """Return whether the page shows a question.
 
-    Some are only for certain kinds, frameworks and clusters. Elsewhere they are shown only while
-    they have an answer, so that it can be removed. Lists are always there, as their add buttons
-    fill them.
+    Some questions are only for certain kinds, frameworks and clusters. Elsewhere they appear only
+    while they have an answer, so that it can be removed. Lists are always there, because their add
+    buttons fill them.
     """
     draft = plan.draft
     if rules.is_hidden(plan, question) or not question.is_for(draft):
@@ -60,20 +61,21 @@ def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> b
 
 
 def _has_answer(values: Values, question: Question) -> bool:
-    """Whether the question has an answer, or another one with the same first key has."""
+    """Return whether the question, or another one with the same first key, has an answer."""
     return nested.get(values, question.key.partition(".")[0]) not in nested.EMPTY
 
 
 def _show_question(question: Question, values: Values, plan: Plan, offer: Offer) -> ShownField:
+    """Build the input of a question in the order in which its parts depend on each other."""
     field = question
     if question.may_be_typed and not offer.choices.get(question.choices):
         field = replace(question, input=Input.TEXT)
-    standard = _project_default(plan, question, offer)
-    if standard and nested.get(values, question.key) in nested.EMPTY:
-        values = {question.key: standard}
+    default_items = _project_default(plan, question, offer)
+    if default_items and nested.get(values, question.key) in nested.EMPTY:
+        values = {question.key: default_items}
     shown = show_field(field, values, offer.choices)
-    if standard:
-        _compare_with_default(shown, standard, plan)
+    if default_items:
+        _compare_with_default(shown, default_items, plan)
     _hide_unsupported(shown, question, offer)
     question.add_details(shown, plan, offer)
     if question.is_list:
@@ -84,51 +86,56 @@ def _show_question(question: Question, values: Values, plan: Plan, offer: Offer)
 
 
 def _hide_unsupported(shown: ShownField, question: Question, offer: Offer) -> None:
-    """Hide the cells and options that the cluster does not support. Those that already have a
-    value, such as in a copied workload, stay visible so that they can be removed."""
+    """Hide the cells and options that the cluster does not support. A cell with a value, as in a
+    copied workload, and a chosen option stay visible so that they can be removed."""
     shown.why_not = offer.why_not(question)
     if shown.why_not:
         return
     for number, cell in enumerate(question.cells):
-        why = offer.why_not(question, cell)
-        options = (
-            {} if why else {it[0]: offer.why_not(question, cell, it[0]) for it in cell.options}
-        )
-        shown.withheld += [(cell.label, why)] if why else []
-        shown.withheld += [
-            (label, options[value]) for value, label in cell.options if options.get(value)
-        ]
+        why_no_cell = offer.why_not(question, cell)
+        why_no_option: dict[str, str] = {}
+        if why_no_cell:
+            shown.withheld.append((cell.label, why_no_cell))
+        else:
+            for value, label in cell.options:
+                why_no_option[value] = offer.why_not(question, cell, value)
+                if why_no_option[value]:
+                    shown.withheld.append((label, why_no_option[value]))
         for item in shown.items:
-            here = item.cells[number]
-            here.hidden = bool(why) and not here.value
-            here.options = [
-                it for it in here.options if it[0] == here.value or not options.get(it[0])
+            shown_cell = item.cells[number]
+            shown_cell.hidden = bool(why_no_cell) and not shown_cell.value
+            shown_cell.options = [
+                (value, label)
+                for value, label in shown_cell.options
+                if value == shown_cell.value or not why_no_option.get(value)
             ]
 
 
 def _project_default(plan: Plan, question: Question, offer: Offer) -> list[str]:
-    """The project's default items of a list; none if the cluster does not support the section."""
+    """Return the project's default items of a list. There are none if the cluster does not support
+    the section."""
     if not (question.project_default and plan.project):
         return []
-    lacks = offer.why_missing(table.find_section(question.section))
-    return [] if lacks else list(getattr(plan.project, question.project_default))
+    if offer.why_missing(table.find_section(question.section)):
+        return []
+    return list(getattr(plan.project, question.project_default))
 
 
-def _compare_with_default(shown: ShownField, standard: list[str], plan: Plan) -> None:
+def _compare_with_default(shown: ShownField, default_items: list[str], plan: Plan) -> None:
     """Say whether a list uses the project's default items or replaces them."""
-    shown.is_default = nested.get(plan.document, shown.field.key) == standard
+    shown.is_default = nested.get(plan.document, shown.field.key) == default_items
     shown.changed = not shown.is_default
     verb = "Replaces" if shown.changed else "Uses"
-    shown.origin = f"{verb} {', '.join(standard)} from project {plan.project}."
+    shown.origin = f"{verb} {', '.join(default_items)} from project {plan.project}."
 
 
 def _add_errors(
     shown: ShownField, question: Question, plan: Plan, located: Iterable[LocatedProblem]
 ) -> None:
-    for its, problem in located:
-        if its == question:
-            number = find_item_index(problem, question, plan)
-            shown.add_error(problem_sentence(question, problem), problem.path, item=number)
+    for problem_question, problem in located:
+        if problem_question == question:
+            index = find_item_index(problem, question, plan)
+            shown.add_error(problem_sentence(question, problem), problem.path, item=index)
 
 
 def _add_origin(shown: ShownField, question: Question, plan: Plan) -> None:
@@ -138,23 +145,24 @@ def _add_origin(shown: ShownField, question: Question, plan: Plan) -> None:
     for (role, slug), asset in plan.assets.items():
         if role == question.role:
             kind = KINDS[slug]
-            counts = nested.get(plan.document.get(role, {}), shown.field.key)
-            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}", counts)
+            effective = nested.get(plan.document.get(role, {}), shown.field.key)
+            _add_layer(shown, kind.layer(asset), f"{kind.noun} {asset.name}", effective)
 
 
-def _add_layer(shown: ShownField, layer: Values, source: str, counts: Any) -> None:
-    """Show what an asset contributes to a question. ``counts`` is the value that applies in the
-    end."""
-    theirs = nested.get(layer, shown.field.key)
+def _add_layer(shown: ShownField, layer: Values, source: str, effective: Any) -> None:
+    """Show the value of an asset for a question. ``effective`` is the value that the workload
+    gets."""
+    value = nested.get(layer, shown.field.key)
     if shown.field.input is Input.ROWS:
-        _inherit_rows(shown, theirs or [], source)
+        _inherit_rows(shown, value or [], source)
     elif shown.field.inherits:
-        _inherit_items(shown, theirs or [], source)
-    elif theirs not in nested.EMPTY and shown.field.input in REPLACEABLE:
+        _inherit_items(shown, value or [], source)
+    elif value not in nested.EMPTY and shown.field.input in REPLACEABLE:
         shown.changed = shown.value not in nested.EMPTY
         verb = "Replaces" if shown.changed else "Uses"
-        if shown.changed or counts == theirs:  # else another field replaced it
-            shown.origin = f"{verb} {_value_label(shown, theirs)} from {source}."
+        # If the two values differ, another field has replaced the asset's.
+        if shown.changed or effective == value:
+            shown.origin = f"{verb} {_value_label(shown, value)} from {source}."
 
 
 def _value_label(shown: ShownField, value: Any) -> str:
@@ -162,32 +170,38 @@ def _value_label(shown: ShownField, value: Any) -> str:
     return f"{label[:1].lower()}{label[1:]}" or str(value)
 
 
-def _inherit_rows(shown: ShownField, theirs: list[Values], source: str) -> None:
+def _inherit_rows(shown: ShownField, rows: list[Values], source: str) -> None:
+    """Show the asset's rows, and mark the rows with which the author replaces them."""
     by_name = {item.by_slug["name"].value: item for item in shown.items}
-    for item in theirs:
-        own = by_name.get(item["name"])
-        if own:
-            own.note = f"Replaces the one of {source}."
-        else:
-            value = item.get("value")
-            value = MASK if value and looks_secret(item["name"]) else value
-            note = item.get("description") or ("" if value is not None else "set by the cluster")
-            shown.inherited.append(Inherited(item["name"], value or "", note))
+    for row in rows:
+        name = row["name"]
+        replacement = by_name.get(name)
+        if replacement:
+            replacement.note = f"Replaces the one of {source}."
+            continue
+        value = row.get("value")
+        note = row.get("description") or ("" if value is not None else "set by the cluster")
+        if value and looks_secret(name):
+            value = MASK
+        shown.inherited.append(Inherited(name, value or "", note))
 
 
-def _inherit_items(shown: ShownField, theirs: list[Values], source: str) -> None:
-    own = {item.by_slug["name"].value for item in shown.items}
-    in_words = shown.field.describe_item if isinstance(shown.field, Question) else None
-    for item in theirs if in_words else ():
-        if item["name"] not in own:
-            text = in_words(item) if in_words else ""
+def _inherit_items(shown: ShownField, items: list[Values], source: str) -> None:
+    """Show the asset's items that the author has not replaced, if the question describes them."""
+    describe_item = shown.field.describe_item if isinstance(shown.field, Question) else None
+    if describe_item is None:
+        return
+    replaced_names = {item.by_slug["name"].value for item in shown.items}
+    for item in items:
+        if item["name"] not in replaced_names:
+            text = describe_item(item)
             shown.inherited.append(Inherited(item["name"], "", f"from {source}", text))
 
 
 @dataclass(frozen=True)
 class Fold:
-    """A section that can be opened. ``lacks`` says why the cluster does not support it.
-    ``has_focus``: the author is working in it, so that it stays open."""
+    """A section that can be opened. ``why_missing`` says why the cluster does not support it.
+    ``has_focus`` means that the author is working in it, so that it stays open."""
 
     section: Section
     inputs: list[ShownField]
@@ -200,12 +214,12 @@ class Fold:
 
     @property
     def changed_count(self) -> int:
-        """Number of inputs that differ from their default, where a list counts all of its items."""
-        return sum(len(it.filled) or 1 for it in self.inputs if it.is_given)
+        """The number of inputs that differ from their default. A list counts all of its items."""
+        return sum(len(shown.filled) or 1 for shown in self.inputs if shown.is_given)
 
     @property
     def is_invalid(self) -> bool:
-        return any(it.invalid for it in self.inputs)
+        return any(shown.invalid for shown in self.inputs)
 
     @property
     def is_open(self) -> bool:
@@ -215,16 +229,22 @@ class Fold:
     def withheld(self) -> list[tuple[str, str]]:
         """The lists and cells that the cluster does not support, as pairs of labels and reason.
         Labels with the same reason share a pair."""
-        labels: dict[str, list[str]] = {}
-        for it in [] if self.why_missing else self.lists:
-            for label, why in [(it.field.label, it.why_not)] if it.why_not else it.withheld:
-                labels.setdefault(words.field_sentence(why), []).append(label)
-        return [(", ".join(dict.fromkeys(its)), why) for why, its in labels.items()]
+        if self.why_missing:
+            return []
+        labels_by_reason: dict[str, list[str]] = {}
+        for shown in self.lists:
+            whole_list = [(shown.field.label, shown.why_not)] if shown.why_not else []
+            for label, why in whole_list or shown.withheld:
+                labels_by_reason.setdefault(words.field_sentence(why), []).append(label)
+        return [
+            (", ".join(dict.fromkeys(labels)), reason)
+            for reason, labels in labels_by_reason.items()
+        ]
 
     @property
     def lists(self) -> list[ShownField]:
-        return [it for it in self.inputs if it.field.is_list]
+        return [shown for shown in self.inputs if shown.field.is_list]
 
     @property
     def single_inputs(self) -> list[ShownField]:
-        return [it for it in self.inputs if not it.field.is_list]
+        return [shown for shown in self.inputs if not shown.field.is_list]

@@ -1,4 +1,4 @@
-"""Ways to submit a draft without the wizard: the REST request as YAML, the command line and
+"""Write what submits a draft without the wizard: the REST request as YAML, the command line and
 curl."""
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ SUBMISSION = "/api/v1/workloads/"
 @dataclass
 class Outputs:
     """The texts that submit ``plan``. ``address`` is the URL of the REST call without the kind.
-    Each text is only built when it is read, since most answers show none of them."""
+    Each text is built when it is read, because most pages show none of them."""
 
     plan: Plan
     address: str = SUBMISSION
@@ -47,28 +47,34 @@ class Outputs:
     @property
     def _path(self) -> str:
         kind = self.plan.draft.kind
-        return WorkloadKind(kind if kind in set(WorkloadKind) else "distributed").traits.path
+        if kind not in set(WorkloadKind):
+            kind = "distributed"
+        return WorkloadKind(kind).traits.path
 
 
 def _body(plan: Plan) -> dict[str, Any]:
-    """The body of ``POST /api/v1/workloads/distributed``, or of another kind."""
-    whole = documents.dump_spec(plan.spec) if plan.spec else plan.document
-    document = documents.mask_secret_values(documents.without_defaults(whole))
+    """Return the body of ``POST /api/v1/workloads/distributed``, or of another kind."""
+    complete = documents.dump_spec(plan.spec) if plan.spec else plan.document
+    document = documents.mask_secret_values(documents.without_defaults(complete))
     body: dict[str, Any] = {"name": plan.draft.name}
-    if template := _nameable_template(plan, document):
+    template = _nameable_template(plan, document)
+    if template:
         body["templateId"] = str(template.pk)
     if plan.project:
         body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
     body["spec"] = without_nothing(documents.to_wire(document))
-    if (master := documents.master_to_wire(document)) is not None:
+    master = documents.master_to_wire(document)
+    if master is not None:
         body["masterSpec"] = without_nothing(master)
     return body
 
 
 def _nameable_template(plan: Plan, document: dict[str, Any]) -> Template | None:
-    """The template that the request can name, so that its rules apply. ``None`` if a request that
-    names it would not mean the same as the draft."""
-    template = None if plan.draft.is_template else plan.template
-    return template if template and keeps_draft(template.draft, plan.draft, document) else None
+    """Return the template that the request can name, so that its rules apply. ``None`` if a request
+    that names it would not mean the same as the draft."""
+    template = plan.template
+    if template is None or plan.draft.is_template:
+        return None
+    return template if keeps_draft(template.draft, plan.draft, document) else None

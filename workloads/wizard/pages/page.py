@@ -1,4 +1,4 @@
-"""Answer with a page of the wizard: all of it, or the parts that changed."""
+"""Render a page of the wizard: all of it, or the parts that changed."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -43,14 +43,15 @@ def render_page(
     status: int = 200,
     focus: str = "",
     overtaken: bool = False,
-    whole: bool = False,
+    all_fields: bool = False,
 ) -> HttpResponse:
     """Render a page of the wizard: all of it, or for htmx the part it asked for and everything that
     depends on it.
 
     ``planned`` is the plan of the draft, if there is one already. ``focus`` is ``problem`` for the
-    first invalid field, or the name of a list whose rows changed. ``overtaken``: the draft does not
-    contain what was posted. ``whole``: htmx gets all fields, whatever it asked for.
+    first invalid field, or the name of a list whose rows changed. ``overtaken`` means that the
+    draft does not contain what was posted. With ``all_fields`` htmx gets all fields of the page,
+    even if it requested less.
     """
     planned = planned or plan(draft.content, by=request.user)
     screen = build_screen(draft, planned, page, focus=focus)
@@ -67,7 +68,7 @@ def render_page(
         context["review"] = review.review_pages(screen)
     if not request.htmx or request.htmx.boosted:
         return render(request, PAGE, context | _galleries_context(request, screen), status=status)
-    if whole:
+    if all_fields:
         template = f"{FOLDER}/_fragment_page.html"
         more = _galleries_context(request, screen)
     else:
@@ -76,62 +77,66 @@ def render_page(
 
 
 def nav_route(content: WorkloadDraft) -> str:
-    """URL name of the navigation entry to highlight while the draft is edited."""
+    """Return the URL name of the navigation entry to highlight while the draft is edited."""
     return "template-list" if content.is_template else "workload-list"
 
 
 def _changed_part(request: Request, screen: Screen, focus: str) -> tuple[str, Context]:
-    """The template of the part that htmx replaces, and its additional context: the page's fields or
-    one section, a gallery, a list, only the notes, or an output that was opened."""
-    # An output was opened. The page keeps the version of the draft that it shows.
+    """Return the template of the part that htmx replaces, and its additional context. The part is
+    the page's fields or one section, a gallery, a list, only the notes, or an opened output."""
     if request.method == "GET":
+        # An output was opened. The page keeps the version of the draft that it shows.
         return f"{FOLDER}/_fragment_outputs.html", {}
-    chosen = request.POST.get("gallery", "")
     target = request.htmx.target
-    fold = next((it for it in screen.folds if it.key == target), None)
-    lists = (it for it in screen.inputs if it.field.is_list)
-    rows = next((it for it in lists if it.name in {focus, request.POST.get("again")}), None)
     if target == "wizard-page":
         return f"{FOLDER}/_fragment_page.html", _galleries_context(request, screen)
+    fold = next((fold for fold in screen.folds if fold.key == target), None)
     if fold:
         return f"{FOLDER}/_fragment_fold.html", {"fold": replace(fold, has_focus=True)}
-    if chosen in searchable_inputs(screen):
-        more = gallery_context(request, screen, chosen) | {"live": True}
+    gallery_name = request.POST.get("gallery", "")
+    if gallery_name in searchable_inputs(screen):
+        more = gallery_context(request, screen, gallery_name) | {"live": True}
         return f"{FOLDER}/_fragment_gallery.html", more
-    if rows:
-        return f"{FOLDER}/_fragment_rows.html", {"shown": rows}
+    names = {focus, request.POST.get("again")}
+    for shown in screen.inputs:
+        if shown.field.is_list and shown.name in names:
+            return f"{FOLDER}/_fragment_rows.html", {"shown": shown}
     return f"{FOLDER}/_live.html", {}
 
 
 def _brings_command(request: Request, screen: Screen) -> bool:
-    """Whether an asset was just chosen. It may have a command, so its fields are then shown."""
+    """Return whether an asset was just chosen. It may have a command, so the fields for command and
+    arguments are then shown."""
     return any(f"{screen.role}-{kind.slug}" in request.POST for kind in pod_kinds())
 
 
 def searchable_inputs(screen: Screen) -> dict[str, ShownField]:
-    """The inputs of the page that choose from a gallery that can be searched, by name."""
-    cards = (it for it in screen.inputs if it.field.input is Input.CARDS)
-    return {it.name: it for it in cards if it.field.key in KINDS or it.name == PROJECT}
+    """Return, by name, the inputs of the page that have a gallery with a search."""
+    return {
+        shown.name: shown
+        for shown in screen.inputs
+        if shown.field.input is Input.CARDS and (shown.field.key in KINDS or shown.name == PROJECT)
+    }
 
 
 def gallery_context(request: Request, screen: Screen, name: str) -> Context:
-    """Context of ``_gallery.html`` for one of these inputs."""
+    """Return the context of ``_gallery.html`` for one of the inputs with a search."""
     shown = searchable_inputs(screen)[name]
     kind = KINDS.get(shown.field.key)
-    asked = request.GET if request.method == "GET" else request.POST
-    everything = asked.get("all") == name or request.POST.get("action", "") == f"all:{name}"
+    sent = request.GET if request.method == "GET" else request.POST
+    everything = sent.get("all") == name or request.POST.get("action", "") == f"all:{name}"
     gallery = galleries.build_gallery(
         _asset_cards(request, screen, kind) if kind else _project_cards(request, screen),
-        query=search_text(asked, f"{name}-search"),
+        query=search_text(sent, f"{name}-search"),
         everything=everything,
         few=galleries.MOST_ON_SETUP if screen.page == SETUP else galleries.FEW_CARDS,
     )
+    context = {"shown": shown, "gallery": gallery, "redraws_page": screen.page == SETUP}
+    if kind:
+        lead = _gallery_lead(screen, kind)
+        return context | {"kind": kind, "title": kind.title.lower(), "lead": lead}
     empty = NO_PROJECT if screen.content.cluster else NO_CLUSTER
-    return {"shown": shown, "gallery": gallery, "redraws_page": screen.page == SETUP} | (
-        {"kind": kind, "title": kind.title.lower(), "lead": _gallery_lead(screen, kind)}
-        if kind
-        else {"kind": None, "title": "projects", "empty": empty}
-    )
+    return context | {"kind": None, "title": "projects", "empty": empty}
 
 
 def _project_cards(request: Request, screen: Screen) -> Iterable[galleries.Card]:
@@ -146,7 +151,7 @@ def _gallery_lead(screen: Screen, kind: AssetKind[Any]) -> str:
 
 
 def _galleries_context(request: Request, screen: Screen) -> Context:
-    """Context with all galleries and cards of the page."""
+    """Return the context with all galleries and cards of the page."""
     user = request.user
     content = screen.content
     planned = screen.plan
@@ -175,11 +180,11 @@ def _galleries_context(request: Request, screen: Screen) -> Context:
 
 
 def _chosen_cluster(planned: Plan, user: User) -> Cluster | None:
-    """The chosen cluster, even while no project is chosen yet."""
-    chosen = planned.draft.cluster
-    if planned.cluster or chosen is None:
+    """Return the chosen cluster, even while no project is chosen yet."""
+    cluster_id = planned.draft.cluster
+    if planned.cluster or cluster_id is None:
         return planned.cluster
-    return Cluster.objects.visible_to(user).filter(pk=chosen).first()
+    return Cluster.objects.visible_to(user).filter(pk=cluster_id).first()
 
 
 def _asset_cards(
@@ -197,5 +202,5 @@ def _asset_cards(
 
 
 def drafts_context(request: Request) -> Context:
-    """Context of ``workloads/wizard/_drafts.html``."""
+    """Return the context of ``workloads/wizard/_drafts.html``."""
     return {"drafts": drafts.unfinished_drafts(request.user)}

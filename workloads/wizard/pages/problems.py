@@ -1,4 +1,4 @@
-"""Problems of a plan as sentences below a question."""
+"""Turn the problems of a plan into sentences below its questions."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,6 @@ from workloads.wizard.sections.table import questions
 LocatedProblem = tuple[Question, Problem]
 ABOUT_THE_CELL = ("goes ",)
 ABOUT_THE_WORKLOAD = ("asks ", "can ")
-
 NEVER_STARTS = ("asks for", "can never")
 
 #: What a variable's value refers to if it is not the value itself, by its source.
@@ -25,8 +24,8 @@ VALUE_SOURCES = {
     "secret": "The Secret",
     "configMap": "The ConfigMap",
     "podFieldRef": "The pod field",
+    "credential": "The credential",
 }
-VALUE_SOURCES |= {"credential": "The credential"}
 
 #: Conditions in messages of the spec, and the label of that choice on the page.
 CHOICE_LABELS = {
@@ -39,35 +38,35 @@ HOW_TO_WRITE = {"files": files.FORMAT_HINT}
 
 
 def locate_problems(plan: Plan) -> Iterator[LocatedProblem]:
-    """Every problem of a plan, with the question that shows it."""
+    """Yield every problem of a plan, with the question that shows it."""
     for problem in plan.problems:
         question = locate_problem(problem, plan.document)
         yield _asset_question(question, plan) or question, problem
 
 
 def _asset_question(question: Question, plan: Plan) -> Question | None:
-    """The question where an asset is chosen, if the bad value comes from that asset or has to; else
-    ``None``."""
+    """Return the question that chooses an asset, if the bad value comes from that asset or can only
+    come from one; else ``None``."""
     values = question.values_in(plan.draft)
     if not question.role or question.is_list or values is None or question.input is Input.CARDS:
         return None
     if nested.get(values, question.key) not in nested.EMPTY:
         return None
     for (role, slug), asset in plan.assets.items():
-        brought = nested.get(KINDS[slug].layer(asset), question.key)
-        if role == question.role and brought not in nested.EMPTY:
+        asset_value = nested.get(KINDS[slug].layer(asset), question.key)
+        if role == question.role and asset_value not in nested.EMPTY:
             return questions()[f"{role}-{slug}"]
     gives = (kind.slug for kind in pod_kinds() if question.key in kind.replaced_keys)
     return next((questions()[f"{question.role}-{slug}"] for slug in gives), None)
 
 
 def is_verdict(problem: Problem) -> bool:
-    """Whether the problem says that the workload can never start in its cluster."""
+    """Return whether the problem says that the workload can never start in its cluster."""
     return problem.message.startswith(NEVER_STARTS)
 
 
 def problem_sentence(question: Question, problem: Problem) -> str:
-    """The problem as a sentence, such as ``Number of workers must be at least 1.``"""
+    """Return the problem as a sentence, such as ``Number of workers must be at least 1.``"""
     message = problem.message
     if message == "is required" and problem.path[-1] in CHOOSE_INSTEAD:
         message = CHOOSE_INSTEAD[str(problem.path[-1])]
@@ -84,17 +83,18 @@ def problem_sentence(question: Question, problem: Problem) -> str:
 
 
 def _sentence_subject(question: Question, problem: Problem) -> str:
-    """The subject of the sentence: the field's label, or what the problem is about in a row, such
-    as ``The key``."""
+    """Return the subject of the sentence: the field's label, or a part of a row such as
+    ``The key``."""
     if question.input is not Input.ROWS:
         cell = question.cell_of(problem.path)
         return cell.label if cell and len(problem.path) > len(question.path) else question.label
     last = problem.path[-1]
-    if (holder := VALUE_SOURCES.get(str(problem.path[-2]))) and last in {"name", "path"}:
-        return holder
-    if last == "key":
-        return "The key"
-    return f"The {last}" if isinstance(last, str) and last in {"name", "value"} else question.label
+    source = VALUE_SOURCES.get(str(problem.path[-2]))
+    if source and last in {"name", "path"}:
+        return source
+    if last in {"key", "name", "value"}:
+        return f"The {last}"
+    return question.label
 
 
 def _with_unit(message: str) -> str:

@@ -1,4 +1,4 @@
-"""All answers of a draft in the order of the pages, to be checked before it is created."""
+"""List all answers of a draft in the order of the pages, to check them before it is submitted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class ReviewPage:
 
 
 def review_pages(screen: Screen) -> list[ReviewPage]:
-    """The pages to review. None while no project is chosen, and only the setup page while the draft
-    is not a valid spec; the summary says what is missing then."""
+    """Return the pages to review: none while no project is chosen, and only the setup page while
+    the draft is not a valid spec. The summary then says what is missing."""
     if not screen.plan.project:
         return []
     pages = [_review_page(screen, SETUP, "Setup", "")]

@@ -1,4 +1,4 @@
-"""One page of the wizard in the form that its template reads."""
+"""Build one page of the wizard for its template."""
 
 from collections import defaultdict
 from dataclasses import dataclass
@@ -96,8 +96,8 @@ class Screen:
     def has_command(self) -> bool:
         """Whether command or arguments have a value, a rule, a note or an error."""
         return any(
-            it.is_given or it.is_noted or it.invalid or (it.rule and it.rule.value)
-            for it in self.command_inputs
+            shown.is_given or shown.is_noted or shown.invalid or (shown.rule and shown.rule.value)
+            for shown in self.command_inputs
         )
 
     @property
@@ -116,17 +116,17 @@ def build_screen(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Scr
     name of a list or of an input in one, to open its section."""
     located = list(locate_problems(plan))
     offer = Offer(plan.cluster, plan.project, by=draft.owner)
-    shown = list(page_inputs(plan, page, offer, located, set(draft.touched)))
-    first = next((it for it in shown if it.invalid), None)
-    if focus == "problem" and first:
-        first.focus = True
+    inputs = list(page_inputs(plan, page, offer, located, set(draft.touched)))
+    first_invalid = next((shown for shown in inputs if shown.invalid), None)
+    if focus == "problem" and first_invalid:
+        first_invalid.focus = True
     now, later = open_problems(draft, plan, page, located)
     return Screen(
         draft,
         plan,
         page,
-        inputs=shown,
-        folds=_folds(shown, page, offer, focus),
+        inputs=inputs,
+        folds=_folds(inputs, page, offer, focus),
         steps=list(rail_steps(draft, plan, page, located)),
         open_problems=now,
         later_problems=later,
@@ -134,20 +134,25 @@ def build_screen(draft: Draft, plan: Plan, page: int, *, focus: str = "") -> Scr
     )
 
 
-def _folds(shown: list[ShownField], page: int, offer: Offer, focus: str) -> list[Fold]:
-    """The sections that can be opened, on a page that asks about a role. The one with ``focus`` is
-    open."""
-    if page not in ROLES or not any(it.field.within for it in shown):
+def _folds(inputs: list[ShownField], page: int, offer: Offer, focus: str) -> list[Fold]:
+    """Return the sections that can be opened, on a page that asks about a role. The section with
+    ``focus`` is open."""
+    if page not in ROLES or not any(shown.field.within for shown in inputs):
         return []
-    by_name = {it.name: it for it in shown}
-    within: defaultdict[str, list[ShownField]] = defaultdict(list)
+    by_name = {shown.name: shown for shown in inputs}
+    by_section: defaultdict[str, list[ShownField]] = defaultdict(list)
     for question in table.questions_on(page):
         if question.name in by_name:
-            within[question.section].append(by_name[question.name])
-    asked = (section for section in table.SECTIONS if section.template)
+            by_section[question.section].append(by_name[question.name])
     return [
-        Fold(it, within[it.key], offer.why_missing(it), _contains_input(within[it.key], focus))
-        for it in asked
+        Fold(
+            section,
+            by_section[section.key],
+            why_missing=offer.why_missing(section),
+            has_focus=_contains_input(by_section[section.key], focus),
+        )
+        for section in table.SECTIONS
+        if section.template
     ]
 
 

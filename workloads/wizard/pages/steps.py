@@ -1,4 +1,4 @@
-"""The progress of a draft: the steps of the rail, and the problems still open."""
+"""Show the progress of a draft: the steps of the rail, and the open problems."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ from workloads.wizard.sections.base import PAGES, SETUP, WORKERS, Question
 
 @dataclass(frozen=True)
 class Step:
-    """A step of the rail. ``errors`` counts the problems that its fields show. It is not
-    ``reachable`` until a project is chosen."""
+    """A step of the rail. ``errors`` counts the problems that its fields show. Only the first step
+    is reachable until a project is chosen."""
 
     number: int
     label: str
@@ -36,8 +36,8 @@ class Step:
 
 @dataclass(frozen=True)
 class OpenProblem:
-    """A problem for the summary. ``shown``: its field shows it too. ``address`` points to that
-    field."""
+    """A problem for the summary. ``shown`` means that its field shows it, too. ``address`` points
+    to that field."""
 
     field: Question
     text: str
@@ -49,18 +49,19 @@ def rail_steps(
     draft: Draft, plan: Plan, page: int, located: Iterable[LocatedProblem]
 ) -> Iterator[Step]:
     touched = set(draft.touched)
-    placed = plan.project is not None
-    here = list(located)
+    has_project = plan.project is not None
+    labels = {SETUP: "Setup", WORKERS: workers_label(plan)}
+    invalid_questions = [question for question, _ in located]
     for number in PAGES:
-        wrong = [question for question, _ in here if question.page == number]
-        visited = number <= draft.step if number != SETUP else bool(touched)
+        invalid_here = [question for question in invalid_questions if question.page == number]
+        was_visited = number <= draft.step if number != SETUP else bool(touched)
         yield Step(
             number=number,
-            label={SETUP: "Setup", WORKERS: workers_label(plan)}.get(number, last_label(plan)),
-            errors=sum(question.name in touched for question in wrong),
-            is_done=visited and not wrong and placed,
+            label=labels.get(number, last_label(plan)),
+            errors=sum(question.name in touched for question in invalid_here),
+            is_done=was_visited and not invalid_here and has_project,
             is_current=number == page,
-            is_reachable=number == SETUP or placed,
+            is_reachable=number == SETUP or has_project,
         )
 
 
@@ -79,11 +80,11 @@ def has_master(plan: Plan) -> bool:
 def open_problems(
     draft: Draft, plan: Plan, page: int, located: Iterable[LocatedProblem]
 ) -> tuple[list[OpenProblem], list[OpenProblem]]:
-    """Problems to fix now and problems of later pages.
+    """Return the problems to fix now, and those of later pages.
 
-    The first list has every problem of this page and earlier ones, and all that their field shows
-    already. The second has one for each question of later pages. A problem that the summary's
-    verdict already tells is named by its field only.
+    The first list has every problem of this page and of earlier pages, and all problems that their
+    fields show already. The second has one problem for each question of later pages. If the
+    summary's verdict already states a problem, the list has only the label of its field.
     """
     order = {name: number for number, name in enumerate(table.questions())}
     opened = [
@@ -97,13 +98,13 @@ def open_problems(
         )
         for question, problem in sorted(located, key=lambda pair: order[pair[0].name])
     ]
-    now = [it for it in opened if it.shown or it.field.page <= page]
-    later = {it.field.name: it for it in opened if it not in now}
+    now = [problem for problem in opened if problem.shown or problem.field.page <= page]
+    later = {problem.field.name: problem for problem in opened if problem not in now}
     return now, list(later.values())
 
 
 def all_problems(draft: Draft, plan: Plan) -> list[OpenProblem]:
-    """Every problem as a sentence, for a page without the fields."""
+    """Return every problem as a sentence, for a page without the fields."""
     return [
         OpenProblem(
             question,
@@ -120,14 +121,15 @@ def all_problems(draft: Draft, plan: Plan) -> list[OpenProblem]:
 def problem_address(
     draft: Draft, page: int, question: Question, path: Path, number: int | None
 ) -> str:
-    """Address of the input to correct, for a link on ``page``."""
-    there = "" if question.page == page else page_address(draft, question.page)
+    """Return the address of the input to correct, for a link on ``page``. ``number`` is the index
+    of the item in a list."""
+    other_page = "" if question.page == page else page_address(draft, question.page)
     cell = question.cell_of(path) if number is not None else None
     if cell and question.input is Input.ITEMS:
-        return f"{there}#{question.name}-{number}-{cell.slug}"
-    return f"{there}#{question.name}"
+        return f"{other_page}#{question.name}-{number}-{cell.slug}"
+    return f"{other_page}#{question.name}"
 
 
 def page_address(draft: Draft, page: int) -> str:
-    """URL of a page of the draft."""
+    """Return the URL of a page of the draft."""
     return reverse("draft-step", args=[draft.pk, page])

@@ -1,4 +1,4 @@
-"""The wizard's summary of a plan: whether it will start, and what it needs."""
+"""Summarize a plan for the wizard: whether it will start, and what it needs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -39,7 +39,7 @@ ANSWERS = {
 
 @dataclass
 class QuotaForecast:
-    """One resource of a quota. ``used`` is what is held once this workload runs; ``total`` is
+    """One resource of a quota. ``used`` is the amount in use once this workload runs; ``total`` is
     ``None`` without a limit."""
 
     label: str
@@ -89,13 +89,13 @@ def summarize(plan: Plan) -> Summary:
 
 
 def _warning_sentences(plan: Plan) -> Iterator[str]:
-    for it in plan.warnings:
-        yield problem_sentence(locate_problem(it, plan.document), it)
+    for warning in plan.warnings:
+        yield problem_sentence(locate_problem(warning, plan.document), warning)
 
 
 def _spec_with_any_image(document: dict[str, Any]) -> WorkloadSpec | None:
-    """The spec with a placeholder as the image, since the numbers do not depend on the environment.
-    ``None`` if it has other problems."""
+    """Return the spec with a placeholder as the image, because the numbers do not depend on the
+    environment. ``None`` if the document has other problems."""
     if not document:
         return None
     roles = {
@@ -130,7 +130,7 @@ def _rank_and_name(pod: Pod) -> tuple[str, str]:
 
 
 def _meters(cluster: Cluster, bounds: list[StrictQuota], demand: Demand) -> Iterator[QuotaForecast]:
-    """GPUs, CPU cores and memory, each within the quota that has the least of it left."""
+    """Yield GPUs, CPU cores and memory, each with the quota that has the least of it left."""
     unit = "Virtual GPUs" if cluster.has_virtual_gpus else "GPUs"
     rows = (
         (unit, "gpus", _format_number),
@@ -197,7 +197,7 @@ def _set_verdict(summary: Summary, plan: Plan) -> None:
 
 
 def _set_template_verdict(summary: Summary, plan: Plan) -> None:
-    """A template is never submitted itself: whoever uses it fills in what it leaves open."""
+    """Describe a template, which is not submitted itself. Its users fill in what it leaves open."""
     count = len(plan.problems)
     summary.headline = TEMPLATE_HEADLINE
     summary.detail = TEMPLATE_COMPLETE

@@ -1,4 +1,4 @@
-"""What makes up a section of the wizard: its questions, its place, and its lines in the review."""
+"""Define a section of the wizard: its questions, its page, and its lines in the review."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -38,13 +38,16 @@ ReviewLine = tuple[str, str, str]  # name, value, key in the plan's origins
 class Question(Field):
     """A field in a section of the wizard.
 
-    ``page`` and ``section`` (its key) say where it is. ``begins`` builds a new item of a list for a
-    cluster, ``words`` describes an item that an asset brings. A ``typed`` choice is a text input
-    where the cluster does not list what it has. ``switch`` names the general setting that must be
-    on for the question to be asked; one with an answer is always asked. ``of_project`` is the
-    column of the project with the list's default. ``makes`` is the kind of asset that the items
-    choose, and that can be created from here. If a question that ``redraws`` changes, its section
-    is drawn again, because others depend on it.
+    ``page`` and ``section`` (the key of a section) say where the question is.
+
+    ``new_item`` builds a new item of a list for a cluster. ``describe_item`` describes an item of
+    an asset in words. ``creates`` is the kind of asset that the items choose, and that can be
+    created from here. ``project_default`` is the project's column with the default of a list.
+
+    If ``may_be_typed``, a choice becomes a text input on a cluster that does not list its names.
+    ``switch`` is the general setting that must be on for the question to be asked, but a question
+    with an answer is always asked. If a question with ``redraws`` changes, its section is rendered
+    again, because other questions depend on it.
     """
 
     page: int = SETUP
@@ -63,25 +66,25 @@ class Question(Field):
         return self.within
 
     def values_in(self, draft: WorkloadDraft) -> Values | None:
-        """The values of a draft that contain the answer; ``None`` for a master that is set up as
-        the workers are."""
+        """Return the values of a draft that contain the answer; ``None`` for a master that has the
+        setup of the workers."""
         if not self.role:
             return draft.values
         replica = draft.replicas.get(self.role)
         return replica.values if replica else None
 
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """Whether the question makes sense for what the draft creates."""
+        """Return whether the question makes sense for what the draft creates."""
         return draft.traits.may_have(self.key)
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
-        """Write the posted answer into the draft. A wrong one is stored, too."""
+        """Write the posted answer into the draft. A wrong answer is stored, too."""
         values = self.values_in(draft)
         if values is not None:
             read.read_field(values, self, posted)
 
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:
-        """Add to the input what only this question shows."""
+        """Add details to the input that only this question has."""
 
 
 class AssetQuestion(Question):
@@ -103,7 +106,7 @@ class AssetQuestion(Question):
 
 
 def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | None) -> None:
-    """Choose an asset, or none, and drop the one chosen before and the entered values it
+    """Choose an asset, or none. Drop the asset chosen before, and the entered values that the asset
     replaces."""
     others = {slug: pk for slug, pk in replica.assets.items() if slug != kind.slug}
     replica.assets = others | ({kind.slug: chosen} if chosen else {})
@@ -111,7 +114,7 @@ def choose_asset(replica: ReplicaDraft, kind: AssetKind[Any], chosen: UUID | Non
 
 
 def no_lines(plan: Plan, role: str) -> Iterator[ReviewLine]:
-    """The review of a section that has no lines there."""
+    """Yield nothing: the review of a section without lines."""
     yield from ()
 
 
@@ -137,7 +140,7 @@ class Section:
     review: Callable[[Plan, str], Iterator[ReviewLine]] = field(default=no_lines)
 
     def questions_on(self, page: int) -> Iterator[Question]:
-        """The section's questions on a page."""
+        """Yield the section's questions on a page."""
         for question in (*asset_questions(self.panel), *self.replica) if page in ROLES else ():
             yield replace(question, page=page, section=self.key, within=ROLES[page])
         for question in self.once if page == self.page else ():
@@ -145,19 +148,19 @@ class Section:
 
 
 def asset_questions(panel: Panel | None) -> Iterator[Question]:
-    """One question for each kind of asset in a panel."""
+    """Yield one question for each kind of asset in a panel."""
     for kind in pod_kinds():
         if kind.panel is panel:
             yield AssetQuestion(kind.slug, kind.label, Input.CARDS)
 
 
 def reviewed_spec(plan: Plan) -> WorkloadSpec:
-    """The spec of a plan under review, which always has one."""
-    assert plan.spec is not None  # noqa: S101 -- see review.of
+    """Return the spec of a plan under review, which always has one."""
+    assert plan.spec is not None  # noqa: S101 -- see review.review_pages
     return plan.spec
 
 
 def reviewed_replica(plan: Plan, role: str) -> Replica:
-    """The setup that applies to a role. A master without one of its own has that of the workers."""
+    """Return the setup of a role. A master without its own setup has that of the workers."""
     spec = reviewed_spec(plan)
     return spec.master if role == "master" and spec.master else spec.worker

@@ -83,7 +83,7 @@ def _workload_lines(plan: Plan) -> Iterator[ReviewLine]:
 
 
 def _toleration_text(toleration: Toleration) -> str:
-    """The toleration as kubectl writes it, ``key=value``; only the key if any value is
+    """Return the toleration as kubectl writes it: ``key=value``, or only the key if any value is
     tolerated."""
     equal = toleration.operator is TolerationOperator.EQUAL
     return toleration.key + (f"={toleration.value or ''}" if equal else "")

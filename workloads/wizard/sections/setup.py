@@ -29,7 +29,7 @@ WHOLE_NUMBER = re.compile(r"^[+-]?[0-9]{1,12}$")
 
 
 class DraftQuestion(Question):
-    """A question whose answer is a column of the draft, and not among its values."""
+    """A question whose answer is a field of the draft, not one of its values."""
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
         setattr(draft, self.key, read.posted_text(posted, self.name)[:LONGEST])
@@ -54,7 +54,8 @@ class ProjectQuestion(DraftQuestion):
 
 class KindQuestion(DraftQuestion):
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """If there is only one kind, it was chosen in the menu."""
+        """Return whether there are several kinds to choose from. A single kind was chosen in the
+        menu."""
         return len(kinds_of(draft.traits.noun)) > 1 and super().is_for(draft)
 
 
@@ -65,7 +66,8 @@ class FrameworkQuestion(DraftQuestion):
 
 class TemplateQuestion(DraftQuestion):
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """A template is not made from another one."""
+        """Return whether the draft is for a workload. A template does not begin from another
+        template."""
         return not draft.is_template and super().is_for(draft)
 
     def write_answer(self, draft: WorkloadDraft, posted: QueryDict, by: User) -> None:
@@ -74,7 +76,7 @@ class TemplateQuestion(DraftQuestion):
 
 class NameQuestion(DraftQuestion):
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """A template has a name of its own, which is asked on the last page."""
+        """Return whether the draft is for a workload. A template gets its name when it is saved."""
         return not draft.is_template and super().is_for(draft)
 
     def add_details(self, shown: ShownField, plan: Plan, offer: "Offer") -> None:

@@ -34,8 +34,8 @@ def _text_cell(key: str, label: str, example: str = "", *, required: bool = Fals
 
 
 def _credential_cell(choices: str) -> Cell:
-    """A cell that chooses a credential by its name; of several with that name, the nearest
-    is used."""
+    """Return a cell that chooses a credential by its name. Of several with that name, the nearest
+    scope wins."""
     return Cell(
         CREDENTIAL,
         "Credential",
@@ -55,7 +55,7 @@ def _unpack_credential(item: Values) -> Values:
 
 
 def _pack_credential(cells: Values) -> Values:
-    """The item from its cells. The credential keeps its id if it was not changed."""
+    """Build the item from its cells. The credential keeps its id if it was not changed."""
     item = {
         key: value for key, value in cells.items() if key not in {CREDENTIAL, STORED_CREDENTIAL}
     }

@@ -35,17 +35,17 @@ SECTIONS: tuple[Section, ...] = (
 
 
 def find_section(key: str) -> Section:
-    return next(it for it in SECTIONS if it.key == key)
+    return next(section for section in SECTIONS if section.key == key)
 
 
 def questions() -> dict[str, Question]:
-    """All questions in the order of the pages, by the names of their inputs."""
+    """Return all questions in the order of the pages, by the names of their inputs."""
     return _cached_questions(tuple(section.key for section in SECTIONS), tuple(KINDS))
 
 
 @cache
 def _cached_questions(sections: tuple[str, ...], kinds: tuple[str, ...]) -> dict[str, Question]:
-    """Cached by keys, because comparing whole sections takes longer than building the questions."""
+    """Cache the questions by keys: comparing sections takes longer than building the questions."""
     asked = (
         it for page in PAGES for key in sections for it in find_section(key).questions_on(page)
     )

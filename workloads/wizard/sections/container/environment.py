@@ -8,11 +8,11 @@ from workloads.wizard.sections.base import ReviewLine, Section, reviewed_replica
 
 
 def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
-    """The image, with a remark if the cluster does not use it."""
-    said = reviewed_replica(plan, role).image or "none"
-    if plan.cluster and any(it.path == (role, "image") for it in plan.warnings):
-        said = f"{said}, not used on {plan.cluster.name}"
-    yield "Image", said, f"{role}.image"
+    """Yield the image, with a remark if the cluster does not use it."""
+    image = reviewed_replica(plan, role).image or "none"
+    if plan.cluster and any(warning.path == (role, "image") for warning in plan.warnings):
+        image = f"{image}, not used on {plan.cluster.name}"
+    yield "Image", image, f"{role}.image"
 
 
 ENVIRONMENT = Section(

@@ -1,5 +1,5 @@
-"""Convert variables between the document and the wizard's cells. There a credential is chosen, not
-typed: an option has the value ``id:name``, or only one of the two if the document has no more."""
+"""Convert variables between the document and the wizard's cells. In the wizard a credential is
+chosen: an option has the value ``id:name``, or only one of the two if the document has no more."""
 
 from assets.credential.injection.binding import USER_CREDENTIAL
 from assets.environment import variables
@@ -11,12 +11,13 @@ CREDENTIAL = "credential"
 
 
 def option_value(named: Values) -> str:
-    """The option's value: ``8f14e45f-…:hub``, or just the name of a credential without an id."""
+    """Return the option's value: ``8f14e45f-…:hub``, or only the name of a credential without an
+    id."""
     return ":".join(str(named[key]) for key in ("assetId", "name") if named.get(key))
 
 
 def unpack(item: Values) -> Values:
-    """The cells of a variable. A credential becomes an option of the choice."""
+    """Return the cells of a variable. A credential becomes an option of the choice."""
     if (
         isinstance(own := item.get(USER_CREDENTIAL), dict) and CREDENTIAL not in item
     ):  # the nearest of its name
@@ -31,8 +32,8 @@ def unpack(item: Values) -> Values:
 
 
 def pack(cells: Values) -> Values:
-    """The variable from its cells. A value entered for another source is dropped, and so is the key
-    of another credential."""
+    """Build the variable from its cells. A value entered for another source is dropped, and so is
+    the key of another credential."""
     if cells.get("source") != CREDENTIAL:
         if CHOSEN in cells:
             cells = {k: v for k, v in cells.items() if k != CHOSEN} | {"value": "", "key": ""}
@@ -51,8 +52,8 @@ def pack(cells: Values) -> Values:
 
 
 def _parse_option(value: str, *, typed: bool) -> Values:
-    """A credential from an option's value. It is a bare name only if ``typed``, which happens where
-    there are too many to list."""
+    """Parse an option's value into a credential. The value is a bare name only if ``typed``, which
+    is possible if there are too many credentials for a list."""
     pk, _, name = value.partition(":")
     if parse_uuid(pk):
         return {"assetId": pk} | ({"name": name} if name else {})

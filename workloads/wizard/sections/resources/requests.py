@@ -16,8 +16,7 @@ PARTS = (
 
 class AmountQuestion(Question):
     def is_for(self, draft: WorkloadDraft) -> bool:
-        """An amount of another part of a GPU than the chosen one is only shown while it has a
-        value."""
+        """Return whether the amount belongs to the chosen part of a GPU, or still has a value."""
         values = self.values_in(draft) or {}
         chosen = nested.get(values, PART_OF_A_GPU)
         other_amounts = parts_of_a_gpu(but=chosen) if chosen else ()
