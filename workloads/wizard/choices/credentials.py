@@ -128,68 +128,79 @@ class Credentials:
 
         ``items`` are pairs: the row as shown, and the variable as the draft has it.
         """
-        asking = [(item, given["credential"]) for item, given in items if _uses_credential(given)]
-        named = (
-            UsableCredentials.load((it for _, it in asking), self.project, self.by)
-            if asking
-            else None
-        )
-        for item, given in asking:
-            chosen = named.find(given) if named else None
-            self._ask_for_value(item.by_slug["value"], given, chosen)
-            _ask_for_key(item.by_slug["key"], chosen)
+        pairs = [
+            (item, variable["credential"]) for item, variable in items if _uses_credential(variable)
+        ]
+        if not pairs:
+            return
+        references = (reference for _, reference in pairs)
+        usable = UsableCredentials.load(references, self.project, self.by)
+        for item, reference in pairs:
+            credential = usable.find(reference)
+            self._ask_for_value(item.by_slug["value"], reference, credential)
+            _ask_for_key(item.by_slug["key"], credential)
             if not self.rows:
                 where = f"in {self.project.name}" if self.project else "here"
                 item.note = f"No credential can be used {where} yet. Create one under Credentials."
 
-    def _ask_for_value(self, cell: ShownCell, given: Values, chosen: Credential | None) -> None:
+    def _ask_for_value(
+        self, cell: ShownCell, reference: Values, credential: Credential | None
+    ) -> None:
+        """Offer the credentials. ``reference`` is the id and name in the draft, ``credential`` the
+        usable credential with them, if there is one."""
         if self.has_too_many:
-            cell.value = chosen.name if chosen else str(given.get("name") or "")
+            cell.value = credential.name if credential else str(reference.get("name") or "")
             cell.suggests = "draft-credentials"
             return
         cell.is_choice = True
-        cell.value = option_value(given)
+        cell.value = option_value(reference)
         options = [
             (_option_value(row), option_text(row)) for row in self.rows if not self.why_barred(row)
         ]
-        if chosen:
+        if credential:
+            # The draft may name the credential without its id. Its option gets the draft's value.
             options = [
-                (cell.value if value == _option_value(chosen) else value, words)
-                for value, words in options
+                (cell.value if value == _option_value(credential) else value, text)
+                for value, text in options
             ]
         if cell.value and cell.value not in dict(options):
-            where = f"in {self.project.name}" if self.project else "here"
-            name = chosen.name if chosen else str(given.get("name") or given.get("assetId"))
-            why = f"cannot be used {where}"
-            if not chosen and is_of_another_person(given.get("assetId"), self.by):
-                why = "another person's own"
-            options.append((cell.value, f"{name} ({why})"))
+            options.append((cell.value, self._unusable_text(reference, credential)))
         cell.options = [SELECT, *options]
         barred = ((row.name, self.why_barred(row)) for row in self.rows)
         cell.barred = [f"{name} ({why})" for name, why in barred if why]
 
+    def _unusable_text(self, reference: Values, credential: Credential | None) -> str:
+        if credential:
+            name = credential.name
+        else:
+            name = str(reference.get("name") or reference.get("assetId"))
+        if not credential and is_of_another_person(reference.get("assetId"), self.by):
+            return f"{name} (another person's own)"
+        where = f"in {self.project.name}" if self.project else "here"
+        return f"{name} (cannot be used {where})"
 
-def _uses_credential(given: Values) -> bool:
-    return isinstance(given.get("credential"), dict)
+
+def _uses_credential(variable: Values) -> bool:
+    return isinstance(variable.get("credential"), dict)
 
 
 def _option_value(credential: Credential) -> str:
     return option_value({"assetId": credential.pk, "name": credential.name})
 
 
-def _ask_for_key(cell: ShownCell, chosen: Credential | None) -> None:
-    """Offer the keys of the credential. If they are unknown, as those of an existing Secret may be,
-    the key stays a text field."""
-    keys = chosen.spec.names if chosen else ()
-    if chosen and chosen.spec.existing_secret and not keys:
+def _ask_for_key(cell: ShownCell, credential: Credential | None) -> None:
+    """Offer the keys of the credential. If they are unknown, which is possible for an existing
+    Secret, the key stays a text field."""
+    keys = credential.spec.names if credential else ()
+    if credential and credential.spec.existing_secret and not keys:
         return
     cell.is_choice = True
     options = [(key, key) for key in keys]
     if len(keys) != 1:
-        options.insert(0, ("", "Select a key" if chosen else "Select a credential first"))
+        options.insert(0, ("", "Select a key" if credential else "Select a credential first"))
     elif not cell.value:
         cell.value = keys[0]
     if cell.value not in dict(options):
-        where = f" (not in {chosen.name})" if chosen else ""
-        options.append((cell.value, f"{cell.value}{where}"))
+        remark = f" (not in {credential.name})" if credential else ""
+        options.append((cell.value, f"{cell.value}{remark}"))
     cell.options = options

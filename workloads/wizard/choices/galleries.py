@@ -106,7 +106,7 @@ def project_cards(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
     usage = usage_of(rows)
     accounts = strict_quotas_of(rows)
     for project in rows:
-        held = usage[project.pk].demand
+        demand = usage[project.pk].demand
         yield Card(
             str(project.pk),
             project.name,
@@ -115,7 +115,7 @@ def project_cards(user: User, cluster: Any, chosen: Any) -> Iterator[Card]:
             facts=(("building", "Department", _department_text(project, accounts[project.pk])),),
             chips=(("May go over quota", "neutral"),) if project.over_quota else (),
             checked=project.pk == chosen,
-            meter=_quota_meter(project, held),
+            meter=_quota_meter(project, demand),
         )
 
 
@@ -132,13 +132,14 @@ def _department_text(project: Project, accounts: list[StrictQuota]) -> str:
     return project.department.name
 
 
-def _quota_meter(project: Project, held: Demand) -> tuple[float, float, str]:
-    return held.gpus, project.gpu_quota, _free_text(project, held, project.gpu_quota)
+def _quota_meter(project: Project, demand: Demand) -> tuple[float, float, str]:
+    return demand.gpus, project.gpu_quota, _free_text(project, demand, project.gpu_quota)
 
 
-def _free_text(project: Project, held: Demand, quota: float) -> str:
+def _free_text(project: Project, demand: Demand, quota: float) -> str:
     noun = "virtual GPUs" if project.cluster.has_virtual_gpus else "GPUs"
-    return f"{max(round(quota - held.gpus, 3), 0):g} of {quota:g} {noun} free"
+    free = max(round(quota - demand.gpus, 3), 0)
+    return f"{free:g} of {quota:g} {noun} free"
 
 
 def kind_cards(draft: WorkloadDraft) -> list[Card]:
@@ -200,7 +201,7 @@ def replica_asset_cards(
     def distance(pair: tuple[Any, AssetCard]) -> int:
         return kind.distance(pair[0], draft.traits, framework)
 
-    offered = [
+    cards = [
         _asset_card(
             asset,
             card,
@@ -212,8 +213,8 @@ def replica_asset_cards(
     ]
     facts = kind.copied_facts(replica.values)
     if facts and not chosen:
-        offered.insert(0, _own_values_card(kind.icon, facts))
-    return offered
+        cards.insert(0, _own_values_card(kind.icon, facts))
+    return cards
 
 
 def _usable_assets(

@@ -99,30 +99,36 @@ class Offer:
         read only when the form asks for them, as there may be a thousand."""
         if self.cluster is None:
             return {}
-        has = self.cluster.capabilities
+        capabilities = self.cluster.capabilities
         pools = [pool.name for pool in self.cluster.pools.all()]
-        named = {
-            "storage_classes": has.storage_classes,
-            "priority_classes": [str(it) for it in PriorityClass if it in has.priority_classes],
+        names = {
+            "storage_classes": capabilities.storage_classes,
+            "priority_classes": [
+                str(name) for name in PriorityClass if name in capabilities.priority_classes
+            ],
             "node_pools": [*pools, DEFAULT_POOL],
             **self.cluster.definition.known_names(self.cluster),
         }
-        choices = {name: [(value, value) for value in values] for name, values in named.items()}
-        own, pulls = self.credentials, self.cluster.definition.pulls_images
-        keys = [kind.list_key for kind in listed_kinds()]
-        listed = [*keys, *(f"{key}{BARRED}" for key in keys)]
+        known = {key: [(name, name) for name in values] for key, values in names.items()}
+        list_keys = [kind.list_key for kind in listed_kinds()]
+        asset_lists = [*list_keys, *(f"{key}{BARRED}" for key in list_keys)]
+        pulls_images = self.cluster.definition.pulls_images
         return LazyChoices(
-            choices,
+            known,
             {
-                **{name: partial(self._listed_options, name) for name in listed},
-                "claims": lambda: [(it, f"{it} ({of})") for it, of in (self.claims or {}).items()],
-                "config_maps": lambda: [(it, it) for it in self.config_maps or ()],
-                "registries": lambda: own.for_registries if pulls else [],
-                "git_credentials": lambda: own.for_repositories,
-                "access_keys": lambda: own.for_buckets,
-                "mounted_credentials": lambda: own.for_files,
+                **{name: partial(self._listed_options, name) for name in asset_lists},
+                "claims": self._claim_options,
+                "config_maps": lambda: [(name, name) for name in self.config_maps or ()],
+                "registries": lambda: self.credentials.for_registries if pulls_images else [],
+                "git_credentials": lambda: self.credentials.for_repositories,
+                "access_keys": lambda: self.credentials.for_buckets,
+                "mounted_credentials": lambda: self.credentials.for_files,
             },
         )
+
+    def _claim_options(self) -> list[Option]:
+        claims = self.claims or {}
+        return [(name, f"{name} ({description})") for name, description in claims.items()]
 
     @cached_property
     def claims(self) -> dict[str, str] | None:
@@ -133,7 +139,7 @@ class Offer:
         claims = self.cluster.definition.claims(self.cluster, self.project.name)
         if claims is None:
             return None
-        return {it.name: ", ".join(filter(None, (it.size, it.modes))) for it in claims}
+        return {claim.name: ", ".join(filter(None, (claim.size, claim.modes))) for claim in claims}
 
     @cached_property
     def config_maps(self) -> list[str] | None:

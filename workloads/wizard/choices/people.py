@@ -55,10 +55,14 @@ def add_warnings(shown: ShownField, by: User) -> None:
                 by.username,
                 *_usernames(_visible_people(by).filter(username__in=who.names)),
             }
-            held = _address_holders([name for name in who.names if name not in usernames], by)
-            clear = (f"{it} is {its.users[0]}." for it, its in held.items() if its.is_clear)
-            who.note = " ".join(clear)
-            who.warnings = list(_user_warnings(who.names, by, usernames, held))
+            others = [name for name in who.names if name not in usernames]
+            holders_by_address = _address_holders(others, by)
+            who.note = " ".join(
+                f"{address} is {holders.users[0]}."
+                for address, holders in holders_by_address.items()
+                if holders.is_clear
+            )
+            who.warnings = list(_user_warnings(who.names, by, usernames, holders_by_address))
         elif who.names and rule == Access.GROUPS:
             who.warnings = list(_group_warnings(who.names, by))
 
@@ -79,38 +83,47 @@ class AddressHolders:
 
 def _address_holders(names: list[str], by: User) -> dict[str, AddressHolders]:
     """Return the names that are email addresses of people whom the author may see."""
-    held = users_by_name(names)
-    those = {it.pk for its in held.values() for it in its}
-    visible = {by.username, *_usernames(_visible_people(by).filter(pk__in=those))}
+    all_users = users_by_name(names)
+    ids = {user.pk for users in all_users.values() for user in users}
+    visible = {by.username, *_usernames(_visible_people(by).filter(pk__in=ids))}
     addresses = {}
     for name in names:
-        its = held.get(name.lower(), [])
-        users = [
-            it.username for it in its if it.username in visible and it.email.lower() == name.lower()
+        users = all_users.get(name.lower(), [])
+        holders = [
+            user.username
+            for user in users
+            if user.username in visible and user.email.lower() == name.lower()
         ]
-        if users:
-            addresses[name] = AddressHolders(users, is_clear=len(its) == 1)
+        if holders:
+            addresses[name] = AddressHolders(holders, is_clear=len(users) == 1)
     return addresses
 
 
 def _user_warnings(
-    who: list[str], by: User, usernames: set[str], held: dict[str, AddressHolders]
+    names: list[str],
+    by: User,
+    usernames: set[str],
+    holders_by_address: dict[str, AddressHolders],
 ) -> Iterator[str]:
-    for address, its in held.items():
-        if not its.is_clear:
-            names = get_text_list(its.users, "or")
-            yield f"The address {address} does not say who is meant: enter the username, {names}."
-    if missing := [name for name in who if name not in usernames and name not in held]:
+    for address, holders in holders_by_address.items():
+        if not holders.is_clear:
+            users = get_text_list(holders.users, "or")
+            yield f"The address {address} does not say who is meant: enter the username, {users}."
+    missing = [name for name in names if name not in usernames and name not in holders_by_address]
+    if missing:
         where = "" if access.may(by, "users.read") else " in your projects"
         yield f"There is no user {', '.join(missing)}{where}."
-    if not is_named(by, who):
+    if not is_named(by, names):
         yield AUTHOR_LEFT_OUT
 
 
-def _group_warnings(who: list[str], by: User) -> Iterator[str]:
+def _group_warnings(names: list[str], by: User) -> Iterator[str]:
+    # Only users who may list all groups are told which of the names do not exist.
     if access.may(by, "groups.read"):
-        there = set(_visible_groups(by).filter(name__in=who).values_list("name", flat=True))
-        if missing := [name for name in who if name not in there]:
+        groups = _visible_groups(by).filter(name__in=names)
+        existing = set(groups.values_list("name", flat=True))
+        missing = [name for name in names if name not in existing]
+        if missing:
             yield f"There is no group {', '.join(missing)} yet."
-    if not by.user_groups.filter(name__in=who).exists():
+    if not by.user_groups.filter(name__in=names).exists():
         yield AUTHOR_IN_NO_GROUP

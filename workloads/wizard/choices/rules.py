@@ -48,13 +48,13 @@ def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
     of the rule instead."""
     field = rule_path(question)
     if plan.draft.is_template and may_have_rule(question):
-        rule = next((it for it in plan.draft.rules or () if it.field == field), None)
+        rule = next((rule for rule in plan.draft.rules or () if rule.field == field), None)
         why = rule.why if rule else ""
         shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
     elif (ruling := plan.rulings.get(field)) and plan.template:
         shown.ruling = ruling.words
-        theirs = rulings.value_of(plan.template.draft, field)
-        shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == theirs
+        template_value = rulings.value_of(plan.template.draft, field)
+        shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == template_value
         shown.strayed = ruling.locked and not shown.locked
 
 

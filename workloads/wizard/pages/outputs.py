@@ -42,7 +42,7 @@ class Outputs:
 
     @cached_property
     def _body(self) -> dict[str, Any]:
-        return _body(self.plan)
+        return _request_body(self.plan)
 
     @property
     def _path(self) -> str:
@@ -52,7 +52,7 @@ class Outputs:
         return WorkloadKind(kind).traits.path
 
 
-def _body(plan: Plan) -> dict[str, Any]:
+def _request_body(plan: Plan) -> dict[str, Any]:
     """Return the body of ``POST /api/v1/workloads/distributed``, or of another kind."""
     complete = documents.dump_spec(plan.spec) if plan.spec else plan.document
     document = documents.mask_secret_values(documents.without_defaults(complete))

@@ -36,13 +36,13 @@ class Step:
 
 @dataclass(frozen=True)
 class OpenProblem:
-    """A problem for the summary. ``shown`` means that its field shows it, too. ``address`` points
-    to that field."""
+    """A problem for the summary. ``is_shown`` means that its field shows it, too. ``address``
+    points to that field."""
 
-    field: Question
+    question: Question
     text: str
     address: str
-    shown: bool
+    is_shown: bool
 
 
 def rail_steps(
@@ -87,35 +87,27 @@ def open_problems(
     summary's verdict already states a problem, the list has only the label of its field.
     """
     order = {name: number for number, name in enumerate(table.questions())}
-    opened = [
-        OpenProblem(
-            question,
-            question.label if is_verdict(problem) else problem_sentence(question, problem),
-            problem_address(
-                draft, page, question, problem.path, find_item_index(problem, question, plan)
-            ),
-            question.name in draft.touched,
-        )
-        for question, problem in sorted(located, key=lambda pair: order[pair[0].name])
-    ]
-    now = [problem for problem in opened if problem.shown or problem.field.page <= page]
-    later = {problem.field.name: problem for problem in opened if problem not in now}
+    opened = []
+    for question, problem in sorted(located, key=lambda pair: order[pair[0].name]):
+        text = question.label if is_verdict(problem) else problem_sentence(question, problem)
+        index = find_item_index(problem, question, plan)
+        address = problem_address(draft, page, question, problem.path, index)
+        is_shown = question.name in draft.touched
+        opened.append(OpenProblem(question, text, address, is_shown))
+    now = [problem for problem in opened if problem.is_shown or problem.question.page <= page]
+    later = {problem.question.name: problem for problem in opened if problem not in now}
     return now, list(later.values())
 
 
 def all_problems(draft: Draft, plan: Plan) -> list[OpenProblem]:
     """Return every problem as a sentence, for a page without the fields."""
-    return [
-        OpenProblem(
-            question,
-            problem_sentence(question, problem),
-            problem_address(
-                draft, 0, question, problem.path, find_item_index(problem, question, plan)
-            ),
-            shown=True,
-        )
-        for question, problem in locate_problems(plan)
-    ]
+    opened = []
+    for question, problem in locate_problems(plan):
+        text = problem_sentence(question, problem)
+        index = find_item_index(problem, question, plan)
+        address = problem_address(draft, 0, question, problem.path, index)
+        opened.append(OpenProblem(question, text, address, is_shown=True))
+    return opened
 
 
 def problem_address(

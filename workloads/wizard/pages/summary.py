@@ -1,6 +1,6 @@
 """Summarize a plan for the wizard: whether it will start, and what it needs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -137,13 +137,13 @@ def _meters(cluster: Cluster, bounds: list[StrictQuota], demand: Demand) -> Iter
         ("CPU cores", "cpu", _format_number),
         ("Memory", "memory", format_bytes),
     )
-    for label, name, words in rows:
-        least = min(bounds, key=partial(_remaining, name=name))
-        after = getattr(least.usage + demand, name)
-        quota = getattr(least.quota, name)
-        asked = getattr(demand, name)
-        whose = "" if least.kind == "project" else f"the {least.kind}'s "
-        yield _meter(label, asked, after, quota, words, whose)
+    for label, name, format_value in rows:
+        tightest = min(bounds, key=partial(_remaining, name=name))
+        after = getattr(tightest.usage + demand, name)
+        quota = getattr(tightest.quota, name)
+        requested = getattr(demand, name)
+        owner = "" if tightest.kind == "project" else f"the {tightest.kind}'s "
+        yield _meter(label, requested, after, quota, format_value, owner)
 
 
 def _remaining(account: StrictQuota, name: str) -> float:
@@ -152,18 +152,27 @@ def _remaining(account: StrictQuota, name: str) -> float:
 
 
 def _meter(
-    label: str, asked: float, after: float, quota: float | None, words: Any, whose: str
+    label: str,
+    requested: float,
+    after: float,
+    quota: float | None,
+    format_value: Callable[[float], str],
+    owner: str,
 ) -> QuotaForecast:
+    """Build the forecast of one resource. ``after`` is the usage with this workload; ``owner``
+    says whose quota it is, and is empty for the project's."""
     if quota is None:
-        return QuotaForecast(label, after, None, words(asked))
-    over = after > quota + 1e-6
-    if over:
-        rest = f"{words(after - quota)} over {whose or 'the '}quota of"
+        return QuotaForecast(label, after, None, format_value(requested))
+    is_over = after > quota + 1e-6
+    if is_over:
+        rest = f"{format_value(after - quota)} over {owner or 'the '}quota of"
     else:
-        rest = f"leaves {words(quota - after)} of {whose}".rstrip()
-    if over and not asked:
-        return QuotaForecast(label, after, quota, f"already {rest} {words(quota)}", over)
-    return QuotaForecast(label, after, quota, f"{words(asked)} · {rest} {words(quota)}", over)
+        rest = f"leaves {format_value(quota - after)} of {owner}".rstrip()
+    request = f"{format_value(requested)} ·"
+    if is_over and not requested:
+        request = "already"
+    text = f"{request} {rest} {format_value(quota)}"
+    return QuotaForecast(label, after, quota, text, is_over)
 
 
 def _format_number(value: float) -> str:
@@ -182,13 +191,16 @@ def _set_verdict(summary: Summary, plan: Plan) -> None:
     elif not plan.is_submittable:
         count = len(plan.problems)
         summary.detail = f"{count} thing{'s' if count != 1 else ''} to fill in or fix, see below."
-        if plan.fit and plan.fit.answer is Answer.NEVER and (cause := plan.fit.cause):
+        cause = plan.fit.cause if plan.fit and plan.fit.answer is Answer.NEVER else None
+        if cause:
             summary.cautions = (f"{cause.title}. {cause.todo}", *summary.cautions)
     elif plan.fit is None:
         summary.headline = "Ready to submit"
         summary.detail = QUEUE_DECIDES
     else:
-        summary.tone, summary.headline = ANSWERS[plan.fit.answer]
+        tone, headline = ANSWERS[plan.fit.answer]
+        summary.tone = tone
+        summary.headline = headline
         _explain_fit(summary, plan.fit)
     if plan.fit and plan.cluster and plan.is_submittable and plan.cluster.capabilities.queues:
         summary.as_of = plan.cluster.counted_at
@@ -207,7 +219,8 @@ def _set_template_verdict(summary: Summary, plan: Plan) -> None:
 
 def _explain_fit(summary: Summary, fit: Fit) -> None:
     summary.detail = fit.note or ("All ranks fit now." if summary.ranks else "Its pod fits now.")
-    if cause := fit.cause:
+    cause = fit.cause
+    if cause:
         summary.detail = cause.title.rstrip(".") + "."
         summary.todo = cause.todo
         summary.shares = bar_shares(

@@ -86,7 +86,8 @@ class NameQuestion(DraftQuestion):
 
 
 def start_from_template(draft: WorkloadDraft, template: UUID | None, *, by: User) -> None:
-    """Replace the answers by a template's, or by none for ``None``. Name and project stay."""
+    """Replace the answers by those of a template, or clear them for ``None``. Name and project
+    stay."""
     if template == draft.template:
         return
     chosen = Template.objects.visible_to(by).filter(pk=template).first() if template else None

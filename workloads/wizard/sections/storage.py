@@ -48,10 +48,11 @@ def _credential_cell(choices: str) -> Cell:
 
 
 def _unpack_credential(item: Values) -> Values:
-    named = item.get(CREDENTIAL)
-    if not isinstance(named, dict):
+    """Return the cells of an item. Its credential becomes a name, next to the stored reference."""
+    reference = item.get(CREDENTIAL)
+    if not isinstance(reference, dict):
         return {key: value for key, value in item.items() if key != CREDENTIAL}
-    return {**item, CREDENTIAL: _credential_name(named), STORED_CREDENTIAL: named}
+    return {**item, CREDENTIAL: _credential_name(reference), STORED_CREDENTIAL: reference}
 
 
 def _pack_credential(cells: Values) -> Values:
@@ -59,15 +60,17 @@ def _pack_credential(cells: Values) -> Values:
     item = {
         key: value for key, value in cells.items() if key not in {CREDENTIAL, STORED_CREDENTIAL}
     }
-    chosen, named = cells.get(CREDENTIAL), cells.get(STORED_CREDENTIAL)
-    if not chosen:
+    name = cells.get(CREDENTIAL)
+    reference = cells.get(STORED_CREDENTIAL)
+    if not name:
         return item
-    same = isinstance(named, dict) and chosen == _credential_name(named)
-    return {**item, CREDENTIAL: named if same else {"name": chosen}}
+    if isinstance(reference, dict) and name == _credential_name(reference):
+        return {**item, CREDENTIAL: reference}
+    return {**item, CREDENTIAL: {"name": name}}
 
 
-def _credential_name(named: Values) -> str:
-    return str(named.get("name") or named.get("assetId") or "")
+def _credential_name(reference: Values) -> str:
+    return str(reference.get("name") or reference.get("assetId") or "")
 
 
 #: Cells that differ from the document: a credential is shown as its name, files as a text.

@@ -42,13 +42,15 @@ def pack(cells: Values) -> Values:
     value = str(cells.get("value", ""))
     key = cells.get("key", "")
     if chosen is not None and value in {option_value(chosen), chosen.get("name")}:
-        of = chosen | {"key": key}
+        credential = chosen | {"key": key}
     else:
-        of = _parse_option(value, typed=chosen is not None)
-        of |= {"key": key if chosen is None and "assetId" in of else ""}
-    gone = {"name", "source", "value", "key", KEPT, UNSET, CHOSEN}
-    rest = {key: it for key, it in cells.items() if key not in gone}
-    return {**rest, "name": cells.get("name", ""), CREDENTIAL: of}
+        credential = _parse_option(value, typed=chosen is not None)
+        # A key belongs to the credential that it was chosen with.
+        is_new_choice = chosen is None and "assetId" in credential
+        credential |= {"key": key if is_new_choice else ""}
+    cell_keys = {"name", "source", "value", "key", KEPT, UNSET, CHOSEN}
+    rest = {name: cell for name, cell in cells.items() if name not in cell_keys}
+    return {**rest, "name": cells.get("name", ""), CREDENTIAL: credential}
 
 
 def _parse_option(value: str, *, typed: bool) -> Values:
