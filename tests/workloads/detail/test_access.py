@@ -42,7 +42,7 @@ def test_the_pages_of_a_workload_ask_for_signing_in(page: str, workload: Workloa
 
 
 @pytest.mark.parametrize("page", [*PAGES, *PARTS])
-def test_a_deleted_workload_is_shown_to_those_who_saw_it_and_to_nobody_else(
+def test_only_users_who_saw_a_workload_see_it_when_deleted(
     page: str, workload: Workload, client: Client, stranger: User
 ) -> None:
     Workload.objects.update(deleted_at=workload.created_at, phase=Phase.STOPPED)

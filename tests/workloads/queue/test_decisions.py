@@ -70,7 +70,7 @@ def test_a_second_start_for_the_same_reason_is_kept(project: Project) -> None:
     assert texts() == [("again", "started")] * 2
 
 
-def test_a_wait_behind_a_workload_of_another_name_for_it_is_no_news(project: Project) -> None:
+def test_a_renamed_blocker_adds_no_decision(project: Project) -> None:
     """Whether it stays behind others is told by the rows, whatever the words are."""
     for name in ("holder", "head", "last"):
         waiting(project, name, 4)

@@ -62,9 +62,7 @@ def test_the_owner_gets_the_whole_page(wizard: Wizard, step: int) -> None:
 
 
 @STEPS
-def test_a_change_in_the_wizard_answers_with_the_parts_that_follow_from_it(
-    wizard: Wizard, step: int
-) -> None:
+def test_a_change_returns_the_parts_that_depend_on_it(wizard: Wizard, step: int) -> None:
     wizard.ready()
     page = wizard.save(step, name="other", shows=["yaml"])
     assert "<html" not in page

@@ -39,7 +39,7 @@ def test_files_that_are_written_in_the_wizard_work_on_this_machine(wizard: Wizar
     assert wizard.plan().is_submittable
 
 
-def test_a_text_that_is_no_yaml_of_files_stays_as_typed_and_says_how(wizard: Wizard) -> None:
+def test_a_text_that_is_not_yaml_of_files_stays_as_typed(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(2)).press(f"add:{CONF}")
     wizard.press("save", **{f"{CONF}-0-files": "lr = 0.1", f"{CONF}-0-mountPath": "/conf"})
     assert written(wizard)[0]["files"] == "lr = 0.1"

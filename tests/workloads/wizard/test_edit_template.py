@@ -35,7 +35,7 @@ def save_address(wizard: Wizard) -> str:
     return f"/workloads/drafts/{wizard.draft.pk}/template/"
 
 
-def test_card_and_page_of_a_template_lead_to_use_and_to_edit_it(
+def test_card_and_page_of_a_template_link_to_use_and_edit(
     wizard: Wizard, template: Template
 ) -> None:
     begin = f"/workloads/new/?template={template.pk}&amp;project={template.project_id}"
@@ -116,9 +116,7 @@ def test_the_end_of_editing_leads_back_to_the_gallery(wizard: Wizard, template: 
     assert not Draft.objects.exists()
 
 
-def test_a_template_that_cannot_take_over_the_draft_says_why_and_the_draft_stays(
-    wizard: Wizard, template: Template
-) -> None:
+def test_a_refused_update_of_a_template_keeps_the_draft(wizard: Wizard, template: Template) -> None:
     wizard.open(f"/workloads/new/?template={template.pk}&edit")
     Template.objects.filter(pk=template.pk).update(name="")
     answer = wizard.client.post(save_address(wizard), {"action": "update"}, follow=True)

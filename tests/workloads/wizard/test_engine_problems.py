@@ -106,7 +106,7 @@ def asking(project: Project, gpus: int) -> str:
         ([], 1, ""),  # nobody looked yet
     ],
 )
-def test_more_gpus_than_any_node_has_are_a_warning_and_no_refusal_in_the_wizard(
+def test_more_gpus_than_any_node_has_are_only_a_warning(
     wizard: Wizard, on_kubernetes: Project, nodes: list[int], gpus: int, told: str
 ) -> None:
     on_kubernetes.over_quota = True

@@ -44,7 +44,7 @@ def test_another_environment_takes_its_own_image_back(wizard: Wizard, project: P
     assert (worker.image, worker.args) == ("other:2", "--fast")
 
 
-def test_a_bad_value_stands_at_the_field_that_was_entered_else_at_the_asset(
+def test_a_bad_value_is_shown_at_its_field_or_its_asset(
     wizard: Wizard,
 ) -> None:
     wizard.ready()
@@ -88,7 +88,7 @@ def test_whole_gpus_take_the_place_of_a_part_of_one(wizard: Wizard) -> None:
     assert (compute.gpu_portion_request, compute.gpu_memory_request) == (None, "4G")
 
 
-def test_another_part_of_a_gpu_forgets_how_much_there_was_of_the_one_before(
+def test_choosing_another_part_of_a_gpu_clears_the_previous_amount(
     wizard: Wizard,
 ) -> None:
     """As in a copy of a workload that had a fraction."""
@@ -128,7 +128,7 @@ def test_another_compute_resource_takes_its_own_values_back(
     assert wizard.plan().require_ready().spec.worker.compute.cpu_core_request == 0.1
 
 
-def test_the_page_comes_anew_when_what_was_entered_gives_way_to_an_asset(
+def test_the_page_is_redrawn_when_an_asset_replaces_entered_values(
     wizard: Wizard, project: Project
 ) -> None:
     wizard.ready().save(2, **{"worker-compute-cpuCoreRequest": "0.25"})
@@ -152,7 +152,7 @@ def test_the_pull_policy_is_asked_where_images_are_pulled(
     assert "Changed</span>" not in page
 
 
-def test_an_environment_with_an_image_of_the_workload_still_needs_a_compute_resource(
+def test_a_workload_with_its_own_image_still_needs_compute(
     wizard: Wizard,
 ) -> None:
     wizard.ready()

@@ -58,9 +58,7 @@ def test_frameworks_that_the_cluster_lacks_say_why(wizard: Wizard, project: Proj
     assert wizard.status == 422
 
 
-def test_a_gallery_of_the_wizard_shows_the_first_few_assets_then_the_rest(
-    wizard: Wizard, project: Project
-) -> None:
+def test_a_gallery_shows_a_few_assets_then_the_rest(wizard: Wizard, project: Project) -> None:
     wizard.ready()
     for number in range(10):
         EnvironmentFactory(home=project, name=f"aaa-{number}")

@@ -153,7 +153,7 @@ def test_a_toleration_of_a_taint_without_a_value(wizard: Wizard) -> None:
     assert f"{role}=<" in wizard.open(wizard.at(3)).page
 
 
-def test_a_field_of_a_framework_is_in_the_wizard_for_that_framework_alone(wizard: Wizard) -> None:
+def test_a_framework_field_is_shown_for_that_framework_alone(wizard: Wizard) -> None:
     wizard.ready(framework="MPI")
     page = wizard.open(wizard.at(2)).page
     assert 'name="slotsPerWorker"' in page

@@ -52,7 +52,7 @@ def test_without_a_script_its_page_leads_back_with_it_chosen(admin: Wizard) -> N
     assert content.worker.assets
 
 
-def test_a_project_that_one_does_not_see_is_not_chosen_by_an_address(wizard: Wizard) -> None:
+def test_an_address_does_not_choose_an_invisible_project(wizard: Wizard) -> None:
     wizard.ready()
     before = wizard.draft.content.project
     other = Project.objects.create(

@@ -93,9 +93,7 @@ def test_a_variable_is_offered_the_config_maps_too(wizard: Wizard, project: Proj
     assert "namespace has settings." in page
 
 
-def test_names_that_the_cluster_does_not_tell_are_typed_and_the_page_says_why(
-    wizard: Wizard, project: Project
-) -> None:
+def test_names_that_the_cluster_does_not_list_are_typed(wizard: Wizard, project: Project) -> None:
     on(project, "kubernetes")
     wizard.ready().save(2, **item(CLAIMS, 0, claimName="imagnet", path="/data"))
     wizard.save(2, **item(MAPS, 0, configMap="settings", mountPath="/conf"))
@@ -123,9 +121,7 @@ def test_an_environment_with_a_probe_says_where_it_cannot_be_used(
     assert not Workload.objects.exists()
 
 
-def test_a_part_of_a_gpu_cannot_be_chosen_where_there_are_whole_ones(
-    wizard: Wizard, project: Project
-) -> None:
+def test_a_part_of_a_gpu_cannot_be_chosen_on_whole_gpus(wizard: Wizard, project: Project) -> None:
     on(project, "slurm")
     part = ComputeResourceFactory(home=project, name="a-tenth")
     page = wizard.ready().open(wizard.at(2)).page

@@ -104,7 +104,7 @@ def test_capabilities_take_the_place_of_the_environments(wizard: Wizard, project
 
 
 @pytest.mark.parametrize("columns", [{}, {"override_uid_gid": True, "spec_json": {"image": "x:1"}}])
-def test_user_and_group_ids_are_those_of_the_environment_unless_it_leaves_them(
+def test_user_and_group_ids_come_from_the_environment(
     wizard: Wizard, project: Project, columns: dict[str, Any]
 ) -> None:
     made = EnvironmentFactory(home=project, **columns)

@@ -51,7 +51,7 @@ def test_a_name_taken_meanwhile_comes_back_on_its_field(wizard: Wizard, project:
     assert Workload.objects.filter(name="train-2").exists()
 
 
-def test_the_later_of_two_submissions_of_a_name_is_told_in_the_wizard(
+def test_the_later_of_two_submissions_of_a_name_is_refused(
     wizard: Wizard, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other one commits between this one's look and its write."""

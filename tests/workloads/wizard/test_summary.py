@@ -30,7 +30,7 @@ def test_the_summary_says_that_a_training_starts_at_once(wizard: Wizard) -> None
     assert found.meters[0].text == "0.3 · leaves 1.7 of 2"
 
 
-def test_the_summary_says_as_of_when_it_judges_a_cluster_that_is_read_now_and_then(
+def test_the_summary_shows_the_time_of_the_node_counts(
     wizard: Wizard, on_kubernetes: Project
 ) -> None:
     cluster = on_kubernetes.cluster

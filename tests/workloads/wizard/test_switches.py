@@ -14,23 +14,23 @@ CLOSENESS = "+TOPOLOGY"
 
 
 @pytest.fixture
-def boss() -> User:
+def admin() -> User:
     user: User = UserFactory(administrator=True)
     return user
 
 
 def test_tolerations_and_topology_are_asked_once_they_are_turned_on(
-    wizard: Wizard, boss: User
+    wizard: Wizard, admin: User
 ) -> None:
     page = wizard.ready().open(wizard.at(2)).page
     assert TOLERATION not in page
     assert CLOSENESS not in page
     assert "topology-name" not in page
-    general.update_settings(by=boss, tolerations=True, topology=False)
+    general.update_settings(by=admin, tolerations=True, topology=False)
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION in page
     assert CLOSENESS not in page
-    general.update_settings(by=boss, tolerations=False, topology=True)
+    general.update_settings(by=admin, tolerations=False, topology=True)
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION not in page
     assert CLOSENESS in page

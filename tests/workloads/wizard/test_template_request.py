@@ -60,7 +60,7 @@ def template(project: Project) -> Template:
         ({"worker-environment": ""}, False),
     ],
 )
-def test_the_request_of_a_draft_from_a_template_makes_the_workload_of_the_draft(
+def test_a_request_that_names_the_template_creates_the_same_workload(
     wizard: Wizard, template: Template, typed: dict[str, Any], *, names_it: bool
 ) -> None:
     wizard.open(f"/workloads/new/?template={template.pk}&project={template.project_id}")

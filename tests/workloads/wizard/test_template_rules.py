@@ -76,7 +76,7 @@ def test_a_locked_value_is_shown_and_cannot_be_entered(wizard: Wizard, template:
     assert wizard.plan().is_submittable
 
 
-def test_a_locked_value_that_somebody_changes_is_a_problem_with_the_way_back(
+def test_a_changed_locked_value_is_a_problem_with_a_reset(
     wizard: Wizard, template: Template
 ) -> None:
     rule(template, "worker.command", locked=True, why="Tested by us")
@@ -172,9 +172,7 @@ def test_an_edited_template_is_no_workload_and_asks_for_no_name(
     assert not Workload.objects.exists()
 
 
-def test_rules_are_not_lost_by_an_update_from_a_workload_of_the_template(
-    wizard: Wizard, template: Template
-) -> None:
+def test_an_update_from_a_workload_keeps_the_rules(wizard: Wizard, template: Template) -> None:
     rule(template, "worker.command", locked=True)
     content = use(wizard, template).draft.content
     services.update_template(template, content, by=wizard.user)

@@ -11,7 +11,7 @@ from workloads.models import Draft, Workload
 pytestmark = pytest.mark.django_db
 
 
-def place(project: Project) -> dict[str, str]:
+def scope_fields(project: Project) -> dict[str, str]:
     return {"cluster": str(project.cluster_id), "scope": f"project:{project.pk}"}
 
 
@@ -20,7 +20,7 @@ def test_a_draft_becomes_a_template(wizard: Wizard, project: Project) -> None:
     address = f"/workloads/drafts/{wizard.draft.pk}/template/"
     values = Inputs(wizard.open(address).page).values
     assert values["name"] == "train"
-    fields = {"name": "base", "description": "Our usual", **place(project)}
+    fields = {"name": "base", "description": "Our usual", **scope_fields(project)}
     response = wizard.client.post(address, fields)
     assert response["Location"] == wizard.draft.get_absolute_url()
     template = Template.objects.get()
@@ -37,12 +37,12 @@ def test_keeping_a_template_in_the_drawer_leaves_the_page_behind(
     address = f"/workloads/drafts/{wizard.draft.pk}/template/"
     drawer = {**HTMX, "HTTP_HX_TARGET": "drawer"}
     assert "<html" not in wizard.client.get(address, **drawer).content.decode()
-    refused = wizard.client.post(address, {"name": "", **place(project)}, **drawer)
+    refused = wizard.client.post(address, {"name": "", **scope_fields(project)}, **drawer)
     assert refused.status_code == 422
-    done = wizard.client.post(address, {"name": "base", **place(project)}, **drawer)
+    done = wizard.client.post(address, {"name": "base", **scope_fields(project)}, **drawer)
     assert done.status_code == 204
     assert "drawer-close" in done["HX-Trigger"]
-    twice = wizard.client.post(address, {"name": "base", **place(project)}, **drawer)
+    twice = wizard.client.post(address, {"name": "base", **scope_fields(project)}, **drawer)
     assert "already exists in Project team-a" in twice.content.decode()
 
 
@@ -50,7 +50,7 @@ def test_a_workload_becomes_a_template(wizard: Wizard, project: Project) -> None
     wizard.ready().open(wizard.at(3)).press("create")
     workload = Workload.objects.get()
     address = f"/workloads/{workload.pk}/template/"
-    wizard.client.post(address, {"name": "again", **place(project)})
+    wizard.client.post(address, {"name": "again", **scope_fields(project)})
     assert Template.objects.get().draft.values == {"numWorkers": 2}
     foreign = WorkloadFactory(project=ProjectFactory())
     assert wizard.open(f"/workloads/{foreign.pk}/template/").status == 404
@@ -131,7 +131,7 @@ def test_a_new_template_is_given_its_rules_and_is_no_workload(
         2, numWorkers="3", **{"rule-numWorkers": "locked", "rule-numWorkers-why": "Tested."}
     )
     address = f"/workloads/drafts/{wizard.draft.pk}/template/"
-    answer = wizard.client.post(address, {"name": "three", **place(project)})
+    answer = wizard.client.post(address, {"name": "three", **scope_fields(project)})
     assert answer["Location"] == "/templates/"
     made = Template.objects.get(name="three")
     assert [it.model_dump(exclude_defaults=True) for it in made.draft.rules or ()] == [

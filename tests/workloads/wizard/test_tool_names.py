@@ -101,7 +101,7 @@ def test_an_address_of_several_is_warned_of(opened: Wizard, on_kubernetes: Proje
     assert f"{unclear}maria or mark." in page
 
 
-def test_an_unclear_address_does_not_tell_of_users_whom_its_author_cannot_see(
+def test_an_ambiguous_address_does_not_reveal_invisible_users(
     opened: Wizard, on_kubernetes: Project
 ) -> None:
     on_kubernetes.members.add(UserFactory(username="maria", email="maria@example.com"))

@@ -31,17 +31,17 @@ def served(wizard: Wizard, on_kubernetes: Project) -> Wizard:
     return wizard.open(wizard.at(2))
 
 
-def given(wizard: Wizard) -> list[Any]:
+def stored_tools(wizard: Wizard) -> list[Any]:
     values: list[Any] = wizard.draft.content.worker.values.get("connections", [])
     return values
 
 
-def test_a_tool_of_the_environment_is_shown_and_can_be_changed_for_the_workload(
+def test_a_tool_of_the_environment_can_be_changed_for_the_workload(
     served: Wizard,
 ) -> None:
     assert "Node port, port 8888, Anyone with workload access" in served.page
     served.press(f"add:{TOOLS}=Jupyter")
-    assert given(served) == [JUPYTER]
+    assert stored_tools(served) == [JUPYTER]
     served.press("save", **{f"{TOOLS}-0-node_port": "31777"})
     (connection,) = served.plan().require_ready().spec.worker.connections
     assert (connection.name, connection.node_port) == ("Jupyter", 31777)
@@ -57,12 +57,12 @@ def test_a_tool_of_ones_own_stands_next_to_that_of_the_environment(served: Wizar
 
 def test_a_new_tool_begins_as_the_cluster_can_reach_it(served: Wizard) -> None:
     served.press(f"add:{TOOLS}")
-    (begun,) = given(served)
+    (begun,) = stored_tools(served)
     assert begun["connectionType"] == "ClusterIP", "the cluster has no domain for URLs"
     assert "authorizationType" not in begun
 
 
-def test_a_new_tool_with_a_url_of_its_own_is_open_to_all_authenticated_users(
+def test_a_new_tool_with_a_url_is_open_to_authenticated_users(
     wizard: Wizard, on_kubernetes: Project, settings: Settings
 ) -> None:
     """Step 9: the default, until its author chooses others."""
@@ -70,7 +70,7 @@ def test_a_new_tool_with_a_url_of_its_own_is_open_to_all_authenticated_users(
     on_kubernetes.cluster.settings_json = {"ingress_domain": "apps.example.com"}
     on_kubernetes.cluster.save()
     wizard.ready().open(wizard.at(2)).press(f"add:{TOOLS}")
-    (begun,) = given(wizard)
+    (begun,) = stored_tools(wizard)
     assert (begun["connectionType"], begun["authorizationType"]) == (
         "ExternalUrl",
         "authenticatedUsers",

@@ -56,7 +56,7 @@ def test_each_source_of_a_variable_is_asked_for_and_kept(wizard: Wizard) -> None
         ({"source": "podFieldRef", "value": ""}, "The pod field is required."),
     ],
 )
-def test_a_variable_that_lacks_part_of_its_source_says_so_at_its_row(
+def test_a_variable_with_an_incomplete_source_has_an_error(
     wizard: Wizard, parts: dict[str, str], told: str
 ) -> None:
     wizard.ready()

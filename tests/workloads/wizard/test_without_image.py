@@ -40,7 +40,7 @@ def test_kubernetes_needs_an_image(wizard: Wizard, on_kubernetes: Project) -> No
     assert not wizard.plan().problems
 
 
-def test_an_image_that_is_not_used_is_said_to_be_none_of_what_runs(wizard: Wizard) -> None:
+def test_the_page_says_that_an_image_is_not_used(wizard: Wizard) -> None:
     image = {"worker-image": "some/image", "worker-command": COMMAND}
     without_an_environment(wizard, **image).press("continue")
     assert f"some/image, not used on {wizard.plan().cluster}" in wizard.page

@@ -87,7 +87,7 @@ def tolerates(at: int = 0, /, **cells: str) -> Posted:
     return item(TOLERATIONS, at, **{"key": f"gpu-{at}"} | cells)
 
 
-def near(kind: str) -> Posted:
+def affinity(kind: str) -> Posted:
     return item("worker-podAffinity", 0, type=kind, key="rack")
 
 

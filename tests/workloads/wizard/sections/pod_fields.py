@@ -10,7 +10,7 @@ from tests.workloads.wizard.sections.field_rows import (
     FieldRow,
     Json,
     Script,
-    near,
+    affinity,
     port,
     replica,
     tolerates,
@@ -202,7 +202,7 @@ WHERE = (
     FieldRow(
         10,
         "Topology, required",
-        near("Required"),
+        affinity("Required"),
         {"podAffinity": {"type": "Required", "key": "rack"}},
         {"requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "rack"}]},
         slurm="Slurm places ranks itself",
@@ -210,7 +210,7 @@ WHERE = (
     FieldRow(
         10,
         "Topology, preferred",
-        near("Preferred"),
+        affinity("Preferred"),
         {"podAffinity": {"type": "Preferred", "key": "rack"}},
         {"podAffinityTerm": {"topologyKey": "rack"}},
         slurm="Slurm places ranks itself",

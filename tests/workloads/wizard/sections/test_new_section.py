@@ -66,7 +66,7 @@ def test_a_new_section_of_the_wizard_is_shown_captured_reviewed_and_submitted(
     assert wizard.plan().is_submittable, wizard.plan().problems
 
 
-def test_a_problem_in_a_new_section_of_the_wizard_stands_at_its_field(wizard: Wizard) -> None:
+def test_a_problem_in_a_new_section_is_shown_at_its_field(wizard: Wizard) -> None:
     page = wizard.ready().save(2, **{f"worker-{POLICY}": "Sometimes"})
     notes = page[page.index(f'id="worker-{POLICY}-notes"') :]
     assert "Pull policy must be one of" in notes[: notes.index("</ul>")]
@@ -81,7 +81,7 @@ def test_a_master_that_differs_is_asked_too(wizard: Wizard) -> None:
     assert "Slots of it" not in page.page
 
 
-def test_a_new_section_of_the_wizard_says_so_where_the_cluster_lacks_the_feature(
+def test_a_new_section_says_why_the_cluster_lacks_the_feature(
     wizard: Wizard, project: Project
 ) -> None:
     project.cluster.kind = "local"

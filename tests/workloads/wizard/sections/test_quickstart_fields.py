@@ -79,10 +79,10 @@ def slurm(project: Project) -> None:
 
 
 @pytest.mark.parametrize("kind", ["kubernetes", "local", "slurm"])
-def test_every_field_is_in_the_stored_spec_and_in_what_the_engine_gets(
+def test_every_field_is_stored_and_reaches_the_engine(
     filled: Wizard, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    place(kind, request)
+    set_up_cluster(kind, request)
     for number, (entered, rows) in enumerate(rounds(of_use(kind))):
         ready(filled, f"{kind}-{number}", entered)
         documents = handed_over(filled)
@@ -123,7 +123,7 @@ def of_the_master(documents: list[Json]) -> list[Json]:
 def test_fields_that_an_engine_refuses_are_not_offered_and_told_at_submission(
     filled: Wizard, kind: str, request: pytest.FixtureRequest
 ) -> None:
-    place(kind, request)
+    set_up_cluster(kind, request)
     refused = [row for row in ROWS if row.is_refused_on(kind)]
     for number, (entered, rows) in enumerate(rounds(refused)):
         ready(filled, f"{kind}-{number}", entered, submittable=False)
@@ -133,7 +133,7 @@ def test_fields_that_an_engine_refuses_are_not_offered_and_told_at_submission(
         assert [str(row) for row in offered if not row.of_value] == []
 
 
-def place(kind: str, request: pytest.FixtureRequest) -> None:
+def set_up_cluster(kind: str, request: pytest.FixtureRequest) -> None:
     if kind != "local":
         request.getfixturevalue(kind)
 
