@@ -6,7 +6,7 @@ from accounts import general
 from accounts.models import User
 from tests.factories import UserFactory
 from tests.workloads.wizard.browser import Wizard
-from tests.workloads.wizard.sections.field_rows import near, tolerates
+from tests.workloads.wizard.sections.field_rows import affinity, tolerates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("on_kubernetes")]
 TOLERATION = "+TOLERATION"
@@ -38,7 +38,7 @@ def test_tolerations_and_topology_are_asked_once_they_are_turned_on(
 
 
 def test_a_draft_that_has_tolerations_shows_them_in_any_case(wizard: Wizard) -> None:
-    wizard.ready().save(2, **tolerates(operator="Exists"), **near("Required"))
+    wizard.ready().save(2, **tolerates(operator="Exists"), **affinity("Required"))
     page = wizard.open(wizard.at(2)).page
     assert TOLERATION in page
     assert CLOSENESS in page
