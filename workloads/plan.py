@@ -36,8 +36,8 @@ from workloads.scheduling import capacity, ports
 from workloads.scheduling.admission import Verdict
 from workloads.scheduling.fit.foresight import look_ahead
 from workloads.scheduling.fit.judge import Fit, Ground
-from workloads.scheduling.placement import blockers
-from workloads.scheduling.quota import beyond_quota
+from workloads.scheduling.placement import shortages_of_gang
+from workloads.scheduling.quota import explain_excess
 
 UNSAVED = UUID(int=0)
 FRAMEWORK = ("distributedFramework",)
@@ -326,7 +326,7 @@ def _taken_name_problems(name: str, project: Project) -> list[Problem]:
 
 
 def _quota_problems(demand: Demand | None, project: Project) -> list[Problem]:
-    refusal = beyond_quota(project, demand) if demand else ""
+    refusal = explain_excess(project, demand) if demand else ""
     return [Problem(("worker", "compute"), refusal)] if refusal else []
 
 
@@ -343,7 +343,9 @@ def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[
         *ports.complaints(cluster, spec),
     ]
     if not cluster.capabilities.queues:
-        never = blockers(spec, capacity.at_rest(cluster), device_memory=device_memory)
+        never = shortages_of_gang(
+            spec, capacity.room_of_idle_machine(cluster), device_memory=device_memory
+        )
         if never:
             message = f"can never start on {cluster.name}: {'; '.join(never)} when it is empty"
             problems.append(Problem(("worker", "compute"), message))
@@ -354,7 +356,7 @@ def _predict_start(plan: Plan) -> None:
     """Predict whether it would start now."""
     if plan.spec and plan.demand and plan.cluster and plan.project:
         if not plan.cluster.capabilities.queues:
-            capacity.keep_nodes(plan.cluster)
+            capacity.load_ready_nodes(plan.cluster)
         ahead = look_ahead(plan.cluster, plan.project, plan.spec)
         plan.fit = ahead.fit
         plan.ground = ahead.ground

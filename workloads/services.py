@@ -30,7 +30,7 @@ from workloads import enqueue, logs, submission
 from workloads.history import events
 from workloads.models import Attempt, Draft, Source, Workload
 from workloads.plan import Plan, add_contested_problems, plan
-from workloads.scheduling.quota import hold_quota
+from workloads.scheduling.quota import lock_and_check_quota
 from workloads.scheduling.requeue import start_ranks_afresh
 
 MOST_AT_ONCE = 200
@@ -77,7 +77,7 @@ def submit(
         with transaction.atomic():
             # The lock on the quota is held until the commit, so two submissions cannot both take
             # the last GPU.
-            refusal = hold_quota(ready.project, ready.demand)
+            refusal = lock_and_check_quota(ready.project, ready.demand)
             if refusal:
                 raise SpecError([Problem(("worker", "compute"), refusal)])
             (workload,) = submission.create([planned], by=by, source=source, **origin)
@@ -198,7 +198,7 @@ def resume(workload: Workload, *, by: User | None, message: str = "") -> None:
         _lock_and_reload(workload)
         if by and workload.phase == Phase.STOPPED:  # otherwise it already runs on the cluster
             demand = Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
-            refusal = hold_quota(workload.project, demand)
+            refusal = lock_and_check_quota(workload.project, demand)
             if refusal:
                 raise NotPossible(f"{workload.name} {refusal}.")
         if not workload.logs_complete:

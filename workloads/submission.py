@@ -30,7 +30,7 @@ from workloads.models.choices import STANDARD
 from workloads.plan import UNSAVED, Plan, ReadyPlan, add_contested_problems, plan
 from workloads.scheduling.fit.score import verdict_columns
 from workloads.scheduling.limits import time_limits
-from workloads.scheduling.quota import beyond_quota, hold_quota, starts_at_once
+from workloads.scheduling.quota import explain_excess, lock_and_check_quota, starts_at_once
 
 
 def create(
@@ -92,7 +92,7 @@ def _workload_row(planned: Plan, ready: ReadyPlan, **origin: Any) -> Workload:
         gpus=demand.gpus,
         cpu_cores=demand.cpu,
         memory_bytes=demand.memory,
-        time_limit_seconds=time_limits.held(spec),
+        time_limit_seconds=time_limits.limit_to_enforce(spec),
         idle_limit_seconds=spec.idle_limit_seconds,
         **verdict_columns(planned.fit),
         **origin,
@@ -208,11 +208,11 @@ def _require_quota(ready_plans: Sequence[ReadyPlan]) -> None:
     project = ready_plans[0].project
     if starts_at_once(project.cluster):
         total_demand = sum((ready.demand for ready in ready_plans), Demand())
-        refusal = hold_quota(project, total_demand)
+        refusal = lock_and_check_quota(project, total_demand)
         if refusal:
             raise BatchError([(None, Problem((), refusal))])
         return
-    find_refusal = cache(partial(beyond_quota, project))
+    find_refusal = cache(partial(explain_excess, project))
     problems: list[tuple[int | None, Problem]] = []
     for index, ready in enumerate(ready_plans):
         refusal = find_refusal(ready.demand)

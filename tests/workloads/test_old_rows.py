@@ -123,9 +123,9 @@ def test_a_workload_of_old_rules_shows_as_such_and_holds_nobody_up(
     assert call("GET", f"/workloads/distributed/{old.pk}")[0] == 200
     assert call("GET", "/workloads")[0] == 200
     assert client.post(f"/workloads/{old.pk}/copy/", follow=True).status_code == 200
-    there = capacity.occupying(project.cluster)
-    room = capacity.free(project.cluster, there)
-    whole = capacity.whole(project.cluster)
+    there = capacity.occupying_workloads(project.cluster)
+    room = capacity.free_room(project.cluster, there)
+    whole = capacity.total_room(project.cluster)
     assert room.cpu < whole.cpu, "it is counted as what it was submitted with"
 
 

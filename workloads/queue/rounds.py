@@ -20,7 +20,7 @@ PAGE_SIZE = 50
 LABELS = {
     DecisionKind.START: ("Started", "success"),
     DecisionKind.WAIT: ("Waits", "warning"),
-    DecisionKind.TAKE_BACK: ("Taken back", "danger"),
+    DecisionKind.PREEMPT: ("Taken back", "danger"),
 }
 
 

@@ -45,77 +45,77 @@ def admit_waiting(cluster: Cluster) -> int:
     with transaction.atomic():
         Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
         started = 0
-        while waiting := front.judged(cluster):
+        while waiting := front.workloads_to_judge(cluster):
             more = _admit(cluster, waiting)
             started += more
-            if more < front.EACH:  # no line was read to its end
+            if more < front.MAX_PER_LINE:  # no line was read to its end
                 break
         return started
 
 
-def foresee(
-    cluster: Cluster, project: Project, spec: WorkloadSpec, there: Sequence[Workload]
+def predict_start(
+    cluster: Cluster, project: Project, spec: WorkloadSpec, occupants: Sequence[Workload]
 ) -> Verdict:
     """Whether a new gang of the project would start now, given the workloads ``there`` and those
     that wait already."""
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
-    asked = standing.contender(draft, spec, cluster.gpu_memory)
-    queue = [it for it in front.judged(cluster) if not it.spec_fault]
+    newcomer = standing.contender(draft, spec, cluster.gpu_memory)
+    queue = [it for it in front.workloads_to_judge(cluster) if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
-    decisions = _decide(cluster, [*ahead, asked], there)
-    (own,) = (it for it in decisions if it.gang is asked)
-    if own.kind is DecisionKind.START:
-        return Verdict(True, placement=own.placement)
-    return Verdict(False, own.reason, own.why)
+    decisions = _decide(cluster, [*ahead, newcomer], occupants)
+    (decision,) = (it for it in decisions if it.gang is newcomer)
+    if decision.kind is DecisionKind.START:
+        return Verdict(True, placement=decision.placement)
+    return Verdict(False, decision.reason, decision.why)
 
 
-def order(cluster: Cluster) -> Iterator[UUID]:
+def start_order(cluster: Cluster) -> Iterator[UUID]:
     """Ids of waiting workloads in the order in which they would start."""
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
     ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
-    for decision in _decide(cluster, ahead, capacity.occupying(cluster)):
-        if decision.kind is not DecisionKind.TAKE_BACK:
+    for decision in _decide(cluster, ahead, capacity.occupying_workloads(cluster)):
+        if decision.kind is not DecisionKind.PREEMPT:
             yield UUID(decision.gang.key)
 
 
 def _admit(cluster: Cluster, waiting: list[Workload]) -> int:
-    there = capacity.occupying(cluster)
-    rows = {str(workload.pk): workload for workload in [*waiting, *there]}
-    decided = _decide(cluster, _queue(waiting, cluster.gpu_memory), there)
-    done = [
+    occupants = capacity.occupying_workloads(cluster)
+    rows = {str(workload.pk): workload for workload in [*waiting, *occupants]}
+    decided = _decide(cluster, _contenders(waiting, cluster.gpu_memory), occupants)
+    applied = [
         (workload, decision)
         for decision in decided
-        if _carry_out(workload := rows[decision.gang.key], decision)
+        if _apply_decision(workload := rows[decision.gang.key], decision)
     ]
-    _line_up(cluster, waiting)
-    last = decisions.last_of([workload for workload, _ in done])
-    news = [each for each in done if decisions.is_news(last.get(each[0].pk), each[1])]
-    decisions.keep(cluster, news)
-    return sum(decision.kind is DecisionKind.START for _, decision in done)
+    _explain_lines(cluster, waiting)
+    last = decisions.last_decisions([workload for workload, _ in applied])
+    news = [each for each in applied if decisions.is_news(last.get(each[0].pk), each[1])]
+    decisions.store_decisions(cluster, news)
+    return sum(decision.kind is DecisionKind.START for _, decision in applied)
 
 
-def _line_up(cluster: Cluster, judged: list[Workload]) -> None:
+def _explain_lines(cluster: Cluster, judged: list[Workload]) -> None:
     """Say on workloads behind the judged ones that they wait for these."""
     reasons = {it.project_id: it.reason for it in judged if it.reason in WAITS}
-    for workload in front.silent(cluster, [it.pk for it in judged]):
+    for workload in front.unexplained(cluster, [it.pk for it in judged]):
         reason = reasons.get(workload.project_id, Reason.WAITING_FOR_CAPACITY)
         _keep_waiting(workload, Reason(reason), front.BEHIND)
 
 
 def _decide(
-    cluster: Cluster, queue: Sequence[Contender], there: Sequence[Workload]
+    cluster: Cluster, queue: Sequence[Contender], occupants: Sequence[Workload]
 ) -> list[Decision]:
     return decide(
         queue,
-        [standing.tenant(workload, cluster.gpu_memory) for workload in there],
-        capacity.whole(cluster),
+        [standing.tenant(workload, cluster.gpu_memory) for workload in occupants],
+        capacity.total_room(cluster),
         standing.allowances(cluster),
         now=timezone.now().timestamp(),
     )
 
 
-def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
+def _contenders(waiting: list[Workload], device_memory: int) -> list[Contender]:
     """The waiting workloads as contenders. One with an unreadable spec keeps waiting, and
     says so."""
     queue = []
@@ -129,12 +129,12 @@ def _queue(waiting: list[Workload], device_memory: int) -> list[Contender]:
     return queue
 
 
-def _carry_out(workload: Workload, decision: Decision) -> bool:
+def _apply_decision(workload: Workload, decision: Decision) -> bool:
     """Apply a decision; returns whether anything changed."""
     if decision.kind is DecisionKind.START:
         return _start(workload, decision.placement, decision.why)
-    if decision.kind is DecisionKind.TAKE_BACK:
-        return requeue.take_back(workload, decision.why)
+    if decision.kind is DecisionKind.PREEMPT:
+        return requeue.preempt(workload, decision.why)
     if workload.reason == Reason.PREEMPTED:  # its page says that it was preempted
         return True
     return _keep_waiting(workload, decision.reason, decision.why)

@@ -14,8 +14,8 @@ from workloads.models import Workload, WorkloadQuerySet
 from workloads.scheduling import admission
 from workloads.scheduling.placement import TINY
 
-NAMED = 5
-MOST = 200  # waiting workloads; sorting more takes too long for a page
+MAX_NAMED = 5
+MAX_WAITING = 200  # waiting workloads; sorting more takes too long for a page
 
 
 @dataclass(frozen=True)
@@ -49,21 +49,25 @@ class GpuHolders:
 
 def queue_place(workload: Workload, user: User) -> QueuePlace | None:
     """The place of a workload; ``None`` if unknown."""
-    queue = _own_order(workload.cluster) if _is_ours(workload) else _by_age(workload)
+    queue = (
+        _queue_of_trainyard(workload.cluster)
+        if _is_queued_by_trainyard(workload)
+        else _queue_by_age(workload)
+    )
     if workload.pk not in queue:
         return None
-    before = queue[: queue.index(workload.pk)]
-    visible = Workload.objects.visible_to(user).only("name").in_bulk(before)
-    named = [visible[pk] for pk in before if pk in visible]
-    quotas = workload.cluster.capabilities.quotas and not _is_ours(workload)
+    ahead = queue[: queue.index(workload.pk)]
+    visible = Workload.objects.visible_to(user).only("name").in_bulk(ahead)
+    named = [visible[pk] for pk in ahead if pk in visible]
+    quotas = workload.cluster.capabilities.quotas and not _is_queued_by_trainyard(workload)
     return QueuePlace(
-        len(before) + 1,
+        len(ahead) + 1,
         len(queue),
-        named[:NAMED],
-        len(before) - len(named),
-        len(named[NAMED:]),
+        named[:MAX_NAMED],
+        len(ahead) - len(named),
+        len(named[MAX_NAMED:]),
         workload.project.name if quotas else "",
-        _is_ours(workload),
+        _is_queued_by_trainyard(workload),
     )
 
 
@@ -75,49 +79,49 @@ def gpu_holders(workload: Workload, user: User) -> GpuHolders | None:
     rows = Workload.objects.occupying().filter(cluster=cluster, gpus__gt=0).exclude(pk=workload.pk)
     visible = rows.visible_to(user)
     largest = visible.only("name", "gpus", "project__name").select_related("project")
-    named = list(largest.order_by("-gpus", "created_at")[:NAMED])
-    (count, held) = _gpus(rows)
-    (own_count, own_held) = _gpus(visible)
+    named = list(largest.order_by("-gpus", "created_at")[:MAX_NAMED])
+    (workloads, gpus) = _count_gpus(rows)
+    (visible_workloads, visible_gpus) = _count_gpus(visible)
     return GpuHolders(
         named,
-        count - own_count,
-        _rounded(held - own_held),
-        own_count - len(named),
-        _rounded(own_held - sum(it.gpus for it in named)),
-        _outside(cluster, held),
+        workloads - visible_workloads,
+        _rounded(gpus - visible_gpus),
+        visible_workloads - len(named),
+        _rounded(visible_gpus - sum(it.gpus for it in named)),
+        _gpus_outside_trainyard(cluster, gpus),
         cluster.gpu_count,
     )
 
 
-def _is_ours(workload: Workload) -> bool:
+def _is_queued_by_trainyard(workload: Workload) -> bool:
     return not workload.cluster.capabilities.queues
 
 
-def _own_order(cluster: Cluster) -> list[UUID]:
-    if Workload.objects.waiting().filter(cluster=cluster).count() > MOST:
+def _queue_of_trainyard(cluster: Cluster) -> list[UUID]:
+    if Workload.objects.waiting().filter(cluster=cluster).count() > MAX_WAITING:
         return []
-    return list(admission.order(cluster))
+    return list(admission.start_order(cluster))
 
 
-def _by_age(workload: Workload) -> list[UUID]:
+def _queue_by_age(workload: Workload) -> list[UUID]:
     """The order by age, for clusters whose scheduler decides."""
     rows = Workload.objects.filter(cluster=workload.cluster, phase__in=WAITING, deleted_at=None)
     if workload.cluster.capabilities.quotas:
         rows = rows.filter(project=workload.project)
-    ids = list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[: MOST + 1])
-    return ids if len(ids) <= MOST else []
+    ids = list(rows.order_by("queued_at", "pk").values_list("pk", flat=True)[: MAX_WAITING + 1])
+    return ids if len(ids) <= MAX_WAITING else []
 
 
-def _gpus(rows: WorkloadQuerySet) -> tuple[int, float]:
+def _count_gpus(rows: WorkloadQuerySet) -> tuple[int, float]:
     """The number of workloads, and their GPUs together."""
-    sums = rows.order_by().aggregate(count=Count("pk"), gpus=Sum("gpus"))
-    return sums["count"], float(sums["gpus"] or 0)
+    totals = rows.order_by().aggregate(count=Count("pk"), gpus=Sum("gpus"))
+    return totals["count"], float(totals["gpus"] or 0)
 
 
-def _outside(cluster: Cluster, held: float) -> float:
+def _gpus_outside_trainyard(cluster: Cluster, workload_gpus: float) -> float:
     """GPUs that nodes report in use beyond those of workloads; 0 if they report nothing."""
     allocated = cluster.nodes.aggregate(gpus=Sum("allocated_gpus"))["gpus"] or 0
-    return max(_rounded(float(allocated) - held), 0.0)
+    return max(_rounded(float(allocated) - workload_gpus), 0.0)
 
 
 def _rounded(gpus: float) -> float:

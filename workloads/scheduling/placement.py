@@ -70,17 +70,17 @@ def portion_of(compute: Compute, device_memory: int) -> float:
     return min(compute.gpus(device_memory), 1.0) if compute.gpu_request_type else 1.0
 
 
-def place(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | None:
+def place_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | None:
     """Devices for every rank, or ``None`` if the gang does not fit as a whole. Ranks without GPUs
     get an empty tuple.
 
     A portion goes to the fullest device with enough room, so that whole devices stay free. The
     largest demands are placed first.
     """
-    return fit(Shape.of(spec, device_memory), room)
+    return place_shape(Shape.of(spec, device_memory), room)
 
 
-def fit(shape: Shape, room: Room) -> Placement | None:
+def place_shape(shape: Shape, room: Room) -> Placement | None:
     """Like :func:`place`, for a shape."""
     if shape.cpu > room.cpu + TINY or shape.memory > room.memory:
         return None
@@ -91,7 +91,7 @@ def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
     free = dict(gpus)
     chosen = {}
     for rank, count, portion in shape.ranks:
-        devices = _pick(free, count, portion)
+        devices = _pick_devices(free, count, portion)
         if devices is None:
             return None
         for device in devices:
@@ -100,7 +100,7 @@ def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
     return chosen
 
 
-def _pick(free: Mapping[int, float], count: int, portion: float) -> tuple[int, ...] | None:
+def _pick_devices(free: Mapping[int, float], count: int, portion: float) -> tuple[int, ...] | None:
     if not count:
         return ()
     fitting = [index for index, room in free.items() if room + TINY >= portion]
@@ -108,24 +108,24 @@ def _pick(free: Mapping[int, float], count: int, portion: float) -> tuple[int, .
     return tuple(fitting[:count]) if len(fitting) >= count else None
 
 
-def blockers(spec: WorkloadSpec, room: Room, *, device_memory: int) -> list[str]:
+def shortages_of_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> list[str]:
     """Why the gang does not fit, in words with numbers."""
-    return lacks(Shape.of(spec, device_memory), room, spec.gpus(device_memory))
+    return shortages_of_shape(Shape.of(spec, device_memory), room, spec.gpus(device_memory))
 
 
-def lacks(shape: Shape, room: Room, gpus: float) -> list[str]:
+def shortages_of_shape(shape: Shape, room: Room, gpus: float) -> list[str]:
     """Like :func:`blockers`, for a shape; ``gpus`` are the whole gang's."""
     reasons = []
     if shape.cpu > room.cpu + TINY:
         reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")
     if shape.memory > room.memory:
-        asked = _gigabytes(shape.memory)
+        requested = _gigabytes(shape.memory)
         free = _gigabytes(max(room.memory, 0))
-        reasons.append(f"{asked} GB of memory requested, {free} GB free")
+        reasons.append(f"{requested} GB of memory requested, {free} GB free")
     free_gpus = round(sum(room.gpus.values()), 4)
     if gpus > free_gpus + TINY:
         reasons.append(f"{gpus:g} GPUs requested, {max(free_gpus, 0):g} free")
-    if not reasons and fit(shape, room) is None:
+    if not reasons and place_shape(shape, room) is None:
         reasons.append(
             f"{gpus:g} GPUs requested, {free_gpus:g} free but spread over several devices"
         )
@@ -137,10 +137,10 @@ def _gigabytes(size: int) -> str:
     return f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
 
 
-def total(rooms: Iterable[Room]) -> Room:
+def sum_rooms(rooms: Iterable[Room]) -> Room:
     """The sum of rooms. Only right for a single machine; larger clusters have queues of
     their own."""
-    whole = Room(0.0, 0)
+    sum_of_rooms = Room(0.0, 0)
     for room in rooms:
-        whole.take(-room.cpu, -room.memory, {i: -free for i, free in room.gpus.items()})
-    return whole
+        sum_of_rooms.take(-room.cpu, -room.memory, {i: -free for i, free in room.gpus.items()})
+    return sum_of_rooms

@@ -6,11 +6,11 @@ from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of, usa
 from spec.phases import ACTIVE, HOLDING
 
 
-def bounds_of(project: Project) -> list[StrictQuota]:
+def limiting_accounts(project: Project) -> list[StrictQuota]:
     """The accounts that limit the project, with their current usage."""
     phases = ACTIVE if starts_at_once(project.cluster) else HOLDING
-    held = usage_of([project], phases)[project.pk].demand
-    own = StrictQuota("project", project.name, quota_of(project), held)
+    usage = usage_of([project], phases)[project.pk].demand
+    own = StrictQuota("project", project.name, quota_of(project), usage)
     strict = strict_quotas_of([project], phases)[project.pk]
     return [own, *(account for account in strict if account.kind != own.kind)]
 
@@ -20,7 +20,7 @@ def starts_at_once(cluster: Cluster) -> bool:
     return cluster.capabilities.queues and not cluster.capabilities.quotas
 
 
-def beyond_quota(project: Project, demand: Demand) -> str:
+def explain_excess(project: Project, demand: Demand) -> str:
     """Why the project may not request this in addition; empty if it may.
 
     Where there is a queue, in Trainyard or on the cluster, a workload waits for its quota. A
@@ -35,7 +35,7 @@ def beyond_quota(project: Project, demand: Demand) -> str:
     return ""
 
 
-def hold_quota(project: Project, demand: Demand) -> str:
+def lock_and_check_quota(project: Project, demand: Demand) -> str:
     """:func:`beyond_quota` for a submission, in its transaction.
 
     If workloads start at once, others are locked out until the transaction ends, so that two do not
@@ -43,21 +43,21 @@ def hold_quota(project: Project, demand: Demand) -> str:
     """
     strict = not (project.over_quota and project.department.over_quota)
     if strict and starts_at_once(project.cluster):
-        project = _held(project)
-    return beyond_quota(project, demand)
+        project = _lock_project(project)
+    return explain_excess(project, demand)
 
 
-def _held(project: Project) -> Project:
+def _lock_project(project: Project) -> Project:
     """Lock and reload the project and its department.
 
     Always in this order, to avoid deadlocks; a locked project cannot change its department. Keys
     are not locked, so that rows that refer to the project need not wait.
     """
     rows = Project.objects.select_for_update(of=("self",), no_key=True)
-    held = rows.select_related("cluster", "department").filter(pk=project.pk).first()
-    if held is None:
+    locked = rows.select_related("cluster", "department").filter(pk=project.pk).first()
+    if locked is None:
         return project  # its workload cannot be created either
     departments = Department.objects.select_for_update(no_key=True)
-    if strict := departments.filter(pk=held.department_id, over_quota=False).first():
-        held.department = strict
-    return held
+    if strict := departments.filter(pk=locked.department_id, over_quota=False).first():
+        locked.department = strict
+    return locked

@@ -12,22 +12,22 @@ from workloads.models import Attempt, Workload
 from workloads.scheduling.limits import stopping
 
 
-def take_back(workload: Workload, why: str) -> bool:
+def preempt(workload: Workload, why: str) -> bool:
     """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
-    return stopping.ask(workload, reason=Reason.PREEMPTED, why=why)
+    return stopping.request_stop(workload, reason=Reason.PREEMPTED, why=why)
 
 
-def ended(workload: Workload, said: str = "") -> bool:
+def requeue_if_preempted(workload: Workload, end_message: str = "") -> bool:
     """Queue the next run of a preempted workload that has ended; ``False`` for anything else.
 
     It keeps its age in the queue and its checkpoints. One that does not want to start again fails.
     ``said`` is what its cluster says about the end.
     """
-    if not stopping.was_asked(workload, Reason.PREEMPTED):
+    if not stopping.is_stopping_for(workload, Reason.PREEMPTED):
         return False
     with transaction.atomic():
         causes.end_cause(workload)
-        _fail(workload) if _stays_down(workload) else _requeue(workload, said)
+        _fail(workload) if _ends_when_preempted(workload) else _requeue(workload, end_message)
         enqueue.admit(workload.cluster_id)
     return True
 
@@ -38,15 +38,15 @@ def _fail(workload: Workload) -> None:
         events.record_phase(workload)
 
 
-def _requeue(workload: Workload, said: str) -> None:
+def _requeue(workload: Workload, end_message: str) -> None:
     why: dict[str, Any] = {"reason": Reason.PREEMPTED, "message": workload.message}
     if not workload.move(Phase.STOPPED, **why, running_pods=0):
         return
-    events.record_phase(workload, message=" ".join(filter(None, [workload.message, said])))
+    events.record_phase(workload, message=" ".join(filter(None, [workload.message, end_message])))
     if not workload.logs_complete:
         Attempt.create_missing(workload)  # its output still has to be collected
-    fresh: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
-    workload.move(Phase.RESUMING, **why, run=workload.run + 1, **fresh)
+    new_run: dict[str, Any] = {"attempt": 0, "logs_complete": False, "handed_over_at": None}
+    workload.move(Phase.RESUMING, **why, run=workload.run + 1, **new_run)
     start_ranks_afresh(workload)
     workload.move(Phase.PENDING, **why)
     events.record_phase(workload)
@@ -65,7 +65,7 @@ def start_ranks_afresh(workload: Workload) -> None:
     )
 
 
-def _stays_down(workload: Workload) -> bool:
+def _ends_when_preempted(workload: Workload) -> bool:
     try:
         return workload.spec.terminate_after_preemption
     except SpecError:

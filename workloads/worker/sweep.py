@@ -36,9 +36,9 @@ def sweep() -> None:
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
     _ask_again()
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
-        idle_limits.enforce()
+        idle_limits.stop_idle_workspaces()
     _delete_due()
     prune()
     if cache.add("admission-decisions", 1, DECISIONS_SECONDS):

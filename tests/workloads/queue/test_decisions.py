@@ -96,7 +96,7 @@ def test_a_workload_that_was_taken_back_keeps_why_it_waits_once(decided: Project
 def test_decisions_are_kept_for_a_while_and_not_beyond_a_number(
     decided: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(decisions, "MOST", 3)
+    monkeypatch.setattr(decisions, "MAX_DECISIONS", 3)
     decisions.prune(timezone.now())
     assert texts() == [("zanzibar", "taken back"), ("claim", "waits"), ("behind", "waits")]
     decisions.prune(timezone.now() + decisions.RETENTION - timedelta(minutes=1))

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("engine")]
 
 
 def room(project: Project) -> Room:
-    return capacity.free(project.cluster, capacity.occupying(project.cluster))
+    return capacity.free_room(project.cluster, capacity.occupying_workloads(project.cluster))
 
 
 def test_the_room_kept_in_mind_is_the_room_there_is(project: Project) -> None:

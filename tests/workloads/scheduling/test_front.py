@@ -17,7 +17,7 @@ WAITS = Phase.PENDING
 
 @pytest.fixture(autouse=True)
 def a_line_of_three(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(front, "EACH", 3)
+    monkeypatch.setattr(front, "MAX_PER_LINE", 3)
 
 
 def test_all_that_fit_start_however_long_the_line_is(project: Project) -> None:
@@ -78,6 +78,6 @@ def test_a_longer_line_costs_no_more_queries_and_is_told_once(project: Project) 
 
 def test_a_summary_foresees_the_place_behind_a_long_line(project: Project) -> None:
     line = [waiting(project, f"w{number}", gpus=4) for number in range(6)]
-    verdict = admission.foresee(project.cluster, project, line[0].spec, [])
+    verdict = admission.predict_start(project.cluster, project, line[0].spec, [])
     assert not verdict.starts
     assert "behind" in verdict.message

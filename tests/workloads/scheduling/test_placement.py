@@ -6,7 +6,13 @@ from hypothesis import strategies as st
 
 from spec.formats import documents
 from spec.workload import WorkloadSpec
-from workloads.scheduling.placement import Room, Shape, blockers, lacks, place
+from workloads.scheduling.placement import (
+    Room,
+    Shape,
+    place_gang,
+    shortages_of_gang,
+    shortages_of_shape,
+)
 
 MEMORY = 16 * 10**9
 
@@ -41,8 +47,8 @@ def test_no_device_is_given_away_twice(
 ) -> None:
     wanted = spec(*asked)
     room = Room(64, 10**12, dict(enumerate(free)))
-    placement = place(wanted, room, device_memory=MEMORY)
-    why = blockers(wanted, room, device_memory=MEMORY)
+    placement = place_gang(wanted, room, device_memory=MEMORY)
+    why = shortages_of_gang(wanted, room, device_memory=MEMORY)
     assert (placement is None) == bool(why), "it fits, or it is said why not"
     if placement is None:
         return
@@ -58,18 +64,18 @@ def test_no_device_is_given_away_twice(
 
 def test_portions_leave_whole_devices_free() -> None:
     room = Room(8, 10**10, {0: 1.0, 1: 0.5})
-    assert place(spec(0.5, 1, 1), room, device_memory=MEMORY) == {0: (1,)}
+    assert place_gang(spec(0.5, 1, 1), room, device_memory=MEMORY) == {0: (1,)}
 
 
 def test_a_placement_counts_cpu_and_memory_too() -> None:
     room = Room(0.05, 10**10, {0: 1.0})
-    assert place(spec(None, 1, 1), room, device_memory=MEMORY) is None
-    assert "CPU cores" in blockers(spec(None, 1, 1), room, device_memory=MEMORY)[0]
+    assert place_gang(spec(None, 1, 1), room, device_memory=MEMORY) is None
+    assert "CPU cores" in shortages_of_gang(spec(None, 1, 1), room, device_memory=MEMORY)[0]
 
 
 @pytest.mark.parametrize(
     ("memory", "said"), [(5_770 * 10**9, "5,770 GB"), (224 * 10**9, "224 GB"), (10**8, "0.1 GB")]
 )
 def test_memory_is_said_in_digits_however_much_it_is(memory: int, said: str) -> None:
-    (reason,) = lacks(Shape(1.0, memory, ()), Room(1.0, 0), 0.0)
+    (reason,) = shortages_of_shape(Shape(1.0, memory, ()), Room(1.0, 0), 0.0)
     assert reason == f"{said} of memory requested, 0 GB free"

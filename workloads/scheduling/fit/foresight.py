@@ -34,9 +34,9 @@ def look_ahead(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresi
         ground = ground_of(cluster, spec, project)
         return Foresight(judge(spec, ground), ground)
     device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
-    there = capacity.occupying(cluster)
-    room = capacity.free(cluster, there)
-    verdict = admission.foresee(cluster, project, spec, there)
+    there = capacity.occupying_workloads(cluster)
+    room = capacity.free_room(cluster, there)
+    verdict = admission.predict_start(cluster, project, spec, there)
     ground = this_machine(cluster, room, strict_quotas_of([project])[project.pk], device_memory)
     fit = admitted(
         judge(spec, ground),
@@ -64,12 +64,12 @@ def repairs_that_hold(
         return offered
     if not can_try(cluster):
         return []
-    there = capacity.occupying(cluster)
+    there = capacity.occupying_workloads(cluster)
     return [
         repair
         for repair in offered
         if repair.answer is not Answer.NOW
-        or admission.foresee(cluster, project, repair.spec, there).starts
+        or admission.predict_start(cluster, project, repair.spec, there).starts
     ]
 
 

@@ -44,7 +44,7 @@ def this_machine(
     cluster: Cluster, room: Room, accounts: Iterable[StrictQuota], device_memory: int
 ) -> Ground:
     """The ground where admission decides: one node with ``room`` left."""
-    whole = _all_of(capacity.whole(cluster))
+    whole = _all_of(capacity.total_room(cluster))
     group = NodeGroup(1, whole, _all_of(room), NodeTraits(DEFAULT_POOL))
     return Ground((group,), cluster.name, tuple(accounts), device_memory)
 

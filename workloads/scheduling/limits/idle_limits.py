@@ -12,24 +12,24 @@ from spec.phases import Phase, Reason
 from spec.problems import time_limit
 from workloads.models import SampleKind, Workload
 from workloads.scheduling.limits import stopping
-from workloads.scheduling.limits.limited import limited
+from workloads.scheduling.limits.limited import workloads_with_limit
 
 CORES = 0.05  # an idle notebook server uses a tenth of this
 GPU_PERCENT = 1.0
 GAP = timedelta(minutes=2)  # longest gap between samples; beyond it usage is unknown
 
 
-def enforce() -> None:
+def stop_idle_workspaces() -> None:
     """Ask every workspace to end that has been idle for its limit."""
     now = timezone.now()
     columns = ("phase", "phase_updated_at", "run")
-    for workload, seconds in limited("idle_limit_seconds", *columns):
+    for workload, seconds in workloads_with_limit("idle_limit_seconds", *columns):
         since = now - timedelta(seconds=seconds)
-        if workload.phase_updated_at <= since and _idle(workload, since, now):
-            end(Workload.objects.get(pk=workload.pk))
+        if workload.phase_updated_at <= since and _was_idle(workload, since, now):
+            stop_idle(Workload.objects.get(pk=workload.pk))
 
 
-def _idle(workload: Workload, since: datetime, now: datetime) -> bool:
+def _was_idle(workload: Workload, since: datetime, now: datetime) -> bool:
     samples = workload.samples.filter(kind=SampleKind.USAGE, run=workload.run, at__gte=since)
     last = since
     for at, values in samples.order_by("at").values_list("at", "values"):
@@ -41,12 +41,14 @@ def _idle(workload: Workload, since: datetime, now: datetime) -> bool:
     return now - last <= GAP
 
 
-def end(workload: Workload) -> bool:
+def stop_idle(workload: Workload) -> bool:
     """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
     why = time_limit.was_idle(workload.spec_json["idleLimitSeconds"])
-    return stopping.ask(workload, reason=Reason.IDLE, why=why)
+    return stopping.request_stop(workload, reason=Reason.IDLE, why=why)
 
 
-def ended(workload: Workload, said: str = "") -> bool:
+def finish_idle_stop(workload: Workload, end_message: str = "") -> bool:
     """Move an idle workspace that has ended to Stopped. ``False`` for anything else."""
-    return stopping.settle(workload, Phase.STOPPED, reason=Reason.IDLE, said=said)
+    return stopping.finish_stop(
+        workload, Phase.STOPPED, reason=Reason.IDLE, end_message=end_message
+    )

@@ -7,12 +7,12 @@ from spec.phases import AT_WORK
 from workloads.models import Workload
 
 
-def limited(limit: str, *columns: str) -> Iterator[tuple[Workload, int]]:
+def workloads_with_limit(limit: str, *columns: str) -> Iterator[tuple[Workload, int]]:
     """Yield running workloads that have this ``limit``, with its seconds. Only the limit and
     ``columns`` are loaded. Workloads of a disconnected cluster are left out: nobody knows what they
     do."""
     rows = Workload.objects.filter(phase__in=AT_WORK, deleted_at=None)
     has_limit = rows.filter(**{f"{limit}__isnull": False})
-    heard = has_limit.exclude(cluster__state=State.DISCONNECTED).order_by()
-    for workload in heard.only(limit, *columns):
+    connected = has_limit.exclude(cluster__state=State.DISCONNECTED).order_by()
+    for workload in connected.only(limit, *columns):
         yield workload, getattr(workload, limit)

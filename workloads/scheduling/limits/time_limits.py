@@ -10,30 +10,32 @@ from spec.problems import time_limit
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling.limits import stopping
-from workloads.scheduling.limits.limited import limited
+from workloads.scheduling.limits.limited import workloads_with_limit
 
 
-def held(spec: WorkloadSpec) -> int | None:
+def limit_to_enforce(spec: WorkloadSpec) -> int | None:
     """The seconds that Trainyard holds a workload to. The limit that a batch script has itself is
     Slurm's matter, which counts from the start of each job."""
     limit = spec.time_limit_seconds
     return None if limit == time_limit_of_script(spec) else limit
 
 
-def enforce() -> None:
+def stop_over_limit() -> None:
     """Ask every workload to end that is over its time limit."""
     columns = ("phase", "reason", "phase_updated_at", "running_seconds")
-    for workload, seconds in limited("time_limit_seconds", *columns):
+    for workload, seconds in workloads_with_limit("time_limit_seconds", *columns):
         if workload.running_total >= seconds:
-            end(Workload.objects.get(pk=workload.pk))
+            stop_at_limit(Workload.objects.get(pk=workload.pk))
 
 
-def end(workload: Workload) -> bool:
+def stop_at_limit(workload: Workload) -> bool:
     """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
     why = time_limit.time_limit_sentence(workload.spec_json["timeLimitSeconds"])
-    return stopping.ask(workload, reason=Reason.DEADLINE_EXCEEDED, why=why)
+    return stopping.request_stop(workload, reason=Reason.DEADLINE_EXCEEDED, why=why)
 
 
-def ended(workload: Workload, said: str = "") -> bool:
+def finish_limit_stop(workload: Workload, end_message: str = "") -> bool:
     """Move a workload that ended at its limit to Failed. ``False`` for anything else."""
-    return stopping.settle(workload, Phase.FAILED, reason=Reason.DEADLINE_EXCEEDED, said=said)
+    return stopping.finish_stop(
+        workload, Phase.FAILED, reason=Reason.DEADLINE_EXCEEDED, end_message=end_message
+    )

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workloads.scheduling.order.records import Contender, Tenant
-from workloads.scheduling.placement import TINY, Placement, Room, Shape, devices_for, fit
+from workloads.scheduling.placement import TINY, Placement, Room, Shape, devices_for, place_shape
 
 
 @dataclass
-class Reserved:
+class Reservation:
     """A gang at the head of the queue. If everything it waits for has a time limit, also its latest
     start and what is free then."""
 
@@ -21,30 +21,30 @@ class Reserved:
     room: Room | None = None
 
     @classmethod
-    def of(cls, gang: Contender, later: Room, running: Iterable[Tenant]) -> "Reserved":
+    def of(cls, gang: Contender, later: Room, running: Iterable[Tenant]) -> "Reservation":
         """Reserve for a gang. ``later`` is what will be free once everything that is ending has
         ended."""
         room = later.copy()
         limited = [(it.until, it) for it in running if not it.ending and it.until is not None]
         for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].gang.key)):
             tenant.gang.shape.move_in(room, tenant.placement, out=True)
-            if fit(gang.shape, room) is not None:
+            if place_shape(gang.shape, room) is not None:
                 return cls(gang, until, room)
         return cls(gang)
 
     def passed_by(self, gang: Contender, placement: Placement, later: Room, now: float) -> str:
         """Why ``gang`` may start first, in words; empty if it may not."""
         after = later.copy()
-        ahead = self.gang.called(gang)
+        ahead = self.gang.name_for(gang)
         gang.shape.move_in(after, placement)
-        if leaves_alone(gang.shape, self.gang.shape, after):
+        if leaves_enough(gang.shape, self.gang.shape, after):
             return f"It needs nothing that {ahead}, which is ahead of it, waits for."
         if self.at is None or self.room is None:
             return ""
         if gang.outlives(self.at, now):
             beside = self.room.copy()
             gang.shape.move_in(beside, placement)
-            if fit(self.gang.shape, beside) is None:
+            if place_shape(self.gang.shape, beside) is None:
                 return ""
             return f"When its turn comes, {ahead}, which is ahead of it, fits next to it."
         return f"By its time limit it ends before {ahead}, which is ahead of it, can start."
@@ -56,7 +56,7 @@ class Reserved:
             gang.shape.move_in(self.room, placement)
 
 
-def leaves_alone(shape: Shape, ahead: Shape, after: Room) -> bool:
+def leaves_enough(shape: Shape, ahead: Shape, after: Room) -> bool:
     """Whether enough of everything that ``shape`` takes remains for ``ahead``."""
     if shape.cpu and after.cpu + TINY < ahead.cpu:
         return False

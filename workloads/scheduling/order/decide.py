@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from spec.phases import Reason
-from workloads.scheduling.order.backfill import Reserved
+from workloads.scheduling.order.backfill import Reservation
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import (
     Allowance,
@@ -19,18 +19,20 @@ from workloads.scheduling.order.records import (
     Decision,
     DecisionKind,
     Tenant,
-    called,
+    names_for,
 )
-from workloads.scheduling.placement import Placement, Room, fit, lacks
+from workloads.scheduling.placement import Placement, Room, place_shape, shortages_of_shape
 
 IN_QUOTA = "It is within the quota of {project}."
 OVER_QUOTA = "Over the quota of {project}: no one with a better claim needs what is free."
-KEPT = (
+QUOTA_RESERVED = (
     "What is left of the quota of {project} is kept for others that are ahead of it: no one with \
 a better claim needs what is free."
 )
 BEHIND = "Waiting behind others of {project} that wait for its quota."
-FIRM = "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
+NON_PREEMPTIBLE = (
+    "{project}'s quota has no room for it, and it is non-preemptible, so it never goes over."
+)
 
 
 def decide(
@@ -44,15 +46,15 @@ def decide(
     """Returns a decision for each gang in the queue, and one for each that is preempted."""
     order = StartOrder(running, capacity, allowances, now)
     rest = []
-    for gang in sorted(queue, key=lambda gang: gang.turn):
-        if order.ledger.in_quota(gang):
-            order.claim(gang)
+    for gang in sorted(queue, key=lambda gang: gang.sort_key):
+        if order.ledger.is_in_quota(gang):
+            order.decide_in_quota(gang)
         else:
-            order.keep_turn(gang)
+            order.reserve_turn(gang)
             rest.append(gang)
     order.most_heads = 2  # room is reserved for the first of each class
     for gang in rest:
-        order.over_quota(gang)
+        order.decide_over_quota(gang)
     return order.decisions
 
 
@@ -79,50 +81,50 @@ class StartOrder:
         self.ending = [tenant for tenant in running if tenant.ending]
         for tenant in self.ending:
             tenant.gang.shape.move_in(self.later, tenant.placement, out=True)
-        self.heads: list[Reserved] = []
+        self.heads: list[Reservation] = []
         self.most_heads = 1
         self.decisions: list[Decision] = []
 
-    def claim(self, gang: Contender) -> None:
+    def decide_in_quota(self, gang: Contender) -> None:
         """Start a gang in its quota: in free room, in room that is being freed, or by preempting
         others."""
-        barred = self.ledger.barred_by(gang)
+        barred = self.ledger.barring_quota(gang)
         if self._never_fits(gang):
             return
-        if not barred and self._start(gang, self._words(IN_QUOTA, gang), in_quota=True):
+        if not barred and self._start(gang, self._with_quota_name(IN_QUOTA, gang), in_quota=True):
             return
-        leaving = self._leaving_for(gang)
+        leaving = self._gangs_to_preempt(gang)
         if leaving is not None:
-            self._take_back(gang, leaving)
+            self._preempt(gang, leaving)
         elif barred:
-            self._bar(gang, barred)
+            self._wait_for_quota(gang, barred)
         else:
             self._keep_waiting(gang)
-            self.ledger.count(gang, in_quota=True)
+            self.ledger.count_gang(gang, in_quota=True)
 
-    def keep_turn(self, gang: Contender) -> None:
+    def reserve_turn(self, gang: Contender) -> None:
         """Reserve the quota that it waits for, unless the machine is too small for it anyway."""
-        key = self.ledger.turn_to_keep(gang)
-        if key and fit(gang.shape, self.capacity) is not None:
-            self.ledger.keep_turn(gang, key)
+        key = self.ledger.quota_to_reserve(gang)
+        if key and place_shape(gang.shape, self.capacity) is not None:
+            self.ledger.reserve_turn(gang, key)
 
-    def over_quota(self, gang: Contender) -> None:
+    def decide_over_quota(self, gang: Contender) -> None:
         if self._never_fits(gang):
             return
         if not gang.preemptible:
-            key = self.ledger.kept_by(gang)
-            why = self._words(BEHIND if key else FIRM, gang, key)
+            key = self.ledger.reserved_quota(gang)
+            why = self._with_quota_name(BEHIND if key else NON_PREEMPTIBLE, gang, key)
             self._wait(gang, why, Reason.WAITING_FOR_QUOTA)
-        elif barred := self.ledger.barred_by(gang):
-            self._bar(gang, barred)
+        elif barred := self.ledger.barring_quota(gang):
+            self._wait_for_quota(gang, barred)
         else:
-            key = self.ledger.kept_by(gang)
-            why = self._words(KEPT if key else OVER_QUOTA, gang, key)
+            key = self.ledger.reserved_quota(gang)
+            why = self._with_quota_name(QUOTA_RESERVED if key else OVER_QUOTA, gang, key)
             if not self._start(gang, why, in_quota=False):
                 self._keep_waiting(gang)
 
     def _start(self, gang: Contender, why: str, *, in_quota: bool) -> bool:
-        placement = fit(gang.shape, self.free.common(self.later))
+        placement = place_shape(gang.shape, self.free.common(self.later))
         if placement is None:
             return False
         passes = [it.passed_by(gang, placement, self.later, self.now) for it in self.heads]
@@ -132,7 +134,7 @@ class StartOrder:
         gang.shape.move_in(self.later, placement)
         for head in self.heads:
             head.let_pass(gang, placement, self.now)
-        self.ledger.count(gang, in_quota=in_quota)
+        self.ledger.count_gang(gang, in_quota=in_quota)
         text = " ".join([why, *passes[:1]])
         ahead = self.heads[0].gang if self.heads else None
         self.decisions.append(
@@ -140,7 +142,7 @@ class StartOrder:
         )
         return True
 
-    def _leaving_for(self, gang: Contender) -> Sequence[Tenant] | None:
+    def _gangs_to_preempt(self, gang: Contender) -> Sequence[Tenant] | None:
         """Gangs to preempt for it; empty if what is ending suffices. ``None`` if it could not start
         anyway."""
         if self._fits_without(gang, ()):
@@ -150,7 +152,7 @@ class StartOrder:
         over = [
             tenant
             for tenant in self.running
-            if tenant.gang.key in self.ledger.over and tenant.gang.preemptible
+            if tenant.gang.key in self.ledger.over_quota and tenant.gang.preemptible
         ]
         over.sort(key=lambda it: (it.gang.rank, -it.started, it.gang.key))
         chosen: list[Tenant] = []
@@ -168,8 +170,8 @@ class StartOrder:
 
     def _fits_without(self, gang: Contender, leaving: Sequence[Tenant]) -> bool:
         later = self._later_without(leaving)
-        placement = fit(gang.shape, later)
-        if placement is None or self.ledger.barred_by(gang, leaving=leaving):
+        placement = place_shape(gang.shape, later)
+        if placement is None or self.ledger.barring_quota(gang, leaving=leaving):
             return False
         return all(head.passed_by(gang, placement, later, self.now) for head in self.heads)
 
@@ -179,32 +181,34 @@ class StartOrder:
             tenant.gang.shape.move_in(later, tenant.placement, out=True)
         return later
 
-    def _take_back(self, gang: Contender, leaving: Sequence[Tenant]) -> None:
+    def _preempt(self, gang: Contender, leaving: Sequence[Tenant]) -> None:
         """Preempt gangs, and reserve their room."""
         self.later = self._later_without(leaving)
         self.ending += [replace(it, leaves_by=self.now + it.gang.grace) for it in leaving]
-        placement = self._soonest(gang)
+        placement = self._earliest_placement(gang)
         gang.shape.move_in(self.later, placement)
         for tenant in leaving:
-            self.ledger.end(tenant)
-            why = f"Taken back by {gang.called(tenant.gang)}, within its quota."
+            self.ledger.count_preemption(tenant)
+            why = f"Taken back by {gang.name_for(tenant.gang)}, within its quota."
             self.decisions.append(
-                Decision(tenant.gang, DecisionKind.TAKE_BACK, why, Reason.PREEMPTED, other=gang)
+                Decision(tenant.gang, DecisionKind.PREEMPT, why, Reason.PREEMPTED, other=gang)
             )
         for head in self.heads:
             head.let_pass(gang, placement, self.now)
-        self.ledger.count(gang, in_quota=True)
-        names = called([tenant.gang for tenant in leaving or self.ending], gang)
-        self._wait(gang, f"{self._words(IN_QUOTA, gang)} It waits for the end of {names}.")
+        self.ledger.count_gang(gang, in_quota=True)
+        names = names_for([tenant.gang for tenant in leaving or self.ending], gang)
+        self._wait(
+            gang, f"{self._with_quota_name(IN_QUOTA, gang)} It waits for the end of {names}."
+        )
 
-    def _soonest(self, gang: Contender) -> Placement:
+    def _earliest_placement(self, gang: Contender) -> Placement:
         """The places it can have first, so that room that is freed for it is not given to
         another."""
         room = self.later.copy()
-        places = fit(gang.shape, room) or {}
+        places = place_shape(gang.shape, room) or {}
         for tenant in sorted(self.ending, key=lambda it: it.leaves_by or 0.0, reverse=True):
             tenant.gang.shape.move_in(room, tenant.placement)
-            sooner = fit(gang.shape, room)
+            sooner = place_shape(gang.shape, room)
             if sooner is None:
                 break
             places = sooner
@@ -213,29 +217,33 @@ class StartOrder:
     def _keep_waiting(self, gang: Contender) -> None:
         if self.heads:
             head = self.heads[0].gang
-            text = f"Waiting behind {head.called(gang)}, which is ahead of it and does not fit yet."
+            text = (
+                f"Waiting behind {head.name_for(gang)}, which is ahead of it and does not fit yet."
+            )
             self._wait(gang, text, other=head)
         else:
-            lacking = "; ".join(lacks(gang.shape, self.free.common(self.later), gang.demand.gpus))
+            lacking = "; ".join(
+                shortages_of_shape(gang.shape, self.free.common(self.later), gang.demand.gpus)
+            )
             self._wait(gang, f"Not enough free capacity: {lacking}.")
         if len(self.heads) < self.most_heads:
-            self.heads.append(Reserved.of(gang, self.later, self.running))
+            self.heads.append(Reservation.of(gang, self.later, self.running))
 
-    def _bar(self, gang: Contender, key: str) -> None:
+    def _wait_for_quota(self, gang: Contender, key: str) -> None:
         """Let a gang wait for a strict quota, which holds back only gangs under that quota."""
         allowance = self.allowances[key]
-        over = allowance.excess(self.ledger.held[key], gang.demand)
-        text = f"With it, {allowance.whose} would hold {over}. It starts when other workloads end."
+        over = allowance.excess(self.ledger.used[key], gang.demand)
+        text = f"With it, {allowance.owner} would hold {over}. It starts when other workloads end."
         if not over:
-            text = BEHIND.format(project=allowance.whose)
+            text = BEHIND.format(project=allowance.owner)
         self._wait(gang, text, Reason.WAITING_FOR_QUOTA)
-        self.ledger.keep(gang, key)
+        self.ledger.reserve_demand(gang, key)
 
     def _never_fits(self, gang: Contender) -> bool:
         """Whether a gang needs more than exists; it then holds nobody back."""
-        if fit(gang.shape, self.capacity) is not None:
+        if place_shape(gang.shape, self.capacity) is not None:
             return False
-        lacking = "; ".join(lacks(gang.shape, self.capacity, gang.demand.gpus))
+        lacking = "; ".join(shortages_of_shape(gang.shape, self.capacity, gang.demand.gpus))
         self._wait(gang, f"Not enough capacity, even when nothing else runs: {lacking}.")
         return True
 
@@ -248,6 +256,6 @@ class StartOrder:
     ) -> None:
         self.decisions.append(Decision(gang, DecisionKind.WAIT, why, reason, other=other))
 
-    def _words(self, text: str, gang: Contender, key: str = "") -> str:
+    def _with_quota_name(self, text: str, gang: Contender, key: str = "") -> str:
         """``text`` with the name of the allowance ``key``, or of the gang's project."""
-        return text.format(project=self.allowances[key or gang.project].whose)
+        return text.format(project=self.allowances[key or gang.project].owner)

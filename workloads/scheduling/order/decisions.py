@@ -15,18 +15,18 @@ from workloads.models import AdmissionDecision, Workload
 from workloads.scheduling.order.records import Decision, DecisionKind
 
 RETENTION = timedelta(days=7)
-MOST = 20_000  # decisions kept per cluster
+MAX_DECISIONS = 20_000  # decisions kept per cluster
 
 
-def keep(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
+def store_decisions(cluster: Cluster, news: Sequence[tuple[Workload, Decision]]) -> None:
     """Store the changed decisions of one round."""
-    at = timezone.now()
+    now = timezone.now()
     AdmissionDecision.objects.bulk_create(
         AdmissionDecision(
             cluster=cluster,
             workload=workload,
             other_id=UUID(decision.other.key) if decision.other else None,
-            at=at,
+            at=now,
             kind=decision.kind,
             reason=decision.reason,
             why=decision.why,
@@ -46,7 +46,7 @@ def is_news(last: AdmissionDecision | None, decision: Decision) -> bool:
     return last.why != decision.why and not still_behind
 
 
-def last_of(workloads: Collection[Workload]) -> dict[UUID, AdmissionDecision]:
+def last_decisions(workloads: Collection[Workload]) -> dict[UUID, AdmissionDecision]:
     """The last decision about each workload, by its id."""
     if not workloads:
         return {}
@@ -60,5 +60,5 @@ def prune(now: datetime) -> None:
     for cluster in Cluster.objects.all():
         own = AdmissionDecision.objects.filter(cluster=cluster)
         newest = own.order_by("-pk").values_list("pk", flat=True)
-        if surplus := newest[MOST : MOST + 1]:
+        if surplus := newest[MAX_DECISIONS : MAX_DECISIONS + 1]:
             own.filter(pk__lte=surplus[0]).delete()

@@ -19,7 +19,7 @@ class QuotaTurn:
     gang: Contender
     at: float | None = None
 
-    def is_kept_from(self, other: Contender, now: float) -> bool:
+    def excludes(self, other: Contender, now: float) -> bool:
         """Whether ``other`` must not use the quota first. A preemptible gang may, if this one is
         not preemptible, because it would make room."""
         if other is self.gang or (other.preemptible and not self.gang.preemptible):
@@ -52,37 +52,37 @@ class Ledger:
         self.allowances = allowances
         self.now = now
         self.turns: dict[tuple[str, str, bool], QuotaTurn] = {}
-        self.held = Sums(Demand)
-        self.staying = Sums(Demand)
-        self.within = Sums(Demand)
-        self.firm = Sums(Demand)
-        self.kept = Sums(Demand)
-        self.over: set[str] = set()
+        self.used = Sums(Demand)
+        self.used_by_staying = Sums(Demand)
+        self.used_in_quota = Sums(Demand)
+        self.used_by_firm = Sums(Demand)
+        self.reserved = Sums(Demand)
+        self.over_quota: set[str] = set()
         for tenant in running:
-            _add(self.held, tenant.gang)
+            _add(self.used, tenant.gang)
         self.tenants = sorted((it for it in running if not it.ending), key=_seniority)
         self.endless = [it.gang for it in self.tenants if not it.gang.ends]
         for tenant in self.tenants:
             gang = tenant.gang
-            if self._exceeds(self.within, gang):
-                self.over.add(gang.key)
+            if self._exceeds_quota(self.used_in_quota, gang):
+                self.over_quota.add(gang.key)
             else:
-                _add(self.within, gang)
-            _add(self.staying, gang)
+                _add(self.used_in_quota, gang)
+            _add(self.used_by_staying, gang)
             if not gang.preemptible:
-                _add(self.firm, gang)
+                _add(self.used_by_firm, gang)
 
-    def in_quota(self, gang: Contender) -> bool:
+    def is_in_quota(self, gang: Contender) -> bool:
         """Whether a gang is in quota: each of its quotas has room for it, and none reserves that
         room for an earlier one."""
-        return not self._lacking(gang) and not self._reserved(gang)
+        return not self._full_quota(gang) and not self._find_reservation(gang)
 
-    def kept_by(self, gang: Contender) -> str:
+    def reserved_quota(self, gang: Contender) -> str:
         """The key of a quota that has room for a gang, but reserves that for an earlier one; empty
         if there is none."""
-        return "" if self._lacking(gang) else self._reserved(gang)
+        return "" if self._full_quota(gang) else self._find_reservation(gang)
 
-    def turn_to_keep(self, gang: Contender) -> str:
+    def quota_to_reserve(self, gang: Contender) -> str:
         """The key of the quota whose next room is to be reserved for a gang, because it is the
         first of its project that waits for that quota. Otherwise a stream of small gangs could keep
         a large one waiting for ever. Empty if nothing is to be reserved.
@@ -90,46 +90,46 @@ class Ledger:
         Nothing is reserved for a gang that waits in vain: one that is larger than a quota, or for
         which gangs that never end leave no room.
         """
-        key = self._lacking(gang)
+        key = self._full_quota(gang)
         if not key or (key, gang.project, gang.preemptible) in self.turns:
             return ""
-        return "" if any(self._is_in_vain(it, gang) for it in gang.owners) else key
+        return "" if any(self._waits_in_vain(it, gang) for it in gang.owners) else key
 
-    def keep_turn(self, gang: Contender, key: str) -> None:
+    def reserve_turn(self, gang: Contender, key: str) -> None:
         """Reserve the next room of a quota. This holds back only gangs of the same project: others
         are entitled to the quota of their own."""
-        turn = QuotaTurn(gang, self._room_at(key, gang))
+        turn = QuotaTurn(gang, self._time_of_room(key, gang))
         self.turns[key, gang.project, gang.preemptible] = turn
 
-    def _reserved(self, gang: Contender) -> str:
+    def _find_reservation(self, gang: Contender) -> str:
         for key, preemptible in product(gang.owners, (True, False)):
             turn = self.turns.get((key, gang.project, preemptible))
-            if turn and turn.is_kept_from(gang, self.now):
-                held = self._counted(key, gang) + turn.gang.demand
+            if turn and turn.excludes(gang, self.now):
+                held = self._counted_demand(key, gang) + turn.gang.demand
                 if self.allowances[key].exceeded_by(held, gang.demand):
                     return key
         return ""
 
-    def _is_in_vain(self, key: str, gang: Contender) -> bool:
+    def _waits_in_vain(self, key: str, gang: Contender) -> bool:
         allowance = self.allowances.get(key)
         staying = Demand()
         if allowance is None:
             return False
         for endless in self.endless:
-            if self._counts(key, endless, gang):
+            if self._is_counted(key, endless, gang):
                 staying += endless.demand
         return allowance.exceeded_by(staying, gang.demand)
 
-    def _lacking(self, gang: Contender) -> str:
+    def _full_quota(self, gang: Contender) -> str:
         """The key of an allowance without room for it, its project's first; empty if all have
         room."""
         for key in gang.owners:
             allowance = self.allowances.get(key)
-            if allowance and allowance.exceeded_by(self._counted(key, gang), gang.demand):
+            if allowance and allowance.exceeded_by(self._counted_demand(key, gang), gang.demand):
                 return key
         return ""
 
-    def _counted(self, key: str, gang: Contender) -> Demand:
+    def _counted_demand(self, key: str, gang: Contender) -> Demand:
         """The demand that counts against an allowance when ``gang`` is judged.
 
         For a non-preemptible gang only other non-preemptible ones count, because the rest makes
@@ -137,64 +137,64 @@ class Ledger:
         quota, because the rest can be preempted.
         """
         if not gang.preemptible:
-            return self.firm[key]
-        return self.staying[key] if key == gang.project else self.within[key]
+            return self.used_by_firm[key]
+        return self.used_by_staying[key] if key == gang.project else self.used_in_quota[key]
 
-    def _room_at(self, key: str, gang: Contender) -> float | None:
+    def _time_of_room(self, key: str, gang: Contender) -> float | None:
         """When the allowance has room for ``gang`` at the latest, by the time limits of what counts
         against it; ``None`` if those do not free enough."""
-        held = self._counted(key, gang)
+        held = self._counted_demand(key, gang)
         limited = [(it.until, it.gang) for it in self.tenants if it.until is not None]
         for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].key)):
-            if self._counts(key, tenant, gang):
+            if self._is_counted(key, tenant, gang):
                 held -= tenant.demand
             if not self.allowances[key].exceeded_by(held, gang.demand):
                 return until
         return None
 
-    def _counts(self, key: str, tenant: Contender, gang: Contender) -> bool:
+    def _is_counted(self, key: str, tenant: Contender, gang: Contender) -> bool:
         """Whether ``tenant`` is part of what :meth:`_counted` sums up."""
         if key not in tenant.owners:
             return False
         if not gang.preemptible:
             return not tenant.preemptible
-        return key == gang.project or tenant.key not in self.over
+        return key == gang.project or tenant.key not in self.over_quota
 
-    def barred_by(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
+    def barring_quota(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
         """The key of a strict allowance that the gang would exceed; empty if there is none.
 
         With ``leaving`` it is judged as if these, and what is ending, were gone.
         """
-        sums = self.held if leaving is None else self.staying
+        sums = self.used if leaving is None else self.used_by_staying
         gone = Sums(Demand)
         for tenant in leaving or ():
             _add(gone, tenant.gang)
         for key in gang.owners:
             allowance = self.allowances.get(key)
-            held = sums[key] + self.kept[key] - gone[key]
+            held = sums[key] + self.reserved[key] - gone[key]
             if allowance and allowance.strict and allowance.exceeded_by(held, gang.demand):
                 return key
         return ""
 
-    def count(self, gang: Contender, *, in_quota: bool) -> None:
+    def count_gang(self, gang: Contender, *, in_quota: bool) -> None:
         """Count a gang that starts, or for which room is reserved."""
-        for sums in (self.held, self.staying, *((self.within,) if in_quota else ())):
+        for sums in (self.used, self.used_by_staying, *((self.used_in_quota,) if in_quota else ())):
             _add(sums, gang)
         if not gang.preemptible:
-            _add(self.firm, gang)
+            _add(self.used_by_firm, gang)
 
-    def keep(self, gang: Contender, key: str) -> None:
+    def reserve_demand(self, gang: Contender, key: str) -> None:
         """Reserve for a waiting gang under a strict quota, unless it waits in vain."""
         if not self.allowances[key].exceeded_by(Demand(), gang.demand):
-            self.kept[key] += gang.demand
+            self.reserved[key] += gang.demand
 
-    def end(self, tenant: Tenant) -> None:
+    def count_preemption(self, tenant: Tenant) -> None:
         """Count a gang that is preempted."""
         for key in tenant.gang.owners:
-            self.staying[key] -= tenant.gang.demand
-        self.over.discard(tenant.gang.key)
+            self.used_by_staying[key] -= tenant.gang.demand
+        self.over_quota.discard(tenant.gang.key)
 
-    def _exceeds(self, sums: Sums, gang: Contender) -> bool:
+    def _exceeds_quota(self, sums: Sums, gang: Contender) -> bool:
         allowances = ((key, self.allowances.get(key)) for key in gang.owners)
         return any(it and it.exceeded_by(sums[key], gang.demand) for key, it in allowances)
 

@@ -20,7 +20,7 @@ class Allowance:
     ``whose`` is its name in words.
     """
 
-    whose: str
+    owner: str
     quota: Quota
     strict: bool = False
 
@@ -38,7 +38,7 @@ class Allowance:
 
     def excess(self, held: Demand, demand: Demand) -> str:
         """How it is exceeded, in words."""
-        return StrictQuota("", self.whose, self.quota, held).excess(demand)
+        return StrictQuota("", self.owner, self.quota, held).excess(demand)
 
     def promises(self, demand: Demand) -> bool:
         """Whether it limits anything that is requested. An unlimited amount is promised to nobody,
@@ -68,7 +68,7 @@ class Contender:
     time_limit: float | None = None
     ends: bool = True  # a workspace without a limit never does
 
-    def called(self, reader: "Contender") -> str:
+    def name_for(self, reader: "Contender") -> str:
         """Its name for people who may see ``reader``, and perhaps no other project."""
         return self.name if self.project == reader.project else "a workload of another project"
 
@@ -83,12 +83,12 @@ class Contender:
         return now + self.time_limit + self.grace > moment
 
     @property
-    def turn(self) -> tuple[int, float, str]:
+    def sort_key(self) -> tuple[int, float, str]:
         """Sort key: rank of the project, then age."""
         return -self.rank, self.since, self.key
 
 
-def called(others: Sequence[Contender], reader: Contender) -> str:
+def names_for(others: Sequence[Contender], reader: Contender) -> str:
     """The names of several gangs."""
     own = name_first_three([it.name for it in others if it.project == reader.project])
     strangers = sum(it.project != reader.project for it in others)
@@ -121,7 +121,7 @@ class Tenant:
 class DecisionKind(StrEnum):
     START = "started"
     WAIT = "waits"
-    TAKE_BACK = "taken back"
+    PREEMPT = "taken back"
 
 
 @dataclass(frozen=True)

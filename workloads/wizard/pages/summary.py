@@ -19,7 +19,7 @@ from workloads.plan import Plan
 from workloads.scheduling.fit.judge import Answer, Fit
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
-from workloads.scheduling.quota import bounds_of
+from workloads.scheduling.quota import limiting_accounts
 from workloads.wizard.locations import locate_problem
 from workloads.wizard.pages.problems import is_verdict, problem_sentence
 
@@ -83,7 +83,7 @@ def summarize(plan: Plan) -> Summary:
     summary.cautions = (*dict.fromkeys(_warning_sentences(plan)), *summary.cautions)
     if spec and plan.project and plan.cluster:
         demand = Demand.from_spec(spec, gpu_memory=plan.cluster.gpu_memory)
-        summary.meters = list(_meters(plan.cluster, bounds_of(plan.project), demand))
+        summary.meters = list(_meters(plan.cluster, limiting_accounts(plan.project), demand))
     _set_verdict(summary, plan)
     return summary
 

@@ -68,7 +68,7 @@ def test_use_or_an_unknown_amount_of_it_keeps_it_running(
 ) -> None:
     used = measured(workspace(project), m5=use)
     before = measured(workspace(project), m15=use)
-    idle_limits.enforce()
+    idle_limits.stop_idle_workspaces()
     assert phases(used, before) == [Phase.RUNNING, Phase.STOPPING]
 
 
@@ -77,7 +77,7 @@ def test_nothing_is_stopped_that_was_not_measured_all_the_time(project: Project)
     lately = measured(workspace(project), first=7)
     no_more = measured(workspace(project), last=3)
     with_a_gap = measured(measured(workspace(project), first=20, last=8), first=4)
-    idle_limits.enforce()
+    idle_limits.stop_idle_workspaces()
     assert phases(never, lately, no_more, with_a_gap) == [Phase.RUNNING] * 4
 
 
@@ -87,14 +87,14 @@ def test_the_time_begins_with_the_run(project: Project) -> None:
     endless.spec_json["idleLimitSeconds"] = endless.idle_limit_seconds = None
     endless.save()
     Cluster.objects.update(state=State.CONNECTED)
-    idle_limits.enforce()
+    idle_limits.stop_idle_workspaces()
     assert phases(fresh, endless) == [Phase.RUNNING] * 2
 
 
 def test_a_silent_cluster_is_not_asked(project: Project) -> None:
     idle = measured(workspace(project))
     Cluster.objects.update(state=State.DISCONNECTED)
-    idle_limits.enforce()
+    idle_limits.stop_idle_workspaces()
     assert phases(idle) == [Phase.RUNNING]
 
 
@@ -106,7 +106,7 @@ def test_an_idle_workspace_is_stopped_once_its_rank_has_ended_and_runs_again(
     engine.show(idle.handle, Phase.RUNNING)
     since = timezone.now() - timedelta(minutes=20)
     Workload.objects.update(phase=Phase.RUNNING, phase_updated_at=since)
-    idle_limits.enforce()
+    idle_limits.stop_idle_workspaces()
     reconcile.stop(now(idle))
     ended = now(idle)
     assert (ended.phase, ended.reason) == (Phase.STOPPED, Reason.IDLE)

@@ -62,7 +62,7 @@ def test_a_workload_is_held_to_the_limit_that_it_was_submitted_with(project: Pro
     [workload] = submit_all([draft], by=member)
     since = timezone.now() - timedelta(minutes=11)
     Workload.objects.filter(pk=workload.pk).update(phase=Phase.RUNNING, phase_updated_at=since)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     assert phases(workload) == [Phase.STOPPING]
 
 
@@ -70,14 +70,14 @@ def test_waiting_costs_nothing_and_earlier_runs_count(project: Project) -> None:
     waits = limited(project, 90, phase=Phase.PENDING)
     starts = limited(project, 90, phase=Phase.INITIALIZING)
     before = limited(project, 2, running_seconds=500)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     assert phases(waits, starts, before) == [Phase.PENDING, Phase.INITIALIZING, Phase.STOPPING]
 
 
 def test_the_delay_before_another_attempt_costs_nothing(project: Project) -> None:
     waits = limited(project, 90, phase=Phase.DEGRADED, reason=Reason.RESTARTING)
     incomplete = limited(project, 90, phase=Phase.DEGRADED)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     assert phases(waits, incomplete) == [Phase.DEGRADED, Phase.STOPPING]
     assert now(waits).running_total == 0
 
@@ -96,7 +96,7 @@ def test_the_time_from_one_attempt_to_the_next_costs_nothing(project: Project) -
 def test_a_silent_cluster_is_not_asked(project: Project) -> None:
     over = limited(project, 11)
     Cluster.objects.update(state=State.DISCONNECTED)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     assert phases(over) == [Phase.RUNNING]
 
 
@@ -107,7 +107,7 @@ def test_a_workload_at_its_time_limit_fails_once_its_ranks_have_ended(
     reconcile.launch(now(workload))
     engine.show(workload.handle, Phase.RUNNING)
     Workload.objects.update(phase=Phase.RUNNING, running_seconds=600)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     reconcile.stop(now(workload))
     ended = now(workload)
     assert (ended.phase, ended.reason) == (Phase.FAILED, Reason.DEADLINE_EXCEEDED)
@@ -117,7 +117,7 @@ def test_a_workload_at_its_time_limit_fails_once_its_ranks_have_ended(
 
 def test_a_workload_at_its_time_limit_fails_where_its_cluster_lost_it(project: Project) -> None:
     workload = limited(project, 11)
-    time_limits.enforce()
+    time_limits.stop_over_limit()
     reconcile.end_lost(now(workload))
     ended = now(workload)
     assert (ended.phase, ended.message) == (Phase.FAILED, REACHED)
@@ -125,10 +125,10 @@ def test_a_workload_at_its_time_limit_fails_where_its_cluster_lost_it(project: P
 
 def test_a_workload_that_completes_at_its_time_limit_has_completed(project: Project) -> None:
     workload = limited(project, 11)
-    assert time_limits.end(workload)
-    assert not time_limits.end(now(workload)), "it was asked already"
+    assert time_limits.stop_at_limit(workload)
+    assert not time_limits.stop_at_limit(now(workload)), "it was asked already"
     assert now(workload).move(Phase.COMPLETED)
-    assert not time_limits.ended(now(workload))
+    assert not time_limits.finish_limit_stop(now(workload))
 
 
 def test_engines_and_the_order_of_starts_know_what_is_left(project: Project) -> None:
@@ -146,7 +146,7 @@ def test_the_limit_of_a_batch_script_is_held_by_slurm(project: Project) -> None:
     fields = {"batch_script": script, "time_limit_seconds": 600}
     spec = workload_spec().model_copy(update=fields)
     shorter = spec.model_copy(update={"time_limit_seconds": 60})  # than the script says
-    assert [time_limits.held(it) for it in (spec, shorter)] == [None, 60]
+    assert [time_limits.limit_to_enforce(it) for it in (spec, shorter)] == [None, 60]
     row = limited(project, 11, time_limit_seconds=None, spec_json=documents.dump_spec(spec))
     sweep.sweep()
     assert phases(row) == [Phase.RUNNING]

@@ -9,7 +9,7 @@ from projects.quotas import Demand, Quota
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender, Decision, DecisionKind, Tenant
-from workloads.scheduling.placement import TINY, Room, Shape, fit
+from workloads.scheduling.placement import TINY, Room, Shape, place_shape
 
 GRACE = (0.0, 10.0, 30.0)
 LOOK = 5.0  # seconds between two decisions if nothing happens
@@ -125,7 +125,7 @@ class World:
         decisions = decide(
             queue, list(self.running.values()), self.capacity, self.allowances, now=self.now
         )
-        assert sorted(d.gang.key for d in decisions if d.kind is not DecisionKind.TAKE_BACK) == (
+        assert sorted(d.gang.key for d in decisions if d.kind is not DecisionKind.PREEMPT) == (
             sorted(self.queue)
         ), "one decision for each in the queue"
         self._check_owners(queue, decisions)
@@ -133,7 +133,7 @@ class World:
         for decision in decisions:
             if decision.kind is DecisionKind.START:
                 self._start(decision)
-            elif decision.kind is DecisionKind.TAKE_BACK:
+            elif decision.kind is DecisionKind.PREEMPT:
                 self._take_back(decision)
         if any(it.kind is not DecisionKind.WAIT for it in decisions):
             self._check_room()
@@ -172,22 +172,22 @@ class World:
         assert max(held.values(), default=0.0) < 1 + TINY, "no GPU twice"
         assert min(free.cpu, free.memory) > -TINY, "no core or byte twice"
         firm = Ledger([t for t in self.running.values() if not t.gang.preemptible], self.allowances)
-        assert not firm.over, "non-preemptible work is never over quota"
+        assert not firm.over_quota, "non-preemptible work is never over quota"
 
     def _check_owners(self, queue: list[Contender], decisions: list[Decision]) -> None:
         """A claim that would be next if nothing ran over quota starts within the grace period of
         what does, and 5 s. What runs within quota by then came before it."""
         ledger = Ledger(list(self.running.values()), self.allowances, self.now)
         claims = []
-        for gang in sorted(queue, key=lambda it: it.turn):
-            if ledger.in_quota(gang):
+        for gang in sorted(queue, key=lambda it: it.sort_key):
+            if ledger.is_in_quota(gang):
                 claims.append(gang)
-            elif key := ledger.turn_to_keep(gang):
-                ledger.keep_turn(gang, key)
+            elif key := ledger.quota_to_reserve(gang):
+                ledger.reserve_turn(gang, key)
         rightful = [
             tenant
             for key, tenant in self.running.items()
-            if key not in ledger.over and not tenant.ending
+            if key not in ledger.over_quota and not tenant.ending
         ]
         if not claims or len(rightful) == len(self.running):
             self.owed.clear()
@@ -201,7 +201,7 @@ class World:
         self.owed = {
             key: self.owed.get(key, due)
             for key in owed
-            if not any(gang.turn < self.runs[key].gang.turn for gang in ahead)
+            if not any(gang.sort_key < self.runs[key].gang.sort_key for gang in ahead)
         }
         self.owners |= set(self.owed)
         self.late += [key for key, due in self.owed.items() if self.now > due]
@@ -232,9 +232,14 @@ class World:
         claim = self._first_claim()
         before = self.first
         self.first = {}
-        if not claim or not claim.demand.gpus or claim in starts or not fit(claim.shape, room):
+        if (
+            not claim
+            or not claim.demand.gpus
+            or claim in starts
+            or not place_shape(claim.shape, room)
+        ):
             return
-        if not any(it.turn < claim.turn and self._is_within(it) for it in starts):
+        if not any(it.sort_key < claim.sort_key and self._is_within(it) for it in starts):
             due = before.get(claim.key, self.now + self._grace(without=within) + LOOK)
             self.first = {claim.key: due}
             self.late += [claim.key] if self.now > due else []
@@ -242,7 +247,7 @@ class World:
     def _first_claim(self) -> Contender | None:
         """Return the first gang within its quota, unless one of its project waits longer."""
         behind = set()
-        for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.turn):
+        for gang in sorted((run.gang for run in self.queue.values()), key=lambda it: it.sort_key):
             if self._is_within(gang):
                 return gang if gang.project not in behind else None
             if gang.demand.gpus < self.allowances[gang.project].quota.gpus + TINY:

@@ -5,7 +5,7 @@ import pytest
 from tests.workloads.scheduling.order.simulation import World
 from workloads.scheduling.order import decide as order
 from workloads.scheduling.order.decide import StartOrder
-from workloads.scheduling.placement import fit
+from workloads.scheduling.placement import place_shape
 
 WORLDS = 100
 EACH = 100
@@ -30,7 +30,9 @@ def test_random_workloads_share_a_machine_by_the_rules(first: int) -> None:
 
 def test_the_simulation_sees_a_gpu_that_is_given_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(0)
-    monkeypatch.setattr(order, "fit", lambda shape, room: fit(shape, world.capacity))
+    monkeypatch.setattr(
+        order, "place_shape", lambda shape, room: place_shape(shape, world.capacity)
+    )
     with pytest.raises(AssertionError, match="no GPU twice"):
         world.play(EACH)
 

@@ -11,7 +11,7 @@ import pytest
 
 from projects.quotas import Demand, Quota
 from tests.workloads.scheduling.order.simulation import GRACE, LOOK, Run, World
-from workloads.scheduling.order.backfill import Reserved
+from workloads.scheduling.order.backfill import Reservation
 from workloads.scheduling.order.ledger import Ledger
 from workloads.scheduling.order.records import Allowance, Contender
 from workloads.scheduling.placement import Shape
@@ -58,7 +58,7 @@ def starts_in_time(world: World, wide: Contender) -> bool:
         if WIDE in world.running:
             break
         if WIDE in world.queue:
-            older = [it for it in world.queue.values() if it.gang.turn < wide.turn]
+            older = [it for it in world.queue.values() if it.gang.sort_key < wide.sort_key]
             ahead = max(ahead, len(older))
             if world.now > wide.since + (ahead + 2) * TURN:
                 return False
@@ -101,5 +101,5 @@ def test_a_gang_of_many_gpus_starves_where_no_quota_is_kept(
 def test_a_gang_of_many_gpus_starves_where_all_others_may_go_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Reserved, "passed_by", lambda *_: "It may.")
+    monkeypatch.setattr(Reservation, "passed_by", lambda *_: "It may.")
     assert not starts_in_time(*unentitled(0))
