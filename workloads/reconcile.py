@@ -319,4 +319,8 @@ def _columns_if_never_observed(workload: Workload) -> dict[str, Any]:
 def _move_as_stopped_by_us(workload: Workload, message: str = "") -> bool:
     """Move a workload that Trainyard itself stopped to the phase that its end means; ``False`` for
     any other. ``message`` is what its cluster says about the end."""
-    return any(by.ended(workload, message) for by in (requeue, time_limits, idle_limits))
+    return (
+        requeue.requeue_if_preempted(workload, message)
+        or time_limits.finish_limit_stop(workload, message)
+        or idle_limits.finish_idle_stop(workload, message)
+    )

@@ -11,7 +11,7 @@ from workloads.scheduling.fit.foresight import can_try, look_ahead, repairs_that
 from workloads.scheduling.fit.judge import Answer
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
-from workloads.scheduling.line import GpuHolders, QueuePlace, gpu_holders, queue_place
+from workloads.scheduling.queue_places import GpuHolders, QueuePlace, gpu_holders, queue_place
 
 
 @dataclass(frozen=True)

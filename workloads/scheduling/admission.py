@@ -18,7 +18,7 @@ from spec.workload import WorkloadSpec
 from workloads import enqueue
 from workloads.history import events
 from workloads.models import Rank, Workload
-from workloads.scheduling import capacity, front, requeue, standing
+from workloads.scheduling import capacity, contenders, front, requeue
 from workloads.scheduling.order import decisions
 from workloads.scheduling.order.decide import decide
 from workloads.scheduling.order.records import Contender, Decision, DecisionKind
@@ -59,9 +59,9 @@ def predict_start(
     """Whether a new gang of the project would start now, given the workloads ``there`` and those
     that wait already."""
     draft = Workload(name="", project=project, cluster=cluster, queued_at=timezone.now())
-    newcomer = standing.contender(draft, spec, cluster.gpu_memory)
+    newcomer = contenders.contender(draft, spec, cluster.gpu_memory)
     queue = [it for it in front.workloads_to_judge(cluster) if not it.spec_fault]
-    ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
+    ahead = [contenders.contender(it, it.spec, cluster.gpu_memory) for it in queue]
     decisions = _decide(cluster, [*ahead, newcomer], occupants)
     (decision,) = (it for it in decisions if it.gang is newcomer)
     if decision.kind is DecisionKind.START:
@@ -73,7 +73,7 @@ def start_order(cluster: Cluster) -> Iterator[UUID]:
     """Ids of waiting workloads in the order in which they would start."""
     waiting = Workload.objects.waiting().filter(cluster=cluster)
     queue = [it for it in waiting.select_related("project__department") if not it.spec_fault]
-    ahead = [standing.contender(it, it.spec, cluster.gpu_memory) for it in queue]
+    ahead = [contenders.contender(it, it.spec, cluster.gpu_memory) for it in queue]
     for decision in _decide(cluster, ahead, capacity.occupying_workloads(cluster)):
         if decision.kind is not DecisionKind.PREEMPT:
             yield UUID(decision.gang.key)
@@ -108,9 +108,9 @@ def _decide(
 ) -> list[Decision]:
     return decide(
         queue,
-        [standing.tenant(workload, cluster.gpu_memory) for workload in occupants],
+        [contenders.tenant(workload, cluster.gpu_memory) for workload in occupants],
         capacity.total_room(cluster),
-        standing.allowances(cluster),
+        contenders.allowances(cluster),
         now=timezone.now().timestamp(),
     )
 
@@ -121,7 +121,7 @@ def _contenders(waiting: list[Workload], device_memory: int) -> list[Contender]:
     queue = []
     for workload in waiting:
         try:
-            queue.append(standing.contender(workload, workload.spec, device_memory))
+            queue.append(contenders.contender(workload, workload.spec, device_memory))
         except SpecError as error:
             message = f"Its spec is no longer valid: {error}. Copy & edit starts it again."
             if workload.reason != Reason.PREEMPTED:

@@ -29,15 +29,15 @@ class Room:
         return Room(self.cpu, self.memory, dict(self.gpus))
 
     def common(self, other: "Room") -> "Room":
-        """What is free in both rooms."""
+        """Return what is free in both rooms."""
         gpus = {index: min(part, other.gpus.get(index, 0.0)) for index, part in self.gpus.items()}
         return Room(min(self.cpu, other.cpu), min(self.memory, other.memory), gpus)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a gang needs: cores, bytes, and for each rank its number, the number of devices, and the
-    portion of each, the largest first."""
+    """The demand of a gang: cores, bytes, and for each rank its number, the number of devices, and
+    the portion of each, the largest first."""
 
     cpu: float
     memory: int
@@ -57,22 +57,28 @@ class Shape:
     def wants_devices(self) -> bool:
         return any(count for _, count, _ in self.ranks)
 
-    def move_in(self, room: Room, placement: Placement, *, out: bool = False) -> None:
-        """Take what it needs at these places out of the room, or give it back with ``out``."""
-        sign = -1 if out else 1
+    def occupy(self, room: Room, placement: Placement) -> None:
+        """Take what the gang needs at these places out of the room."""
+        self._take(room, placement, 1)
+
+    def release(self, room: Room, placement: Placement) -> None:
+        """Give back what :meth:`occupy` took."""
+        self._take(room, placement, -1)
+
+    def _take(self, room: Room, placement: Placement, sign: int) -> None:
         room.take(sign * self.cpu, sign * self.memory, {})
         for rank, _, portion in self.ranks:
             room.take(0, 0, dict.fromkeys(placement.get(rank, ()), sign * portion))
 
 
 def portion_of(compute: Compute, device_memory: int) -> float:
-    """The portion of each device that a pod takes; 1 for whole devices."""
+    """Return the portion of each device that a pod takes; 1 for whole devices."""
     return min(compute.gpus(device_memory), 1.0) if compute.gpu_request_type else 1.0
 
 
 def place_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> Placement | None:
-    """Devices for every rank, or ``None`` if the gang does not fit as a whole. Ranks without GPUs
-    get an empty tuple.
+    """Choose devices for every rank; ``None`` if the gang does not fit as a whole. Ranks without
+    GPUs get an empty tuple.
 
     A portion goes to the fullest device with enough room, so that whole devices stay free. The
     largest demands are placed first.
@@ -88,6 +94,7 @@ def place_shape(shape: Shape, room: Room) -> Placement | None:
 
 
 def devices_for(shape: Shape, gpus: Mapping[int, float]) -> Placement | None:
+    """Choose devices from ``gpus``, the free portion of each; ``None`` if they do not suffice."""
     free = dict(gpus)
     chosen = {}
     for rank, count, portion in shape.ranks:
@@ -109,7 +116,7 @@ def _pick_devices(free: Mapping[int, float], count: int, portion: float) -> tupl
 
 
 def shortages_of_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> list[str]:
-    """Why the gang does not fit, in words with numbers."""
+    """Return why the gang does not fit, in words with numbers."""
     return shortages_of_shape(Shape.of(spec, device_memory), room, spec.gpus(device_memory))
 
 
@@ -138,7 +145,7 @@ def _gigabytes(size: int) -> str:
 
 
 def sum_rooms(rooms: Iterable[Room]) -> Room:
-    """The sum of rooms. Only right for a single machine; larger clusters have queues of
+    """Add up rooms. The sum is only meaningful for a single machine; larger clusters have queues of
     their own."""
     sum_of_rooms = Room(0.0, 0)
     for room in rooms:

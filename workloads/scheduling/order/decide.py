@@ -76,11 +76,11 @@ class StartOrder:
         self.ledger = Ledger(running, allowances, now)
         self.free = capacity.copy()
         for tenant in running:
-            tenant.gang.shape.move_in(self.free, tenant.placement)
+            tenant.gang.shape.occupy(self.free, tenant.placement)
         self.later = self.free.copy()
         self.ending = [tenant for tenant in running if tenant.ending]
         for tenant in self.ending:
-            tenant.gang.shape.move_in(self.later, tenant.placement, out=True)
+            tenant.gang.shape.release(self.later, tenant.placement)
         self.heads: list[Reservation] = []
         self.most_heads = 1
         self.decisions: list[Decision] = []
@@ -127,13 +127,13 @@ class StartOrder:
         placement = place_shape(gang.shape, self.free.common(self.later))
         if placement is None:
             return False
-        passes = [it.passed_by(gang, placement, self.later, self.now) for it in self.heads]
+        passes = [it.reason_to_pass(gang, placement, self.later, self.now) for it in self.heads]
         if not all(passes):
             return False
-        gang.shape.move_in(self.free, placement)
-        gang.shape.move_in(self.later, placement)
+        gang.shape.occupy(self.free, placement)
+        gang.shape.occupy(self.later, placement)
         for head in self.heads:
-            head.let_pass(gang, placement, self.now)
+            head.record_passing(gang, placement, self.now)
         self.ledger.count_gang(gang, in_quota=in_quota)
         text = " ".join([why, *passes[:1]])
         ahead = self.heads[0].gang if self.heads else None
@@ -173,12 +173,12 @@ class StartOrder:
         placement = place_shape(gang.shape, later)
         if placement is None or self.ledger.barring_quota(gang, leaving=leaving):
             return False
-        return all(head.passed_by(gang, placement, later, self.now) for head in self.heads)
+        return all(head.reason_to_pass(gang, placement, later, self.now) for head in self.heads)
 
     def _later_without(self, leaving: Sequence[Tenant]) -> Room:
         later = self.later.copy()
         for tenant in leaving:
-            tenant.gang.shape.move_in(later, tenant.placement, out=True)
+            tenant.gang.shape.release(later, tenant.placement)
         return later
 
     def _preempt(self, gang: Contender, leaving: Sequence[Tenant]) -> None:
@@ -186,7 +186,7 @@ class StartOrder:
         self.later = self._later_without(leaving)
         self.ending += [replace(it, leaves_by=self.now + it.gang.grace) for it in leaving]
         placement = self._earliest_placement(gang)
-        gang.shape.move_in(self.later, placement)
+        gang.shape.occupy(self.later, placement)
         for tenant in leaving:
             self.ledger.count_preemption(tenant)
             why = f"Taken back by {gang.name_for(tenant.gang)}, within its quota."
@@ -194,7 +194,7 @@ class StartOrder:
                 Decision(tenant.gang, DecisionKind.PREEMPT, why, Reason.PREEMPTED, other=gang)
             )
         for head in self.heads:
-            head.let_pass(gang, placement, self.now)
+            head.record_passing(gang, placement, self.now)
         self.ledger.count_gang(gang, in_quota=True)
         names = names_for([tenant.gang for tenant in leaving or self.ending], gang)
         self._wait(
@@ -207,7 +207,7 @@ class StartOrder:
         room = self.later.copy()
         places = place_shape(gang.shape, room) or {}
         for tenant in sorted(self.ending, key=lambda it: it.leaves_by or 0.0, reverse=True):
-            tenant.gang.shape.move_in(room, tenant.placement)
+            tenant.gang.shape.occupy(room, tenant.placement)
             sooner = place_shape(gang.shape, room)
             if sooner is None:
                 break

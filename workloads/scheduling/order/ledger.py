@@ -28,23 +28,29 @@ class QuotaTurn:
 
 
 class Ledger:
-    """Sums of demand by project and department.
+    """Sums of demand by project and department. Five sums answer different questions:
 
-    ``held`` is everything in place now; ``staying`` is that without what is ending. ``within`` runs
-    in quota, ``firm`` cannot be preempted. ``over`` are the gangs over quota: non-preemptible ones
-    count towards the quota first, then the oldest. ``kept`` is reserved for gangs that wait for a
-    strict quota. ``turns`` has the first gang of each project that waits for a quota, separately
-    for preemptible and non-preemptible ones.
+    - ``used``: the demand of all gangs in place. A strict quota is compared with this sum.
+    - ``used_by_staying``: the same without gangs that are ending. The quota of the gang's own
+      project is compared with this sum.
+    - ``used_in_quota``: gangs that run within their quota. The quota of a department is compared
+      with this sum, because the other gangs can be preempted.
+    - ``used_by_firm``: gangs that cannot be preempted. Both quotas are compared with this sum if
+      the new gang is not preemptible either, because all others make room for it.
+    - ``reserved``: gangs that wait for a strict quota.
+
+    ``over_quota`` has the keys of gangs that run over quota: non-preemptible gangs count towards
+    the quota first, then the oldest. ``turns`` has the first gang of each project that waits for a
+    quota, separately for preemptible and non-preemptible gangs.
 
     An example: a project with a quota of 4 GPUs runs four gangs, oldest first.
 
     - A has 2 GPUs and cannot be preempted, B has 2, and C has 3. D has 1 and is ending.
-    - ``held`` is 8 (all of them), ``staying`` is 7 (without D), ``within`` is 4 (A and B), ``firm``
-      is 2 (A). ``over`` has C, which did not fit beside A and B.
+    - ``used`` is 8 (all of them), ``used_by_staying`` is 7 (without D), ``used_in_quota`` is 4 (A
+      and B), ``used_by_firm`` is 2 (A). ``over_quota`` has C, which did not fit beside A and B.
     - A new preemptible gang of 1 GPU is over quota: 7 + 1 is more than 4. A new gang of 2 that
-      cannot be preempted is in quota: it is compared with ``firm``, and 2 + 2 is not more than 4. B
-      or C makes room for it.
-    """
+      cannot be preempted is in quota: it is compared with ``used_by_firm``, and 2 + 2 is not more
+      than 4. B or C makes room for it."""
 
     def __init__(
         self, running: Collection[Tenant], allowances: Mapping[str, Allowance], now: float = 0.0
@@ -73,19 +79,19 @@ class Ledger:
                 _add(self.used_by_firm, gang)
 
     def is_in_quota(self, gang: Contender) -> bool:
-        """Whether a gang is in quota: each of its quotas has room for it, and none reserves that
+        """Whether the gang is in quota: each of its quotas has room for it, and none reserves that
         room for an earlier one."""
         return not self._full_quota(gang) and not self._find_reservation(gang)
 
     def reserved_quota(self, gang: Contender) -> str:
-        """The key of a quota that has room for a gang, but reserves that for an earlier one; empty
-        if there is none."""
+        """Return the key of a quota that has room for the gang, but reserves that for an earlier
+        one; empty if there is none."""
         return "" if self._full_quota(gang) else self._find_reservation(gang)
 
     def quota_to_reserve(self, gang: Contender) -> str:
-        """The key of the quota whose next room is to be reserved for a gang, because it is the
-        first of its project that waits for that quota. Otherwise a stream of small gangs could keep
-        a large one waiting for ever. Empty if nothing is to be reserved.
+        """Return the key of the quota whose next room is to be reserved for the gang, because it is
+        the first of its project that waits for that quota. Otherwise a stream of small gangs could
+        keep a large one waiting for ever. Empty if nothing is to be reserved.
 
         Nothing is reserved for a gang that waits in vain: one that is larger than a quota, or for
         which gangs that never end leave no room.
@@ -105,8 +111,8 @@ class Ledger:
         for key, preemptible in product(gang.owners, (True, False)):
             turn = self.turns.get((key, gang.project, preemptible))
             if turn and turn.excludes(gang, self.now):
-                held = self._counted_demand(key, gang) + turn.gang.demand
-                if self.allowances[key].exceeded_by(held, gang.demand):
+                demand = self._counted_demand(key, gang) + turn.gang.demand
+                if self.allowances[key].exceeded_by(demand, gang.demand):
                     return key
         return ""
 
@@ -121,8 +127,8 @@ class Ledger:
         return allowance.exceeded_by(staying, gang.demand)
 
     def _full_quota(self, gang: Contender) -> str:
-        """The key of an allowance without room for it, its project's first; empty if all have
-        room."""
+        """Return the key of a quota that has no room for the gang, its project's before its
+        department's; empty if both have room."""
         for key in gang.owners:
             allowance = self.allowances.get(key)
             if allowance and allowance.exceeded_by(self._counted_demand(key, gang), gang.demand):
@@ -130,7 +136,7 @@ class Ledger:
         return ""
 
     def _counted_demand(self, key: str, gang: Contender) -> Demand:
-        """The demand that counts against an allowance when ``gang`` is judged.
+        """Return the demand that counts against a quota when ``gang`` is compared with it.
 
         For a non-preemptible gang only other non-preemptible ones count, because the rest makes
         room for it. Otherwise all usage of its project counts; of its department only what runs in
@@ -141,14 +147,14 @@ class Ledger:
         return self.used_by_staying[key] if key == gang.project else self.used_in_quota[key]
 
     def _time_of_room(self, key: str, gang: Contender) -> float | None:
-        """When the allowance has room for ``gang`` at the latest, by the time limits of what counts
-        against it; ``None`` if those do not free enough."""
-        held = self._counted_demand(key, gang)
+        """Return when the quota has room for ``gang`` at the latest, by the time limits of gangs
+        that count against it; ``None`` if those do not free enough."""
+        demand = self._counted_demand(key, gang)
         limited = [(it.until, it.gang) for it in self.tenants if it.until is not None]
         for until, tenant in sorted(limited, key=lambda pair: (pair[0], pair[1].key)):
             if self._is_counted(key, tenant, gang):
-                held -= tenant.demand
-            if not self.allowances[key].exceeded_by(held, gang.demand):
+                demand -= tenant.demand
+            if not self.allowances[key].exceeded_by(demand, gang.demand):
                 return until
         return None
 
@@ -161,9 +167,9 @@ class Ledger:
         return key == gang.project or tenant.key not in self.over_quota
 
     def barring_quota(self, gang: Contender, *, leaving: Iterable[Tenant] | None = None) -> str:
-        """The key of a strict allowance that the gang would exceed; empty if there is none.
+        """Return the key of a strict quota that the gang would exceed; empty if there is none.
 
-        With ``leaving`` it is judged as if these, and what is ending, were gone.
+        With ``leaving``, the demand of these gangs and of all that are ending does not count.
         """
         sums = self.used if leaving is None else self.used_by_staying
         gone = Sums(Demand)
@@ -171,25 +177,29 @@ class Ledger:
             _add(gone, tenant.gang)
         for key in gang.owners:
             allowance = self.allowances.get(key)
-            held = sums[key] + self.reserved[key] - gone[key]
-            if allowance and allowance.strict and allowance.exceeded_by(held, gang.demand):
+            demand = sums[key] + self.reserved[key] - gone[key]
+            if allowance and allowance.strict and allowance.exceeded_by(demand, gang.demand):
                 return key
         return ""
 
     def count_gang(self, gang: Contender, *, in_quota: bool) -> None:
         """Count a gang that starts, or for which room is reserved."""
-        for sums in (self.used, self.used_by_staying, *((self.used_in_quota,) if in_quota else ())):
-            _add(sums, gang)
+        _add(self.used, gang)
+        _add(self.used_by_staying, gang)
+        if in_quota:
+            _add(self.used_in_quota, gang)
         if not gang.preemptible:
             _add(self.used_by_firm, gang)
 
     def reserve_demand(self, gang: Contender, key: str) -> None:
-        """Reserve for a waiting gang under a strict quota, unless it waits in vain."""
+        """Reserve demand for a gang that waits for a strict quota, unless it is larger than the
+        quota."""
         if not self.allowances[key].exceeded_by(Demand(), gang.demand):
             self.reserved[key] += gang.demand
 
     def count_preemption(self, tenant: Tenant) -> None:
-        """Count a gang that is preempted."""
+        """Stop counting a gang that is preempted, except in ``used``: it holds its resources until
+        it has ended."""
         for key in tenant.gang.owners:
             self.used_by_staying[key] -= tenant.gang.demand
         self.over_quota.discard(tenant.gang.key)

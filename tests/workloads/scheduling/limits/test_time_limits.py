@@ -18,8 +18,8 @@ from tests.workloads.gangs import now, phases
 from workloads import reconcile
 from workloads.launch import launch_with_secrets
 from workloads.models import Workload
+from workloads.scheduling.contenders import contender, tenant
 from workloads.scheduling.limits import time_limits
-from workloads.scheduling.standing import contender, tenant
 from workloads.submission import submit_all
 from workloads.worker import sweep
 

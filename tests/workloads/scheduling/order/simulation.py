@@ -168,7 +168,7 @@ class World:
                 assert len(set(tenant.placement[rank])) == count
                 for device in tenant.placement[rank]:
                     held[device] += portion
-            tenant.gang.shape.move_in(free, tenant.placement)
+            tenant.gang.shape.occupy(free, tenant.placement)
         assert max(held.values(), default=0.0) < 1 + TINY, "no GPU twice"
         assert min(free.cpu, free.memory) > -TINY, "no core or byte twice"
         firm = Ledger([t for t in self.running.values() if not t.gang.preemptible], self.allowances)
@@ -227,7 +227,7 @@ class World:
                 within.append(tenant)
         room = self.capacity.copy()
         for tenant in within:
-            tenant.gang.shape.move_in(room, tenant.placement)
+            tenant.gang.shape.occupy(room, tenant.placement)
         starts = [it.gang for it in decisions if it.kind is DecisionKind.START]
         claim = self._first_claim()
         before = self.first

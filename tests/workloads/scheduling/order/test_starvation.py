@@ -94,12 +94,12 @@ def test_a_gang_of_many_gpus_starts_when_its_turn_comes(
 def test_a_gang_of_many_gpus_starves_where_no_quota_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Ledger, "turn_to_keep", lambda ledger, gang: "")
+    monkeypatch.setattr(Ledger, "quota_to_reserve", lambda ledger, gang: "")
     assert not starts_in_time(*entitled(5))
 
 
 def test_a_gang_of_many_gpus_starves_where_all_others_may_go_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(Reservation, "passed_by", lambda *_: "It may.")
+    monkeypatch.setattr(Reservation, "reason_to_pass", lambda *_: "It may.")
     assert not starts_in_time(*unentitled(0))

@@ -1,5 +1,5 @@
-"""Load a cluster's rows for the order of starts: who waits, who is in place, who is entitled to
-what."""
+"""Convert a cluster's rows into the input of ``order.decide``: gangs that wait, gangs in place, and
+quotas."""
 
 from dataclasses import replace
 
@@ -33,7 +33,8 @@ def contender(workload: Workload, spec: WorkloadSpec, device_memory: int) -> Con
 
 
 def tenant(workload: Workload, device_memory: int) -> Tenant:
-    """What has its place; told to end it has ended when its grace period is over."""
+    """Return a workload that occupies resources as a tenant. One that was asked to end leaves when
+    its grace period is over."""
     placement = {rank.rank: tuple(rank.gpu_devices) for rank in workload.ranks.all()}
     try:
         gang = contender(workload, workload.spec, device_memory)
@@ -46,7 +47,8 @@ def tenant(workload: Workload, device_memory: int) -> Tenant:
 
 
 def allowances(cluster: Cluster) -> dict[str, Allowance]:
-    """Of each project, and of each department that has any of its own or is never passed."""
+    """Return the quota of each project, and of each department that has a quota of its own or never
+    exceeds the sum of its projects' quotas."""
     rows = Project.objects.filter(cluster=cluster).select_related("department")
     projects = list(rows.order_by())
     found = {
@@ -66,8 +68,9 @@ def allowances(cluster: Cluster) -> dict[str, Allowance]:
 
 
 def _contender_of_unreadable(workload: Workload) -> Contender:
-    """What it was counted for when it was submitted; of the devices it was given all. Nobody knows
-    whether it may be taken back, so it stays."""
+    """Return a contender for a workload whose spec cannot be read: with the demand stored at its
+    submission, and all of the devices that it was given. It is never preempted, because its spec
+    might not allow that."""
     ranks = ((rank.rank, len(rank.gpu_devices), 1.0) for rank in workload.ranks.all())
     return Contender(
         key=str(workload.pk),
@@ -82,13 +85,14 @@ def _contender_of_unreadable(workload: Workload) -> Contender:
 
 
 def _remaining_seconds(workload: Workload, spec: WorkloadSpec) -> float | None:
-    """Of its time limit, from the start of the phase that it is in."""
+    """Return the seconds left of the time limit at the start of the current phase; ``None`` without
+    a limit."""
     limit = spec.time_limit_seconds
     return None if limit is None else max(limit - workload.running_seconds, 0.0)
 
 
 def _stored_demand(workload: Workload) -> Demand:
-    """As its quota counts it."""
+    """Return the demand that counts against the quota."""
     return Demand(workload.gpus, workload.cpu_cores, workload.memory_bytes)
 
 

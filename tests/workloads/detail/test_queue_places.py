@@ -12,7 +12,7 @@ from tests.factories import ProjectFactory, WorkloadFactory
 from tests.web import signed_in
 from tests.workloads.gangs import waiting
 from workloads.models import Draft, Workload
-from workloads.scheduling import line
+from workloads.scheduling import queue_places
 from workloads.scheduling.fit import foresight
 
 TAGS = re.compile(r"<[^>]+>")
@@ -116,14 +116,14 @@ def test_a_cluster_with_a_queue_shows_the_age_and_what_others_hold(
 def test_a_long_queue_has_no_positions(
     client: Client, queue: list[Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "MAX_WAITING", 2)
+    monkeypatch.setattr(queue_places, "MAX_WAITING", 2)
     assert "Position" not in shown(client, queue[2])
 
 
 def test_of_many_holders_the_largest_are_named(
     client: Client, queue: list[Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line, "MAX_NAMED", 1)
+    monkeypatch.setattr(queue_places, "MAX_NAMED", 1)
     small = waiting(queue[0].project, "small", 1)
     small.move(Phase.RUNNING)
     page = shown(client, queue[2])
