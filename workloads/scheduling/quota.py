@@ -36,7 +36,7 @@ def explain_excess(project: Project, demand: Demand) -> str:
 
 
 def lock_and_check_quota(project: Project, demand: Demand) -> str:
-    """:func:`beyond_quota` for a submission, in its transaction.
+    """Call :func:`explain_excess` for a submission, in its transaction.
 
     If workloads start at once, others are locked out until the transaction ends, so that two do not
     both take the rest of a quota. SQLite does that for every writer anyway.
