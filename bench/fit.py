@@ -52,9 +52,9 @@ def rows() -> Iterator[Measurement]:
 
 def measure() -> dict[str, list[float]]:
     """Return the milliseconds of each verdict, and of each verdict with its repairs."""
-    from workloads.scheduling.fit.ground import ground_of
-    from workloads.scheduling.fit.judge import judge
-    from workloads.scheduling.fit.repairs import repairs
+    from workloads.scheduling.fit.ground import supply_of_cluster
+    from workloads.scheduling.fit.judge import predict_fit
+    from workloads.scheduling.fit.repairs import find_repairs
 
     random = Random(SEED)  # noqa: S311 -- no secret, and the same each time
     project = _fill()
@@ -64,10 +64,10 @@ def measure() -> dict[str, list[float]]:
     for _ in range(GANGS):
         spec = gang(random)
         began = time.perf_counter()
-        ground = ground_of(project.cluster, spec, project)
-        fit = judge(spec, ground)
+        ground = supply_of_cluster(project.cluster, spec, project)
+        fit = predict_fit(spec, ground)
         verdicts.append((time.perf_counter() - began) * 1000)
-        repairs(spec, ground, fit)
+        find_repairs(spec, ground, fit)
         repaired.append((time.perf_counter() - began) * 1000)
     return {"Verdict": verdicts, "Verdict and repairs": repaired}
 

@@ -34,7 +34,7 @@ from spec.workload import WorkloadSpec
 from workloads.models import Workload
 from workloads.scheduling import capacity, ports
 from workloads.scheduling.admission import Verdict
-from workloads.scheduling.fit.foresight import look_ahead
+from workloads.scheduling.fit.foresight import predict
 from workloads.scheduling.fit.judge import Fit, Ground
 from workloads.scheduling.placement import shortages_of_gang
 from workloads.scheduling.quota import explain_excess
@@ -357,7 +357,7 @@ def _predict_start(plan: Plan) -> None:
     if plan.spec and plan.demand and plan.cluster and plan.project:
         if not plan.cluster.capabilities.queues:
             capacity.load_ready_nodes(plan.cluster)
-        ahead = look_ahead(plan.cluster, plan.project, plan.spec)
+        ahead = predict(plan.cluster, plan.project, plan.spec)
         plan.fit = ahead.fit
         plan.ground = ahead.ground
         plan.verdict = ahead.verdict

@@ -61,8 +61,8 @@ def admit(cluster_id: str) -> None:
 def monitor_cluster(cluster_id: str) -> None:
     cluster = Cluster.objects.filter(pk=cluster_id).first()
     if cluster is None:
-        monitor.put_away(UUID(cluster_id))
-    elif monitor.turn(cluster):
+        monitor.close_resting_watch(UUID(cluster_id))
+    elif monitor.watch_cluster(cluster):
         enqueue.monitor(cluster.pk)
 
 

@@ -167,14 +167,14 @@ def measure(kubeconfig: str) -> dict[str, Any]:
 
 
 def _tried(trial: Trial, types: list[str]) -> Counter[str]:
-    from workloads.scheduling.fit.foresight import look_ahead, repairs_that_hold
+    from workloads.scheduling.fit.foresight import predict, working_repairs
     from workloads.scheduling.fit.judge import Answer
 
     counted: Counter[str] = Counter()
     until = time.monotonic() + SECONDS
     while time.monotonic() < until:
         spec = gang(trial.random, types)
-        ahead = look_ahead(trial.cluster, trial.project, spec)
+        ahead = predict(trial.cluster, trial.project, spec)
         answer = ahead.fit.answer
         if answer is Answer.UNKNOWN:
             counted["unknown"] += 1
@@ -182,7 +182,7 @@ def _tried(trial: Trial, types: list[str]) -> Counter[str]:
         started = trial.starts(spec)
         counted["judged"] += 1
         counted[WRONG] += started is not (answer is Answer.NOW)
-        offered = repairs_that_hold(trial.cluster, trial.project, spec, ahead)
+        offered = working_repairs(trial.cluster, trial.project, spec, ahead)
         if first := next((it for it in offered if it.answer is Answer.NOW), None):
             counted["repaired"] += 1
             counted[NOT_STARTED] += not trial.starts(first.spec)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from accounts.models import User
 from spec.phases import WAITING
 from workloads.models import Rank, Workload
-from workloads.scheduling.fit.foresight import can_try, look_ahead, repairs_that_hold
+from workloads.scheduling.fit.foresight import can_try_repairs, predict, working_repairs
 from workloads.scheduling.fit.judge import Answer
 from workloads.scheduling.fit.repairs import Repair
 from workloads.scheduling.fit.words import largest_in_words
@@ -38,15 +38,15 @@ def read_outlook(workload: Workload, ranks: Iterable[Rank], user: User) -> Outlo
     holders = gpu_holders(workload, user)
     # A forecast would count the pods of this workload as somebody else's.
     has_pods = any(rank.node for rank in ranks)
-    if has_pods or not can_try(workload.cluster):
+    if has_pods or not can_try_repairs(workload.cluster):
         return Outlook(position, holders)
     spec = workload.spec
     cluster = workload.cluster
     project = workload.project
-    foresight = look_ahead(cluster, project, spec)
+    foresight = predict(cluster, project, spec)
     if foresight.fit.largest is None or foresight.fit.answer is Answer.NOW:
         return Outlook(position, holders)
-    repairs = repairs_that_hold(cluster, project, spec, foresight)
+    repairs = working_repairs(cluster, project, spec, foresight)
     immediate = [repair for repair in repairs if repair.answer is Answer.NOW]
     fits_smaller = bool(foresight.fit.largest)
     return Outlook(

@@ -110,7 +110,7 @@ def _overview_context(request: Request, workload: Workload) -> dict[str, Any]:
         "outlook": read_outlook(workload, ranks, request.user) if wait else None,
         "causes": causes,
         "ranks": ranks,
-        "foreseen": score.in_words(workload),
+        "foreseen": score.verdict_in_words(workload),
         "last_metrics": [
             (name, value, workload.curves.get(name, ()))
             for name, value in format_metrics(workload, ("step", *curve.CURVE_NAMES))

@@ -44,8 +44,8 @@ def _verdict_context(cluster: Cluster, user: User) -> dict[str, Any]:
     if not access.may(user, "clusters.update", *cluster.scope_keys):
         return {}
     return {
-        "scores": score.scores(cluster),
+        "scores": score.verdict_scores(cluster),
         "days": score.SINCE.days,
-        "now_seconds": score.NOW_SECONDS,
+        "now_seconds": score.NOW_WITHIN_SECONDS,
         "later_seconds": score.LATER_SECONDS,
     }

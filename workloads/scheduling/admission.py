@@ -43,7 +43,8 @@ def admit_waiting(cluster: Cluster) -> int:
     if cluster.capabilities.queues:
         return 0
     with transaction.atomic():
-        Cluster.objects.select_for_update().get(pk=cluster.pk)  # one admission at a time
+        # One admission at a time: two that read the same free room would both give it away.
+        Cluster.objects.select_for_update().get(pk=cluster.pk)
         started = 0
         while waiting := front.workloads_to_judge(cluster):
             more = _admit(cluster, waiting)
@@ -158,6 +159,7 @@ def _keep_waiting(workload: Workload, reason: Reason, message: str) -> bool:
     if (workload.reason, workload.message) == (reason, message):
         return False
     changed_cause = workload.reason != reason
+    # Guarded: it may have been stopped meanwhile, and then keeps that reason.
     Workload.objects.filter(pk=workload.pk, phase=Phase.PENDING).update(
         reason=reason, message=message
     )

@@ -11,7 +11,7 @@ from spec.formats.stored import document_fault
 from spec.parts.compute import Compute
 from workloads.models import Draft
 from workloads.plan import Plan, plan
-from workloads.scheduling.fit.foresight import Foresight, repairs_that_hold
+from workloads.scheduling.fit.foresight import Foresight, working_repairs
 from workloads.scheduling.fit.repairs import (
     ComputeChoice,
     Repair,
@@ -44,7 +44,7 @@ def offer_repairs(planned: Plan, by: User) -> list[Repair]:
     foresight = Foresight(planned.fit, planned.ground)
     choices = _compute_choices(planned, by)
     locked_kinds = _locked_kinds(planned)
-    return repairs_that_hold(cluster, project, spec, foresight, choices, without=locked_kinds)
+    return working_repairs(cluster, project, spec, foresight, choices, without=locked_kinds)
 
 
 def find_repair(planned: Plan, name: str, by: User) -> Repair | None:

@@ -12,12 +12,12 @@ from workloads.models import Event, Workload
 from workloads.models.choices import EventSource
 
 SOURCE: EventSource = "cluster"
-MOST = 300  # events kept of one workload; the oldest go first
+MAX_EVENTS = 300  # events kept of one workload; the oldest go first
 
 Key = tuple[UUID, str]
 
 
-def note(cluster: Cluster, reported: Iterable[ClusterEvent]) -> None:
+def store_events(cluster: Cluster, reported: Iterable[ClusterEvent]) -> None:
     """Store new events. A repeated one updates its row, so running this twice changes nothing."""
     latest: dict[Key, ClusterEvent] = {}
     for event in sorted(reported, key=lambda event: event.at):
@@ -26,7 +26,7 @@ def note(cluster: Cluster, reported: Iterable[ClusterEvent]) -> None:
         return
     workloads = _workloads(cluster, {uid for uid, _ in latest})
     with transaction.atomic():
-        changed = _keep(workloads, latest)
+        changed = _store_rows(workloads, latest)
         for uid in changed:
             _forget_oldest(workloads[uid])
             events.announce(workloads[uid])
@@ -37,7 +37,7 @@ def _workloads(cluster: Cluster, uids: set[UUID]) -> dict[UUID, Workload]:
     return rows.in_bulk(list(uids))
 
 
-def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> set[UUID]:
+def _store_rows(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> set[UUID]:
     """Insert and update rows; returns the workloads with news."""
     present = Event.objects.filter(workload__in=workloads, key__in=[key for _, key in latest])
     rows = {(row.workload_id, row.key): row for row in present}
@@ -48,9 +48,9 @@ def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> s
         if uid not in workloads:
             continue
         if row is None:
-            created.append(Event(workload_id=uid, key=key, source=SOURCE, **_words(event)))
+            created.append(Event(workload_id=uid, key=key, source=SOURCE, **_event_columns(event)))
         elif (row.at, row.count) < (event.at, event.count):
-            for name, value in _words(event).items():
+            for name, value in _event_columns(event).items():
                 setattr(row, name, value)
             changed.append(row)
     Event.objects.bulk_create(created, ignore_conflicts=True)
@@ -59,7 +59,7 @@ def _keep(workloads: dict[UUID, Workload], latest: dict[Key, ClusterEvent]) -> s
     return {row.workload_id for row in (*created, *changed)}
 
 
-def _words(event: ClusterEvent) -> dict[str, object]:
+def _event_columns(event: ClusterEvent) -> dict[str, object]:
     about = f" ({event.about})" if event.about else ""
     return {
         "at": event.at,
@@ -70,6 +70,6 @@ def _words(event: ClusterEvent) -> dict[str, object]:
 
 def _forget_oldest(workload: Workload) -> None:
     events = workload.events.filter(source=SOURCE).exclude(key="").order_by("-at", "-pk")
-    doomed = list(events.values_list("pk", flat=True)[MOST:])
+    doomed = list(events.values_list("pk", flat=True)[MAX_EVENTS:])
     if doomed:
         Event.objects.filter(pk__in=doomed).delete()

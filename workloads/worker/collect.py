@@ -28,7 +28,7 @@ from workloads.models.sample import newest_usage
 
 log = logging.getLogger(__name__)
 
-PIECE_BYTES = 256 * 1024
+CHUNK_BYTES = 256 * 1024
 ROUND_SECONDS = 0.3  # long logs must not delay phase changes
 MOST_AT_ONCE = 500  # workloads per round
 SWEEP_SECONDS = 60.0  # seconds between two rounds over ended workloads whose logs are not complete
@@ -37,8 +37,8 @@ WAS_OBSERVED = Q(observed_run__gt=0)
 rounds = itertools.count()
 
 
-class Waiting:
-    """A queue of a cluster's workloads to collect, longest waiting first."""
+class CollectQueue:
+    """A queue of a cluster's workloads whose output is to be collected, longest waiting first."""
 
     def __init__(self) -> None:
         self.swept = 0.0
@@ -55,29 +55,31 @@ class Waiting:
         return uids
 
 
-waiting: dict[UUID, Waiting] = defaultdict(Waiting)
+queues: dict[UUID, CollectQueue] = defaultdict(CollectQueue)
 
 
-def collect(cluster: Cluster) -> None:
-    """One round over workloads whose output is not complete, within ``ROUND_SECONDS``.
+def collect_output(cluster: Cluster) -> None:
+    """Make one round over workloads whose output is not complete, within ``ROUND_SECONDS``.
 
-    If the engine knows which have news, only these are looked at; else all. Each round starts with
-    another workload, so that one that prints without end does not starve others.
+    If the engine knows which workloads have news, the round covers only these, else all. Each round
+    starts with another workload, so that one that prints without end does not starve the others.
     """
     deadline = time.monotonic() + ROUND_SECONDS
     engine = engine_for(cluster)
-    queue = waiting[cluster.pk]
+    queue = queues[cluster.pk]
     news = engine.news()
-    due = WAS_OBSERVED if news is None else _due(queue, news)
-    pending = _pending(cluster, due) if due else []
-    first = next(rounds) % max(len(pending), 1) if news is None else 0
-    left = dict.fromkeys(workload.pk for workload in pending)
+    due = WAS_OBSERVED if news is None else _due_filter(queue, news)
+    pending = _pending_workloads(cluster, due) if due else []
+    first = 0
+    if news is None:
+        first = next(rounds) % max(len(pending), 1)
+    unread = dict.fromkeys(workload.pk for workload in pending)
     for workload in pending[first:] + pending[:first]:
         if time.monotonic() > deadline:
             break  # the watch has to extend its lease
         try:
-            if collect_one(engine, workload, deadline).read:
-                del left[workload.pk]
+            if collect_workload(engine, workload, deadline).read:
+                del unread[workload.pk]
         except EngineUnavailable as error:
             # One unreachable node must not hold back the output of others.
             log.warning("The output of workload %s waits: %s", workload.pk, error)
@@ -87,12 +89,14 @@ def collect(cluster: Cluster) -> None:
             is_defect = not (isinstance(error, OSError) or storage.is_outage(error))
             words = "Could not keep the output of workload %s: %s"
             log.error(words, workload.pk, error, exc_info=error if is_defect else None)
-    queue.add(left)
+    # Engines report each piece of news once, so what this round did not reach goes back.
+    queue.add(unread)
 
 
-def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
-    """A filter for workloads to look at: those with news, and now and then those that ended,
-    because an end need not print anything. An empty filter stands for none."""
+def _due_filter(queue: CollectQueue, news: Iterable[UUID]) -> Q:
+    """Return a filter for workloads to read: those with news, and every ``SWEEP_SECONDS`` those
+    that ended, because an end need not print anything. An empty filter means that there are
+    none."""
     queue.add(news)
     uids = queue.pop()
     due = Q(pk__in=uids) if uids else Q()
@@ -102,13 +106,13 @@ def _due(queue: Waiting, news: Iterable[UUID]) -> Q:
     return due
 
 
-def _pending(cluster: Cluster, due: Q) -> list[Workload]:
-    """The workloads in the filter with output to collect, including recently deleted ones, whose
-    pods may still print."""
-    here = Q(deleted_at=None) & ~Q(phase=Phase.DELETING)
+def _pending_workloads(cluster: Cluster, due: Q) -> list[Workload]:
+    """Return the workloads in the filter with output to collect, including recently deleted ones,
+    whose pods may still print."""
+    exists = Q(deleted_at=None) & ~Q(phase=Phase.DELETING)
     rows = (
         Workload.objects.filter(due, cluster=cluster, logs_complete=False)
-        .filter(here | Q(deleted_at__gt=timezone.now() - AFTER_DELETION))
+        .filter(exists | Q(deleted_at__gt=timezone.now() - AFTER_DELETION))
         .select_related("project")
         # Large, and not needed here:
         .defer("spec_json", "draft_json", "origins_json", "manifest_json")
@@ -119,7 +123,7 @@ def _pending(cluster: Cluster, due: Q) -> list[Workload]:
     return list(rows)
 
 
-def last_words(cluster: Cluster, observation: Observation, deadline: float) -> bool:
+def collect_last_output(cluster: Cluster, observation: Observation, deadline: float) -> bool:
     """Collect the rest of a run before its end is reported. ``True`` if nothing more is expected
     soon. The run's last attempt may not be known yet."""
     rows = Workload.objects.filter(pk=observation.workload_id, run=observation.run)
@@ -129,7 +133,7 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
         return True  # nothing to report, or nothing to wait for
     try:
         reconcile.record_attempt(workload, observation.attempt)
-        progress = collect_one(engine_for(cluster), workload, deadline, last=True)
+        progress = collect_workload(engine_for(cluster), workload, deadline, last=True)
     except (EngineError, OSError, ValueError) as error:
         log.warning("The last output of workload %s waits: %s", workload.pk, error)
         return False
@@ -138,8 +142,12 @@ def last_words(cluster: Cluster, observation: Observation, deadline: float) -> b
 
 @dataclass
 class Progress:
-    """What a round achieved. ``read``: nothing is left for now. ``ended``: nothing more will come.
-    ``awaited``: more may come within moments. ``late``: why nothing comes."""
+    """The result of reading logs.
+
+    ``grew``: there was new output. ``read``: all output that exists now was read and parsed.
+    ``ended``: no log will get more output. ``awaited``: a log may get more output within moments.
+    ``late``: why output is missing, in words.
+    """
 
     grew: bool = False
     read: bool = True
@@ -155,59 +163,75 @@ class Progress:
         self.awaited = self.awaited or other.awaited
 
 
-def collect_one(
+def collect_workload(
     engine: Engine, workload: Workload, deadline: float, *, last: bool = False
 ) -> Progress:
-    """Collect from every rank of every incomplete attempt, until the deadline. ``last``: the ranks
-    have ended, even if the phase does not say so yet."""
-    by_attempt = _logs(engine, workload)
-    over = workload.phase not in ACTIVE
-    complete = True
-    total = Progress()
-    for attempt in workload.attempts.order_by("run", "attempt"):
-        own = by_attempt.get((attempt.run, attempt.attempt), [])
-        if attempt.complete and not any(one.origin for one, _ in own):
-            continue
-        older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
-        ended = last or over or older
-        met = _collect_attempt(engine, workload, attempt, own, deadline, ended=ended)
-        total.add(met)
-        is_complete = met.read and met.ended and (over or older)
-        complete = complete and is_complete
-        if is_complete != attempt.complete:
-            Attempt.objects.filter(pk=attempt.pk).update(complete=is_complete)
-    news = _collect_usage(engine, workload) or total.grew
-    news = logs.set_missing_reason(workload.pk, total.late) or news
-    settled = complete and over and _settle(workload)
-    if settled or (total.grew and limit.claim_check(workload.pk)):
+    """Collect from every rank of every incomplete attempt, until the deadline, and show what is
+    new. ``last``: the ranks have ended, even if the phase does not say so yet."""
+    total, is_complete = _collect_attempts(engine, workload, deadline, last=last)
+    has_usage = _collect_usage(engine, workload)
+    has_new_reason = logs.set_missing_reason(workload.pk, total.late)
+    has_news = total.grew or has_usage or has_new_reason
+    is_newly_complete = is_complete and workload.phase not in ACTIVE and _mark_complete(workload)
+    if is_newly_complete or (total.grew and limit.claim_check(workload.pk)):
         limit.enforce_limit(workload.pk)
-    if total.read and (news or complete):
+    # A diagnosis of half an output would be replaced in the next round.
+    if total.read and (has_news or is_complete):
         diagnosis.record_diagnosis(workload)
-    if settled:
+    if is_newly_complete:
         limit.forget_workload(workload.pk)
         events.announce(workload)
-    if news:
+    if has_news:
         events.announce_output(workload)
     return total
 
 
-def _settle(workload: Workload) -> bool:
+def _collect_attempts(
+    engine: Engine, workload: Workload, deadline: float, *, last: bool
+) -> tuple[Progress, bool]:
+    """Collect from all incomplete attempts, and mark those that are complete now. Returns the
+    progress of all together, and whether all are complete."""
+    logs_by_attempt = _logs_by_attempt(engine, workload)
+    is_over = workload.phase not in ACTIVE
+    all_complete = True
+    total = Progress()
+    for attempt in workload.attempts.order_by("run", "attempt"):
+        attempt_logs = logs_by_attempt.get((attempt.run, attempt.attempt), [])
+        # A pod of a complete attempt may still be there, and print more.
+        if attempt.complete and not any(pod_log.origin for pod_log, _ in attempt_logs):
+            continue
+        is_older = (attempt.run, attempt.attempt) < (workload.run, workload.attempt)
+        has_ended = last or is_over or is_older
+        progress = _collect_attempt(
+            engine, workload, attempt, attempt_logs, deadline, ended=has_ended
+        )
+        total.add(progress)
+        is_complete = progress.read and progress.ended and (is_over or is_older)
+        all_complete = all_complete and is_complete
+        if is_complete != attempt.complete:
+            Attempt.objects.filter(pk=attempt.pk).update(complete=is_complete)
+    return total, all_complete
+
+
+def _mark_complete(workload: Workload) -> bool:
     """Mark the workload's logs as complete; ``True`` if they were not before."""
+    # Guarded: the workload may have been started again since its row was read.
     now = Workload.objects.filter(pk=workload.pk, run=workload.run, phase=workload.phase)
     return now.filter(logs_complete=False).update(logs_complete=True) > 0
 
 
-def _logs(
+def _logs_by_attempt(
     engine: Engine, workload: Workload
 ) -> dict[tuple[int, int], list[tuple[Log, logs.Stream]]]:
-    """Logs by run and attempt. If the engine counts no attempts, starts of its pods do."""
-    left = workload.attempts.filter(complete=False).values_list("run", flat=True)
+    """Return the logs by run and attempt. If the engine does not count attempts, the starts of its
+    pods count instead."""
+    incomplete_runs = workload.attempts.filter(complete=False).values_list("run", flat=True)
     by_attempt: dict[tuple[int, int], list[tuple[Log, logs.Stream]]] = defaultdict(list)
-    for run in sorted({*left, workload.run}):
-        for one in engine.logs(workload.handle, run=run):
-            stream = logs.stream_of_log(workload.pk, one)
-            by_attempt[run, stream.attempt].append((one, stream))
-            if one.origin and run == workload.run:
+    for run in sorted({*incomplete_runs, workload.run}):
+        for rank_log in engine.logs(workload.handle, run=run):
+            stream = logs.stream_of_log(workload.pk, rank_log)
+            by_attempt[run, stream.attempt].append((rank_log, stream))
+            if rank_log.origin and run == workload.run:
                 reconcile.record_attempt(workload, stream.attempt)
     Attempt.create_missing(workload)
     return by_attempt
@@ -217,46 +241,53 @@ def _collect_attempt(
     engine: Engine,
     workload: Workload,
     attempt: Attempt,
-    left: list[tuple[Log, logs.Stream]],
+    unread: list[tuple[Log, logs.Stream]],
     deadline: float,
     *,
     ended: bool,
 ) -> Progress:
     """Read a chunk of each log in turn. If the ranks have ``ended``, the last line needs no
     newline."""
-    met = Progress()
-    while left and time.monotonic() < deadline:
-        more = []
-        for one, stream in left:
-            piece = _pull(engine, workload, one, stream)
-            if piece.data:
-                more.append((one, stream))
+    progress = Progress()
+    while unread and time.monotonic() < deadline:
+        growing = []
+        for rank_log, stream in unread:
+            chunk = _pull_chunk(engine, workload, rank_log, stream)
+            if chunk.data:
+                growing.append((rank_log, stream))
             else:
-                met.ended = met.ended and piece.ended
-                met.late = met.late or piece.late
-                met.awaited = met.awaited or (piece.awaited and not piece.ended)
-        left = more
-        met.grew = met.grew or bool(more)
-    whole = ended and met.ended and not left
-    is_old = attempt.complete and not met.grew
-    parsed = is_old or parse.store_samples(workload, attempt, deadline, ended=whole)
-    met.read = not left and parsed
-    return met
+                progress.ended = progress.ended and chunk.ended
+                progress.late = progress.late or chunk.late
+                progress.awaited = progress.awaited or (chunk.awaited and not chunk.ended)
+        unread = growing
+        progress.grew = progress.grew or bool(growing)
+    is_whole = ended and progress.ended and not unread
+    is_parsed = attempt.complete and not progress.grew
+    if not is_parsed:
+        is_parsed = parse.store_samples(workload, attempt, deadline, ended=is_whole)
+    progress.read = not unread and is_parsed
+    return progress
 
 
-def _pull(engine: Engine, workload: Workload, one: Log, stream: logs.Stream) -> LogChunk:
-    """Read and store one chunk. Another process whose lease just ran out may do the same."""
+def _pull_chunk(engine: Engine, workload: Workload, rank_log: Log, stream: logs.Stream) -> LogChunk:
+    """Read and store one chunk."""
+    # Another process whose lease just ran out may do the same at this moment. The offset tells the
+    # store which bytes it has already.
     offset = logs.size(stream)
-    piece = engine.read_log(
-        workload.handle, one, offset=offset, cursor=logs.engine_cursor(stream), limit=PIECE_BYTES
+    chunk = engine.read_log(
+        workload.handle,
+        rank_log,
+        offset=offset,
+        cursor=logs.engine_cursor(stream),
+        limit=CHUNK_BYTES,
     )
-    if piece.data:
-        logs.append_output(stream, one, piece.data, offset=offset, cursor=piece.cursor)
-    return piece
+    if chunk.data:
+        logs.append_output(stream, rank_log, chunk.data, offset=offset, cursor=chunk.cursor)
+    return chunk
 
 
 def _collect_usage(engine: Engine, workload: Workload) -> bool:
-    samples = engine.usage(workload.handle, run=workload.run, after=_last_usage(workload))
+    samples = engine.usage(workload.handle, run=workload.run, after=_time_of_last_usage(workload))
     rows = Sample.objects.bulk_create(
         Sample(
             workload=workload,
@@ -265,7 +296,7 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
             attempt=_attempt_of(workload, usage),
             rank=usage.rank,
             at=usage.at,
-            values=_values(usage),
+            values=_measured_values(usage),
         )
         for usage in samples
     )
@@ -274,12 +305,12 @@ def _collect_usage(engine: Engine, workload: Workload) -> bool:
 
 
 def _attempt_of(workload: Workload, usage: UsageSample) -> int:
-    """The attempt during which a sample was taken."""
+    """Return the attempt during which a sample was taken."""
     started = Log(workload.run, usage.rank, usage.attempt, usage.origin)
     return logs.stream_of_log(workload.pk, started).attempt
 
 
-def _values(usage: UsageSample) -> dict[str, float]:
+def _measured_values(usage: UsageSample) -> dict[str, float]:
     values = {
         "cpu": usage.cpu,
         "memory": usage.memory,
@@ -289,8 +320,8 @@ def _values(usage: UsageSample) -> dict[str, float]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _last_usage(workload: Workload) -> datetime | None:
-    """Time of this run's last sample, or ``None``. The newest sample belongs to the newest run that
-    has any."""
+def _time_of_last_usage(workload: Workload) -> datetime | None:
+    """Return the time of this run's last sample, or ``None``. The newest sample belongs to the
+    newest run that has any."""
     latest = newest_usage(workload.pk)
     return latest.at if latest and latest.run == workload.run else None

@@ -1,5 +1,5 @@
-"""Take up workloads that were asked to run: hand them to clusters that have a queue, or add them to
-ours.
+"""Take up workloads that were asked to run: submit them to clusters that have a queue, or add them
+to Trainyard's queue.
 
 The rows say what there is to do; a message only says "look". So a thousand submissions need few
 messages, and a lost message only costs the time until the next sweep.
@@ -28,7 +28,7 @@ from workloads.history import causes, events
 from workloads.launch import launch_with_secrets
 from workloads.models import Workload, WorkloadQuerySet
 from workloads.scheduling import admission
-from workloads.scheduling.fit.foresight import FEW, judge_unasked
+from workloads.scheduling.fit.foresight import MAX_JUDGED, store_missing_verdicts
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ GATHER_SECONDS = 0.2  # wait for more submissions in a burst, which then need fe
 # Submit again what was handed over and never observed; submitting is idempotent. Must be longer
 # than an engine holds back a new job.
 UNSEEN = timedelta(seconds=30)
-NOT_TAKEN = "The cluster has not accepted it yet"
+NOT_ACCEPTED = "The cluster has not accepted it yet"
 SOON = "Retrying every few seconds."
 LEASE_SECONDS = 10.0  # if its holder dies, another process continues after this time
 
@@ -52,9 +52,9 @@ def hand_over(cluster: Cluster) -> None:
         with hold_lease(f"hand-over:{cluster.pk}", seconds=LEASE_SECONDS) as extend:
             if extend is None:
                 return  # its holder looks once more after releasing it
-            _give_all(cluster, extend)
+            _submit_all(cluster, extend)
             allow_next(enqueue.HAND_OVER, cluster.pk)
-        more = waiting(cluster).exists()
+        more = waiting_for_submission(cluster).exists()
     enqueue.monitor(cluster.pk)
 
 
@@ -71,22 +71,22 @@ def queue_up(cluster: Cluster) -> None:
         left = left[AT_ONCE:]
         for workload in asked.filter(pk__in=some).select_related("project"):
             workload.cluster = cluster
-            _queue(workload, judges=ahead < FEW)
+            _queue_workload(workload, judges=ahead < MAX_JUDGED)
             ahead += 1
         admission.admit_waiting(cluster)
         if not left:
             return
 
 
-def _queue(workload: Workload, *, judges: bool) -> None:
+def _queue_workload(workload: Workload, *, judges: bool) -> None:
     if judges and not workload.spec_fault:
-        judge_unasked(workload.cluster, [workload])
+        store_missing_verdicts(workload.cluster, [workload])
     with transaction.atomic():
         if workload.move(Phase.PENDING):
             events.record_phase(workload)
 
 
-def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
+def _submit_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
     """Submit in rounds. Workloads that have to wait do not hold up others, unless nothing gets
     through."""
     late: dict[UUID, EngineUnavailable] = {}
@@ -94,10 +94,11 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
         while extend():
             # ``exists`` is cheaper than the query below, and the sweep causes many calls with
             # nothing to do.
-            left = waiting(cluster).exclude(pk__in=late)
-            some = list(_to_launch(left)[:AT_ONCE]) if left.exists() else []
-            late |= (now := _give(cluster, some, pool, extend))
-            if len(now) == len(some):
+            rows = waiting_for_submission(cluster).exclude(pk__in=late)
+            some = list(_with_launch_columns(rows)[:AT_ONCE]) if rows.exists() else []
+            late_now = _submit_round(cluster, some, pool, extend)
+            late |= late_now
+            if len(late_now) == len(some):
                 break
             if len(some) < AT_ONCE and not late:  # delays are reported soon, and retried
                 shutting_down.wait(GATHER_SECONDS)
@@ -106,8 +107,8 @@ def _give_all(cluster: Cluster, extend: Callable[[], bool]) -> None:
         raise error
 
 
-def waiting(cluster: Cluster) -> WorkloadQuerySet:
-    """Workloads that were asked to run and are not known to be on the cluster, in order of
+def waiting_for_submission(cluster: Cluster) -> WorkloadQuerySet:
+    """Return workloads that were asked to run and are not known to be on the cluster, in order of
     submission."""
     unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
     return (
@@ -117,14 +118,14 @@ def waiting(cluster: Cluster) -> WorkloadQuerySet:
     )
 
 
-def _to_launch(waiting: WorkloadQuerySet) -> WorkloadQuerySet:
+def _with_launch_columns(waiting: WorkloadQuerySet) -> WorkloadQuerySet:
     """Load everything a launch needs, because each column left out would cost a query per row."""
     rows = waiting.select_related("project", "created_by")
     own = ("name", "spec_json", "verdict", "running_seconds", "created_by__username")
     return rows.with_state_columns(*own, "project__name", "project__department", "project__cluster")
 
 
-def _give(
+def _submit_round(
     cluster: Cluster,
     workloads: list[Workload],
     pool: ThreadPoolExecutor,
@@ -144,8 +145,8 @@ def _give(
             reconcile.fail_refused(workload, refusal)
         except ValueError:  # an unreadable row must not stop the others
             log.exception("Workload %s cannot be given to %s", workload.pk, cluster)
-    judge_unasked(cluster, launches)
-    answers = pool.map(_submit, engines, launches.values())
+    store_missing_verdicts(cluster, launches)
+    answers = pool.map(_submit_launch, engines, launches.values())
     late = {}
     extended = time.monotonic()
     for workload, answer in zip(launches, answers, strict=True):
@@ -154,20 +155,21 @@ def _give(
             extended = time.monotonic()
         if isinstance(answer, EngineUnavailable):
             late[workload.pk] = answer
-            _delayed(workload, answer)
+            _show_delay(workload, answer)
         elif isinstance(answer, EngineRefused):
             reconcile.fail_refused(workload, answer)
-    given = [workload.pk for workload in workloads if workload.pk not in late]
-    Workload.objects.filter(pk__in=given).update(handed_over_at=timezone.now())
-    _taken(given)
+    submitted = [workload.pk for workload in workloads if workload.pk not in late]
+    Workload.objects.filter(pk__in=submitted).update(handed_over_at=timezone.now())
+    _clear_delays(submitted)
     return late
 
 
-def _delayed(workload: Workload, why: EngineUnavailable) -> None:
+def _show_delay(workload: Workload, why: EngineUnavailable) -> None:
     """Show on a workload why its cluster does not accept it at the moment."""
     cause = why.cause or Cause(
-        CauseKind.OTHER, NOT_TAKEN, SOON, said=str(why), own_reason=Reason.CLUSTER_UNAVAILABLE
+        CauseKind.OTHER, NOT_ACCEPTED, SOON, said=str(why), own_reason=Reason.CLUSTER_UNAVAILABLE
     )
+    # Guarded: it may have been stopped or accepted since the round began.
     waits = Workload.objects.filter(pk=workload.pk, phase__in=ASKED_TO_RUN, run=workload.run)
     with transaction.atomic():
         if waits.update(reason=cause.reason, message=cause.message):
@@ -175,10 +177,10 @@ def _delayed(workload: Workload, why: EngineUnavailable) -> None:
             events.announce(workload)
 
 
-def _taken(given: list[UUID]) -> None:
+def _clear_delays(submitted: list[UUID]) -> None:
     """Clear what submitted workloads waited for."""
     waited = Workload.objects.filter(
-        pk__in=given, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
+        pk__in=submitted, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
     )
     for workload in waited.with_state_columns():
         with transaction.atomic():
@@ -187,7 +189,7 @@ def _taken(given: list[UUID]) -> None:
             events.announce(workload)
 
 
-def _submit(engine: Engine, launch: Launch) -> EngineError | None:
+def _submit_launch(engine: Engine, launch: Launch) -> EngineError | None:
     try:
         engine.submit(launch)
     except (EngineRefused, EngineUnavailable) as error:

@@ -1,4 +1,4 @@
-"""Follow what somebody does to a workload directly on its cluster."""
+"""Follow changes that somebody makes to a workload directly on its cluster."""
 
 from django.db import transaction
 
@@ -13,7 +13,7 @@ from workloads.models import Rank, Workload
 
 RESUMED = "It was resumed on the cluster, not in Trainyard."
 RUNS_ANEW = "Run creates it again; data in its volumes on the cluster is gone."
-TAKEN_AWAY = "Removed: the workload was scaled down on the cluster."
+SCALED_AWAY = "Removed: the workload was scaled down on the cluster."
 
 
 def is_resumed(workload: Workload, observation: Observation) -> bool:
@@ -32,7 +32,7 @@ def is_resumed(workload: Workload, observation: Observation) -> bool:
     )
 
 
-def follow(workload: Workload) -> None:
+def follow_resumption(workload: Workload) -> None:
     """Start the next run, as Run would have done, so that its output is kept apart from the earlier
     one's."""
     try:
@@ -46,13 +46,13 @@ def follow(workload: Workload) -> None:
         reconcile.fail_refused(workload, refusal)
 
 
-def note_gone(workload: Workload, observation: Observation) -> None:
+def record_if_gone(workload: Workload, observation: Observation) -> None:
     """Note that the cluster lost a stopped workload, if this observation says so."""
     if observation.phase is None and workload.phase == Phase.STOPPED and not workload.deleted_at:
-        say_gone(workload, observation.run, observation.message)
+        record_gone(workload, observation.run, observation.message)
 
 
-def say_gone(workload: Workload, run: int, why: str = "") -> None:
+def record_gone(workload: Workload, run: int, why: str = "") -> None:
     """Say on a stopped workload that its job is gone. It stays stopped, because it can run
     again."""
     text = f"{why or f'{workload.cluster.name} no longer has its job.'} {RUNS_ANEW}"
@@ -67,11 +67,12 @@ def follow_size(workload: Workload, observation: Observation) -> None:
     size = len(observation.ranks)
     if not is_resized(workload, observation):
         return
-    same = Workload.objects.filter(
+    # Guarded: another process may have adopted the size already.
+    unchanged = Workload.objects.filter(
         pk=workload.pk, run=observation.run, num_pods=workload.num_pods, deleted_at=None
     )
     with transaction.atomic():
-        if not same.update(num_pods=size, **_demand(workload, observation)):
+        if not unchanged.update(num_pods=size, **_demand(workload, observation)):
             return
         text = f"Scaled on the cluster: {size} ranks now, {workload.num_pods} before."
         events.record_note(workload, text, source="engine")
@@ -82,7 +83,7 @@ def follow_size(workload: Workload, observation: Observation) -> None:
             if state.rank not in present
         )
         workload.ranks.filter(rank__gte=size, phase__in=RANK_ACTIVE).update(
-            phase=RankPhase.STOPPED, message=TAKEN_AWAY, finished_at=observation.at
+            phase=RankPhase.STOPPED, message=SCALED_AWAY, finished_at=observation.at
         )
     workload.refresh_from_db()
 
@@ -108,6 +109,6 @@ def _demand(workload: Workload, observation: Observation) -> dict[str, float]:
     replicas = {pod.role: pod.replica.compute for pod in spec.pods}
     demand = Demand()
     for state in observation.ranks:
-        one = replicas[state.role]
-        demand += Demand(one.gpus(memory), one.cpu_core_request, one.memory_bytes)
+        compute = replicas[state.role]
+        demand += Demand(compute.gpus(memory), compute.cpu_core_request, compute.memory_bytes)
     return {"gpus": demand.gpus, "cpu_cores": demand.cpu, "memory_bytes": demand.memory}

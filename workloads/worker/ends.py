@@ -1,7 +1,8 @@
 """Hold back the end of a run until its last output is stored.
 
-So whoever sees a workload end sees its final numbers, too. A slow log only delays the end briefly,
-and an unreadable one not at all: then the page says that more is to come (``Workload.is_settled``).
+So a page that shows the end of a workload shows its final numbers, too. A slow log only delays the
+end briefly, and an unreadable one not at all: then the page says that more output is expected
+(``Workload.is_settled``).
 """
 
 import logging
@@ -21,67 +22,72 @@ from workloads.models import Workload
 from workloads.worker import collect
 
 LONGEST_SECONDS = 3.0  # an end is held back at most this long
-AGAIN_SECONDS = (0.02, 0.2)  # seconds between two checks: per end that is held back, and at most
+CHECK_SECONDS_PER_END = 0.02  # pause between two checks, for each end that is held back
+MAX_CHECK_SECONDS = 0.2  # longest pause between two checks
 ROUND_SECONDS = 0.3  # per check, so that other phase changes do not wait
-REST_SECONDS = 2.0  # for output that is about to be removed
+REMOVAL_SECONDS = 2.0  # for output that is about to be removed
 
 log = logging.getLogger(__name__)
 
 
-class Ends:
-    """The ends on one cluster that wait for output. ``tell`` stores an observation."""
+class PendingEnds:
+    """Ends of runs on one cluster that wait for output. ``store`` stores an observation."""
 
-    def __init__(self, cluster: Cluster, tell: Callable[[Observation], None]) -> None:
+    def __init__(self, cluster: Cluster, store: Callable[[Observation], None]) -> None:
         self.cluster = cluster
-        self.tell = tell
-        self._kept: dict[UUID, tuple[Observation, float]] = {}
-        self._looked = 0.0
+        self.store = store
+        self._held_back: dict[UUID, tuple[Observation, float]] = {}
+        self._checked_at = 0.0
 
-    def take(self, observation: Observation) -> None:
+    def handle(self, observation: Observation) -> None:
         """Store the observation, unless it is an end whose output is missing. A later one about the
         same workload is another look at that end, or the next run."""
-        kept, since = self._kept.pop(observation.workload_id, (None, time.monotonic()))
+        earlier_end, since = self._held_back.pop(observation.workload_id, (None, time.monotonic()))
         if not _is_end(observation):
-            if kept:
-                self.tell(kept)
-            self.tell(observation)
-        elif collect.last_words(self.cluster, observation, time.monotonic() + ROUND_SECONDS):
+            if earlier_end:
+                self.store(earlier_end)
+            self.store(observation)
+        elif collect.collect_last_output(
+            self.cluster, observation, time.monotonic() + ROUND_SECONDS
+        ):
             self._end(observation)
         else:
-            self._kept[observation.workload_id] = (observation, since)
+            self._held_back[observation.workload_id] = (observation, since)
 
-    def go_on(self) -> None:
+    def store_ready(self) -> None:
         """Store the ends whose output has arrived, or that have waited long enough."""
         now = time.monotonic()
-        rest = min(AGAIN_SECONDS[0] * len(self._kept), AGAIN_SECONDS[1])
-        if not self._kept or now - self._looked < rest:
+        pause = min(CHECK_SECONDS_PER_END * len(self._held_back), MAX_CHECK_SECONDS)
+        if not self._held_back or now - self._checked_at < pause:
             return
-        for uid, (observation, since) in list(self._kept.items()):
+        for uid, (observation, since) in list(self._held_back.items()):
             if now - since > LONGEST_SECONDS:
                 self._end(observation)
             elif time.monotonic() - now < ROUND_SECONDS:
-                del self._kept[uid]  # ends not checked in this round come first in the next
-                if collect.last_words(self.cluster, observation, now + ROUND_SECONDS):
+                del self._held_back[uid]  # ends not checked in this round come first in the next
+                if collect.collect_last_output(self.cluster, observation, now + ROUND_SECONDS):
                     self._end(observation)
                 else:
-                    self._kept[uid] = (observation, since)
-        self._looked = time.monotonic()
+                    self._held_back[uid] = (observation, since)
+        self._checked_at = time.monotonic()
 
-    def tell_all(self) -> None:
+    def store_all(self) -> None:
         """Store all ends that are held back; the next watch would not report them."""
-        for observation, _ in list(self._kept.values()):
+        for observation, _ in list(self._held_back.values()):
             self._end(observation)
 
     def _end(self, observation: Observation) -> None:
-        self._kept.pop(observation.workload_id, None)
-        self.tell(observation)
-        collect.waiting[self.cluster.pk].add([observation.workload_id])
+        self._held_back.pop(observation.workload_id, None)
+        self.store(observation)
+        collect.queues[self.cluster.pk].add([observation.workload_id])
 
 
 def is_collected(workload: Workload, observation: Observation) -> bool:
     """Whether the observation may be stored now: it is no end, or all output is here."""
     until = time.monotonic() + ROUND_SECONDS
-    return not _is_end(observation) or collect.last_words(workload.cluster, observation, until)
+    return not _is_end(observation) or collect.collect_last_output(
+        workload.cluster, observation, until
+    )
 
 
 def collect_rest(workload: Workload) -> str:
@@ -93,10 +99,10 @@ def collect_rest(workload: Workload) -> str:
     engine = engine_for(workload.cluster)
     try:
         starts = engine.logs(workload.handle, run=workload.run)
-        attempts = [one.start for one in starts if not one.origin]
+        attempts = [rank_log.start for rank_log in starts if not rank_log.origin]
         reconcile.record_attempt(workload, max(attempts, default=0))
-        until = time.monotonic() + REST_SECONDS
-        progress = collect.collect_one(engine, workload, until, last=True)
+        until = time.monotonic() + REMOVAL_SECONDS
+        progress = collect.collect_workload(engine, workload, until, last=True)
     except (EngineError, OSError, ValueError, DatabaseError) as error:
         if isinstance(error, DatabaseError) and not storage.is_full(error):
             raise  # the database is busy; the task is retried

@@ -23,7 +23,7 @@ from workloads import reconcile
 from workloads.history import events
 from workloads.models import Workload
 from workloads.worker import cluster_events, collect, drift, outages, relist
-from workloads.worker.ends import Ends
+from workloads.worker.ends import PendingEnds
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ COLLECT_EVERY_SECONDS = 0.4
 EXTEND_EVERY_SECONDS = 1.0  # the lease
 OUTAGES_EVERY_SECONDS = 5.0
 MOST_ANNOUNCED = 500  # workloads whose pages are told of a change of their cluster
-ANEW_SECONDS = 2.0  # seconds between two checks for a changed connection
+CONNECTION_CHECK_SECONDS = 2.0  # seconds between two checks for a changed connection
 RELIST_SECONDS = 300.0  # list again from time to time: a watch cannot prove that it missed nothing
 
 
@@ -42,7 +42,7 @@ RELIST_SECONDS = 300.0  # list again from time to time: a watch cannot prove tha
 class Watch:
     """A watch that can continue in the next turn.
 
-    ``listed`` collects its initial list, and is ``None`` after that. ``agreed`` is what earlier
+    ``initial_list`` collects it, and is ``None`` after that. ``agreed`` is what earlier
     lists showed to agree with the rows. If another process has turns in between, changes wait here.
     """
 
@@ -50,7 +50,7 @@ class Watch:
     observations: Generator[Observation | None]
     agreed: relist.Agreed = field(default_factory=dict)
     began: float = field(default_factory=time.monotonic)
-    listed: list[Observation] | None = field(default_factory=list)
+    initial_list: list[Observation] | None = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.glances = NodePolls(self.engine)
@@ -65,33 +65,33 @@ class Watch:
 
 
 #: Paused watches of this process, by cluster, until its next turn.
-resting: dict[UUID, Watch] = {}
+resting_watches: dict[UUID, Watch] = {}
 #: Held by the thread of this process that has a cluster's turn, or tries to get it.
-turns: dict[UUID, Lock] = {}
+turn_locks: dict[UUID, Lock] = {}
 
 
 def lease_name(cluster_id: UUID) -> str:
     return f"monitor:{cluster_id}"
 
 
-def turn(cluster: Cluster) -> bool:
+def watch_cluster(cluster: Cluster) -> bool:
     """Watch for a minute. ``False`` if someone else watches, or the cluster does not answer."""
-    lock = turns.setdefault(cluster.pk, Lock())
+    lock = turn_locks.setdefault(cluster.pk, Lock())
     if not lock.acquire(blocking=False):
         return False
     try:
-        return _turn(cluster)
+        return _watch_with_lease(cluster)
     finally:
         lock.release()
 
 
-def _turn(cluster: Cluster) -> bool:
+def _watch_with_lease(cluster: Cluster) -> bool:
     """Take the lease, refresh the cluster, and watch. If this process dies the lease expires, and
     the next sweep starts another turn."""
     name = lease_name(cluster.pk)
     with hold_lease(name, seconds=LEASE_SECONDS, first_seconds=REFRESH_SECONDS) as extend:
         if extend is None:
-            put_away(cluster.pk)
+            close_resting_watch(cluster.pk)
             return False
         wanted = partial(queues.wanted_queues, cluster)
         before = cluster.state
@@ -101,7 +101,7 @@ def _turn(cluster: Cluster) -> bool:
         if not answered or not extend():
             return False
         try:
-            _follow(cluster, extend)
+            _run_turn(cluster, extend)
         except EngineError as error:
             log.warning("%s: %s", cluster, error)  # the next refresh records the state
             return False
@@ -115,15 +115,15 @@ def _tell_pages(cluster: Cluster) -> None:
         events.announce(workload)
 
 
-def put_away(cluster_id: UUID) -> None:
-    if watch := resting.pop(cluster_id, None):
+def close_resting_watch(cluster_id: UUID) -> None:
+    if watch := resting_watches.pop(cluster_id, None):
         watch.observations.close()
 
 
-def _take_up(cluster: Cluster) -> Watch:
-    """The paused watch, unless it is outdated or its engine was replaced; else a new one."""
+def _open_watch(cluster: Cluster) -> Watch:
+    """Return the paused watch, unless it is outdated or its engine was replaced; else a new one."""
     engine = engine_for(cluster)
-    watch = resting.pop(cluster.pk, None)
+    watch = resting_watches.pop(cluster.pk, None)
     if watch and watch.engine is engine and not watch.is_old:
         return watch
     if watch:
@@ -131,97 +131,101 @@ def _take_up(cluster: Cluster) -> Watch:
     return Watch.open(engine, watch.agreed if watch else None)
 
 
-def _follow(cluster: Cluster, extend: Callable[[], bool]) -> None:
-    watch = _take_up(cluster)
+def _run_turn(cluster: Cluster, extend: Callable[[], bool]) -> None:
+    watch = _open_watch(cluster)
     try:
-        Turn(cluster, watch, extend).follow()
+        WatchTurn(cluster, watch, extend).follow()
     except BaseException:
         watch.observations.close()
         raise
     if extend() and Cluster.objects.filter(pk=cluster.pk).exists():
-        resting[cluster.pk] = watch
+        resting_watches[cluster.pk] = watch
     else:
         watch.observations.close()
 
 
 @dataclass
-class Turn:
-    """A minute of watching."""
+class WatchTurn:
+    """A minute of watching, in the thread that holds the cluster's lease. ``extend`` extends the
+    lease, and returns ``False`` once it is lost."""
 
     cluster: Cluster
     watch: Watch
     extend: Callable[[], bool]
     began: float = field(default_factory=time.monotonic)
-    collected: float = field(default_factory=time.monotonic)
-    looked: float = field(default_factory=time.monotonic)
-    checked: float = field(default_factory=time.monotonic)
-    extended: float = field(default_factory=time.monotonic)
+    collected_at: float = field(default_factory=time.monotonic)
+    connection_checked_at: float = field(default_factory=time.monotonic)
+    outages_checked_at: float = field(default_factory=time.monotonic)
+    extended_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self.ends = Ends(self.cluster, observed)
+        self.ends = PendingEnds(self.cluster, apply_observation)
 
     def follow(self) -> None:
         """Apply observations until the minute is over, the lease is lost, or the connection
         changed."""
         self._follow()
         if self.extend():
-            self.ends.tell_all()
+            self.ends.store_all()
 
     def _follow(self) -> None:
         for observation in self.watch.observations:
             if observation is None:
-                cluster_events.note(self.cluster, self.watch.engine.events())
-                if self.watch.listed is not None and not self._catch_up(self.watch.listed):
+                cluster_events.store_events(self.cluster, self.watch.engine.events())
+                if self.watch.initial_list is not None and not self._catch_up(
+                    self.watch.initial_list
+                ):
                     return
-                self.watch.listed = None
-            elif self.watch.listed is not None:
-                self.watch.listed.append(observation)
+                self.watch.initial_list = None
+            elif self.watch.initial_list is not None:
+                self.watch.initial_list.append(observation)
             else:
-                self.ends.take(observation)
-            self.ends.go_on()
+                self.ends.handle(observation)
+            self.ends.store_ready()
             is_over = time.monotonic() - self.began > TURN_SECONDS
-            if not self._beat() or is_over or self._is_reached_anew():
+            if not self._do_periodic_work() or is_over or self._has_connection_changed():
                 return
 
     def _catch_up(self, listed: list[Observation]) -> bool:
         """The list is complete: apply its changes, and give up workloads that it lacks. ``False``
         if the lease was lost."""
-        for observation in relist.changed(self.cluster, listed, self.watch.agreed):
-            self.ends.take(observation)
-            if not self._beat():
+        for observation in relist.changed_observations(self.cluster, listed, self.watch.agreed):
+            self.ends.handle(observation)
+            if not self._do_periodic_work():
                 return False
         relist.forget_missing(self.cluster, listed)
         return True
 
-    def _is_reached_anew(self) -> bool:
+    def _has_connection_changed(self) -> bool:
         """Whether the connection was changed, for example by a new kubeconfig, or the cluster was
-        deleted."""
-        if time.monotonic() - self.looked < ANEW_SECONDS:
+        deleted. Asks the database every ``CONNECTION_CHECK_SECONDS``."""
+        if time.monotonic() - self.connection_checked_at < CONNECTION_CHECK_SECONDS:
             return False
-        self.looked = time.monotonic()
+        self.connection_checked_at = time.monotonic()
         version = self.cluster.connection_version
         same = Cluster.objects.filter(pk=self.cluster.pk, connection_version=version)
         return not same.exists()
 
-    def _beat(self) -> bool:
+    def _do_periodic_work(self) -> bool:
         """Periodic work: collect output, extend the lease, read nodes, report outages. ``False`` if
         the lease is lost."""
-        if time.monotonic() - self.collected < COLLECT_EVERY_SECONDS:
+        if time.monotonic() - self.collected_at < COLLECT_EVERY_SECONDS:
             return True
-        collect.collect(self.cluster)
-        self.collected = time.monotonic()
-        if self.collected - self.extended > EXTEND_EVERY_SECONDS:
-            self.extended = self.collected
+        collect.collect_output(self.cluster)
+        self.collected_at = time.monotonic()
+        # Once the lease is lost, another process watches this cluster.
+        if self.collected_at - self.extended_at > EXTEND_EVERY_SECONDS:
+            self.extended_at = self.collected_at
             if not self.extend():
                 return False
         self.watch.glances.advance(self.cluster)
-        if time.monotonic() - self.checked > OUTAGES_EVERY_SECONDS:
-            self.checked = time.monotonic()
-            outages.tell(self.cluster)
+        if time.monotonic() - self.outages_checked_at > OUTAGES_EVERY_SECONDS:
+            self.outages_checked_at = time.monotonic()
+            outages.store_findings(self.cluster)
         return True
 
 
-def observed(observation: Observation) -> None:
+def apply_observation(observation: Observation) -> None:
     """Apply one observation. An unreadable row, or values that no column holds, must not stop
     others."""
     workload = Workload.objects.with_state_columns().filter(pk=observation.workload_id).first()
@@ -229,11 +233,11 @@ def observed(observation: Observation) -> None:
         return
     try:
         if drift.is_resumed(workload, observation):
-            drift.follow(workload)
+            drift.follow_resumption(workload)
         else:
             drift.follow_size(workload, observation)
             if reconcile.apply(workload, observation):
-                drift.note_gone(workload, observation)
+                drift.record_if_gone(workload, observation)
             reconcile.enforce(workload, observation)
     except (ValueError, DataError):
         log.exception("Could not apply what was seen of workload %s", observation.workload_id)

@@ -16,10 +16,10 @@ from spec.problems.causes import CauseKind
 from workloads.models import CausePeriod
 
 BRIEF = timedelta(seconds=5)  # an operator may take this long for a new job
-MOST = 5  # findings
+MAX_FINDINGS = 5  # findings
 
 
-def tell(cluster: Cluster) -> None:
+def store_findings(cluster: Cluster) -> None:
     """Store the findings. If they changed, have the whole cluster checked again."""
     if services.store_waiting_findings(cluster, findings(cluster)):
         health.request_check(cluster)
@@ -34,10 +34,15 @@ def findings(cluster: Cluster) -> tuple[Finding, ...]:
     waits = open_ones.filter(workload__cluster=cluster, workload__deleted_at=None)
     rows = waits.values("title").annotate(number=Count("pk"), todo=Max("todo"))
     return tuple(
-        Finding(services.WORKLOADS, row["title"], Level.ISSUE, _words(row["number"], row["todo"]))
-        for row in rows.order_by("-number", "title")[:MOST]
+        Finding(
+            services.WORKLOADS,
+            row["title"],
+            Level.ISSUE,
+            _waits_in_words(row["number"], row["todo"]),
+        )
+        for row in rows.order_by("-number", "title")[:MAX_FINDINGS]
     )
 
 
-def _words(number: int, todo: str) -> str:
+def _waits_in_words(number: int, todo: str) -> str:
     return f"{number} workloads wait. {todo}" if number > 1 else f"A workload waits. {todo}"

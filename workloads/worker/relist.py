@@ -25,10 +25,10 @@ SIGNS = (
 )
 #: An observation that agreed with its row, and the row's ``SIGNS`` at that time.
 Agreed = dict[UUID, tuple[Observation, tuple[Any, ...]]]
-signs_of = attrgetter(*SIGNS)
+row_signs = attrgetter(*SIGNS)
 
 
-def changed(
+def changed_observations(
     cluster: Cluster, listed: Sequence[Observation], agreed: Agreed | None = None
 ) -> Iterator[Observation]:
     """Yield observations that differ from their rows, with one query for many. ``agreed`` remembers
@@ -37,9 +37,9 @@ def changed(
     now = Agreed()
     for start in range(0, len(listed), AT_ONCE):
         some = listed[start : start + AT_ONCE]
-        still = _still_agreed(cluster, some, before)
-        now |= still
-        others = [it for it in some if it.workload_id not in still]
+        agreeing = _still_agreed(cluster, some, before)
+        now |= agreeing
+        others = [it for it in some if it.workload_id not in agreeing]
         rows = _rows(cluster, [observation.workload_id for observation in others])
         for observation in others:
             row = rows.get(observation.workload_id)
@@ -48,23 +48,23 @@ def changed(
             if not is_known(row, observation):
                 yield observation
             elif not reconcile.is_past(row, observation):
-                now[row.pk] = observation, signs_of(row)
+                now[row.pk] = observation, row_signs(row)
     if agreed is not None:
         agreed.clear()
         agreed |= now
 
 
 def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed) -> Agreed:
-    same = {
+    unchanged = {
         it.workload_id: before[it.workload_id]
         for it in some
         if it.workload_id in before and says_the_same(it, before[it.workload_id][0])
     }
-    if not same:
+    if not unchanged:
         return {}
-    rows = Workload.objects.filter(cluster=cluster, pk__in=same).order_by()
+    rows = Workload.objects.filter(cluster=cluster, pk__in=unchanged).order_by()
     signs = {pk: tuple(values) for pk, *values in rows.values_list("pk", *SIGNS)}
-    return {pk: both for pk, both in same.items() if signs.get(pk) == both[1]}
+    return {pk: pair for pk, pair in unchanged.items() if signs.get(pk) == pair[1]}
 
 
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
@@ -77,13 +77,13 @@ def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
         deleted_at=None,
         observed_run=F("run"),
     ).exclude(phase=Phase.STOPPED, message__endswith=drift.RUNS_ANEW)
-    there = {observation.workload_id for observation in listed}
-    missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in there]
-    whole = rows.select_related("project", "cluster").with_state_columns()
+    listed_ids = {observation.workload_id for observation in listed}
+    missing = [pk for pk in rows.values_list("pk", flat=True) if pk not in listed_ids]
+    full_rows = rows.select_related("project", "cluster").with_state_columns()
     for start in range(0, len(missing), AT_ONCE):
-        for workload in whole.filter(pk__in=missing[start : start + AT_ONCE]):
+        for workload in full_rows.filter(pk__in=missing[start : start + AT_ONCE]):
             if workload.phase == Phase.STOPPED:
-                drift.say_gone(workload, workload.run)
+                drift.record_gone(workload, workload.run)
             else:
                 reconcile.end_lost(workload)
 

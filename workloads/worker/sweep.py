@@ -1,4 +1,4 @@
-"""Look at all rows every few seconds, and ask again for whatever is overdue.
+"""Look at all rows every few seconds, and send overdue tasks again.
 
 This makes lost messages, killed workers and broker outages harmless.
 """
@@ -35,7 +35,7 @@ def sweep() -> None:
             enqueue.queue_up(cluster.pk)
         elif cluster.state != State.DISCONNECTED:
             enqueue.hand_over(cluster.pk)
-    _ask_again()
+    _resend_overdue()
     time_limits.stop_over_limit()
     if cache.add("idle-workloads", 1, IDLE_SECONDS):
         idle_limits.stop_idle_workspaces()
@@ -47,7 +47,7 @@ def sweep() -> None:
         refresh_statistics()
 
 
-def _ask_again() -> None:
+def _resend_overdue() -> None:
     """Send overdue tasks again, except for disconnected clusters: such calls would block threads
     until they time out, and the monitor needs one to notice that the cluster is back. Dispatch was
     already requested for each cluster."""
@@ -68,8 +68,8 @@ def _delete_due() -> None:
     enough."""
     now = timezone.now()
     due = Workload.objects.filter(auto_delete_at__lte=now, deleted_at=None)
-    here = Q(logs_complete=True) | Q(auto_delete_at__lte=now - LOGS_LATE)
-    for workload in due.filter(here).exclude(phase=Phase.DELETING)[:AT_ONCE]:
+    is_collected = Q(logs_complete=True) | Q(auto_delete_at__lte=now - LOGS_LATE)
+    for workload in due.filter(is_collected).exclude(phase=Phase.DELETING)[:AT_ONCE]:
         services.delete(workload, by=None, reason=Reason.AUTO_DELETED)
 
 

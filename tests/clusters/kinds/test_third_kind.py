@@ -162,7 +162,7 @@ def test_a_workload_runs_there_and_its_page_shows_it(abacus: FakeAbacus, cluster
     work.hand_over(str(cluster.pk))
     assert [launch.handle.name for launch in abacus.engine.launches] == ["beads"]
     seen = abacus.engine.show(workload.handle, Phase.RUNNING)
-    monitor.observed(seen)
+    monitor.apply_observation(seen)
     page = wizard.client.get(f"/workloads/{workload.pk}/").content.decode()
     assert "Running" in page
     assert wizard.client.get(f"/workloads/{workload.pk}/?tab=spec").status_code == 200

@@ -48,7 +48,7 @@ class Pages:
         self.show(launched)
         with suppress(EngineUnavailable):
             if shown := self.rig.engine.observe(launched.handle):
-                monitor.observed(shown)
+                monitor.apply_observation(shown)
 
     def text(self, launched: Launch) -> str:
         """Return the text of its page, once the worker has looked at the workload and its

@@ -74,7 +74,7 @@ def test_the_page_tells_where_a_job_ran_with_what_and_that_it_was_canceled(
     (ended,) = heard(rig, "Canceled")
     assert re.match(r"after \d:\d\d:\d\d", ended.message)
     row = pages.show(launched)
-    cluster_events.note(row.cluster, [started, ended])
+    cluster_events.store_events(row.cluster, [started, ended])
     page = pages.browser.get(f"{row.get_absolute_url()}events/").content.decode()
     for event in (started, ended):
         assert f"{event.reason}: {event.message} ({event.about})" in page

@@ -92,7 +92,7 @@ def test_a_copy_on_this_machine_is_offered_only_if_it_would_start(
 def test_no_copy_is_tried_among_many(
     client: Client, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(foresight, "MOST_TRIED", 0)
+    monkeypatch.setattr(foresight, "MAX_TRIED", 0)
     assert "Largest gang" not in shown(client, waiting(project, "wide", 5))
 
 

@@ -123,7 +123,7 @@ def test_the_collector_notes_it_when_the_output_is_here(failed: Workload) -> Non
     engine.print(failed.handle, 0, "Traceback (most recent call last):\n")
     engine.print(failed.handle, 0, "AssertionError: four classes\n")
     fresh = Workload.objects.select_related("project", "cluster").get(pk=failed.pk)
-    collect.collect_one(engine, fresh, time.monotonic() + 5)
+    collect.collect_workload(engine, fresh, time.monotonic() + 5)
     after = Workload.objects.get(pk=failed.pk)
     assert after.failure_class == "assertion"
     assert after.failure_line["text"] == "AssertionError: four classes"

@@ -147,7 +147,7 @@ def test_a_workload_over_its_limit_is_measured_to_its_end(
     for part in range(3):
         steps = range(part * 5_000, part * 5_000 + 5_000)
         engine.print(workload.handle, 0, "".join(f'{{"step": {n}, "loss": 0.5}}\n' for n in steps))
-        collect.collect_one(engine, Workload.objects.get(), time.monotonic() + 60)
+        collect.collect_workload(engine, Workload.objects.get(), time.monotonic() + 60)
     after = Workload.objects.get()
     assert after.last_metrics == {"step": 14_999, "loss": 0.5}
     assert sum(logs.stream_lengths(workload.pk).values()) <= 100_000

@@ -15,7 +15,7 @@ from tests.workloads.gangs import phases, waiting
 from workloads import reconcile
 from workloads.models import Event, Workload
 from workloads.worker import relist
-from workloads.worker.monitor import observed
+from workloads.worker.monitor import apply_observation
 
 P = Phase
 
@@ -104,7 +104,7 @@ def test_exit_code_and_node_of_a_rank_stay_when_its_pod_is_removed_before_the_en
     reconcile.apply(Workload.objects.get(), last)
     rank = Workload.objects.get().ranks.all()[0]
     assert (rank.phase, rank.exit_code, rank.node, rank.restarts) == (phase, 4, "n1", 1)
-    assert list(relist.changed(started.cluster, [replace(last, sequence=3)])) == []
+    assert list(relist.changed_observations(started.cluster, [replace(last, sequence=3)])) == []
 
 
 def test_a_rank_that_could_not_be_started_stays_failed(started: Workload) -> None:
@@ -149,11 +149,11 @@ def test_a_preempted_workload_is_pending_again(started: Workload) -> None:
 def test_a_rank_that_lost_its_place_does_not_take_the_start_back(started: Workload) -> None:
     reconcile.apply(started, seen(started, P.INITIALIZING, 1))
     waits = seen(started, P.PENDING, 2, message="worker-0 (rank 0): no place.")
-    assert list(relist.changed(started.cluster, [waits])) == [waits]
+    assert list(relist.changed_observations(started.cluster, [waits])) == [waits]
     reconcile.apply(started, waits)
     assert Workload.objects.get().message == "worker-0 (rank 0): no place."
     assert phases(started) == [P.INITIALIZING]
-    assert list(relist.changed(started.cluster, [replace(waits, sequence=3)])) == []
+    assert list(relist.changed_observations(started.cluster, [replace(waits, sequence=3)])) == []
     reconcile.apply(started, seen(started, P.PENDING, 4, reason=Reason.PREEMPTED, message="By a."))
     assert phases(started) == [P.PENDING]
 
@@ -229,7 +229,7 @@ def test_an_observation_takes_few_questions(
         for rank in started.ranks.all()
     )
     with django_assert_max_num_queries(10) as asked:
-        observed(seen(started, P.RUNNING, 1, ranks=ranks))
+        apply_observation(seen(started, P.RUNNING, 1, ranks=ranks))
     assert "spec_json" not in str(asked.captured_queries)
     started.refresh_from_db()
     assert (started.phase, started.running_pods) == (P.RUNNING, len(ranks))

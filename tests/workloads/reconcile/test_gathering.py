@@ -43,12 +43,14 @@ def seen(
         cause=cause,
     )  # fmt: skip
     assert reconcile.apply(row, observation)
-    assert not list(relist.changed(row.cluster, [observation])), "what is known stays as it is"
+    assert not list(relist.changed_observations(row.cluster, [observation])), (
+        "what is known stays as it is"
+    )
     return now(row)
 
 
 def of_never(workload: Workload) -> tuple[int, int]:
-    verdict = score.scores(workload.cluster)[2]
+    verdict = score.verdict_scores(workload.cluster)[2]
     return verdict.held, verdict.missed
 
 
@@ -57,7 +59,7 @@ def test_a_gang_of_which_some_ranks_run_has_not_started(gang: Workload) -> None:
     row = seen(Phase.DEGRADED, RUNS, UNPLACED, cause=FULL)
     assert (row.phase, row.running_pods, row.started_at) == (Phase.PENDING, 1, None)
     assert row.message == FULL.message
-    assert score.in_words(row) == "Can never start"
+    assert score.verdict_in_words(row) == "Can never start"
     assert of_never(row) == (0, 0), "it waits, so nobody knows yet"
     row.move(Phase.STOPPING)
     assert of_never(row) == (1, 0)

@@ -86,7 +86,7 @@ def test_a_refusal_ends_the_workload_with_its_words(
 
 def test_a_gang_that_started_while_it_was_stopped_is_ended(engine: FakeEngine) -> None:
     workload = launched(engine, stopped=True)
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     assert engine.stops == [(workload.pk, 1)]
     assert now(workload).phase == Phase.STOPPED
 
@@ -94,7 +94,7 @@ def test_a_gang_that_started_while_it_was_stopped_is_ended(engine: FakeEngine) -
 def test_an_earlier_run_that_still_runs_makes_way(engine: FakeEngine) -> None:
     workload = launched(engine, stopped=True)
     Workload.objects.update(phase=Phase.INITIALIZING, run=2)
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     assert engine.stops == [(workload.pk, 1)]
     assert now(workload).phase == Phase.INITIALIZING
 
@@ -102,7 +102,7 @@ def test_an_earlier_run_that_still_runs_makes_way(engine: FakeEngine) -> None:
 def test_a_gang_that_came_back_after_it_was_given_up_is_ended(engine: FakeEngine) -> None:
     workload = launched(engine, running=True)
     Workload.objects.update(phase=Phase.FAILED, reason=Reason.LOST)
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     assert engine.stops == [(workload.pk, 1)]
 
 
@@ -114,5 +114,5 @@ def test_a_workload_row_that_cannot_be_read_does_not_stop_the_monitor(
 
     workload = launched(engine, initializing=True)
     monkeypatch.setattr(reconcile, "apply", unreadable)
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     assert str(workload.pk) in caplog.text

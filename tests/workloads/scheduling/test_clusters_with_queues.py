@@ -105,7 +105,7 @@ def test_each_turn_of_the_monitor_keeps_the_queues_as_the_quotas(
 ) -> None:
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     engine.quotas = True
-    assert monitor.turn(project.cluster)
+    assert monitor.watch_cluster(project.cluster)
     assert {queue.name for queue in engine.kept} == {project.name, project.department.name}
 
 
@@ -123,7 +123,7 @@ def test_a_node_that_is_away_keeps_back_its_own_output_only(
     monkeypatch.setattr(engine, "logs", fail)
     Workload.objects.update(phase=Phase.COMPLETED)
     for _ in range(2):
-        collect.collect(project.cluster)
+        collect.collect_output(project.cluster)
     assert [now(workload).logs_complete for workload in (away, well)] == [False, True]
 
 
@@ -134,5 +134,5 @@ def test_a_turn_ends_when_nobody_answers_any_more(
     def cut(_cluster: object) -> None:
         engine.raises = EngineUnavailable("It went away.")
 
-    monkeypatch.setattr(collect, "collect", cut)
-    assert monitor.turn(project.cluster) is False
+    monkeypatch.setattr(collect, "collect_output", cut)
+    assert monitor.watch_cluster(project.cluster) is False

@@ -25,9 +25,11 @@ def said(workload: Workload, **also: object) -> ClusterEvent:
 
 def test_an_event_of_the_cluster_is_kept_once_in_the_history(workload: Workload) -> None:
     for _ in range(2):
-        cluster_events.note(workload.cluster, [said(workload)])
-    cluster_events.note(workload.cluster, [said(workload, count=7, at=AT + timedelta(minutes=1))])
-    cluster_events.note(workload.cluster, [said(workload, count=2)])  # late
+        cluster_events.store_events(workload.cluster, [said(workload)])
+    cluster_events.store_events(
+        workload.cluster, [said(workload, count=7, at=AT + timedelta(minutes=1))]
+    )
+    cluster_events.store_events(workload.cluster, [said(workload, count=2)])  # late
     event = Event.objects.get(source="cluster")
     assert (event.message, event.count) == ("BackOff: Back-off restarting (Pod a-0)", 7)
 
@@ -35,13 +37,13 @@ def test_an_event_of_the_cluster_is_kept_once_in_the_history(workload: Workload)
 def test_events_of_the_cluster_in_the_history_are_bounded(
     workload: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cluster_events, "MOST", 2)
+    monkeypatch.setattr(cluster_events, "MAX_EVENTS", 2)
     told = [said(workload, key=f"k{n}", at=AT + timedelta(seconds=n)) for n in range(5)]
-    cluster_events.note(workload.cluster, told)
+    cluster_events.store_events(workload.cluster, told)
     assert set(Event.objects.filter(source="cluster").values_list("key", flat=True)) == {"k3", "k4"}
 
 
 def test_an_event_of_the_cluster_about_no_workload_of_ours_is_not_kept(workload: Workload) -> None:
     Workload.objects.update(deleted_at=AT)
-    cluster_events.note(workload.cluster, [said(workload)])
+    cluster_events.store_events(workload.cluster, [said(workload)])
     assert not Event.objects.filter(source="cluster").exists()

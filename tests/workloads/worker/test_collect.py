@@ -41,7 +41,7 @@ def engine(workload: Workload) -> FakeEngine:
 
 def once(engine: FakeEngine, workload: Workload, *, seconds: float = 5) -> Workload:
     fresh = Workload.objects.select_related("project", "cluster").get(pk=workload.pk)
-    collect.collect_one(engine, fresh, time.monotonic() + seconds)
+    collect.collect_workload(engine, fresh, time.monotonic() + seconds)
     return Workload.objects.get(pk=workload.pk)
 
 
@@ -156,7 +156,7 @@ def test_a_round_that_is_out_of_time_leaves_the_rest_to_the_next(
     monkeypatch.setattr(collect, "engine_for", lambda cluster: engine)
     for seconds, kept in ((-1, ""), (60, "hello\n")):
         monkeypatch.setattr(collect, "ROUND_SECONDS", seconds)
-        collect.collect(workload.cluster)
+        collect.collect_output(workload.cluster)
         assert text(workload, 0) == kept
 
 
@@ -179,7 +179,7 @@ def test_a_full_disk_stops_nobody_else(
 
     monkeypatch.setattr(logs, "append_output", full)
     monkeypatch.setattr(collect, "engine_for", lambda cluster: engine)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert text(other, 0) == "hello\n"
     (record,) = [it for it in caplog.records if it.name == collect.__name__]
     assert "No space left on device" in record.getMessage()

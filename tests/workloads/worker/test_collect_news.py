@@ -62,7 +62,7 @@ def engine(
     monkeypatch.setattr(collect, "engine_for", lambda _cluster: made)
     monkeypatch.setattr(collect, "ROUND_SECONDS", 60)
     yield made
-    collect.waiting.clear()
+    collect.queues.clear()
 
 
 def running(engine: Pods, **fields: object) -> Workload:
@@ -80,7 +80,7 @@ def test_a_workload_without_new_output_is_not_asked_for_its_log(engine: Pods) ->
     quiet = running(engine, project=first.project)
     engine.says(first, Log(1, 0, 0, "pod"), b"hello\n")
     for _ in range(3):
-        collect.collect(first.cluster)
+        collect.collect_output(first.cluster)
     assert text(first) == b"hello\n"
     assert engine.asked == [first.pk]
     assert quiet.pk not in engine.asked
@@ -90,29 +90,29 @@ def test_quiet_workloads_cost_the_database_nothing(
     engine: Pods, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     cluster = running(engine).cluster
-    collect.collect(cluster)
+    collect.collect_output(cluster)
     with django_assert_num_queries(0):
-        collect.collect(cluster)
+        collect.collect_output(cluster)
 
 
 def test_news_that_could_not_be_had_are_asked_for_again(engine: Pods) -> None:
     workload = running(engine)
     engine.says(workload, Log(1, 0, 0, "pod"), b"hello\n")
     engine.raises = EngineUnavailable("away")
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     engine.raises = None
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert text(workload) == b"hello\n"
 
 
 def test_a_pod_made_anew_is_an_attempt_of_the_gang(engine: Pods) -> None:
     workload = running(engine)
     engine.says(workload, Log(1, 0, 0, "pod"), b"first\n")
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     del engine.texts[workload.pk]
     engine.says(workload, Log(1, 0, 0, "another"), b"second\n")
-    collect.collect(workload.cluster)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
+    collect.collect_output(workload.cluster)
     workload.refresh_from_db()
     assert workload.attempt == 1
     assert (text(workload), text(workload, 1)) == (b"first\n", b"second\n")
@@ -124,11 +124,11 @@ def test_collected_output_is_complete_when_the_log_of_every_pod_has_ended(engine
     log = Log(1, 0, 0, "pod")
     engine.says(workload, log, b"last words\n")
     Workload.objects.update(phase=Phase.COMPLETED)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert not Workload.objects.get().logs_complete
     engine.over.add(log)
     engine.fresh.add(workload.pk)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert Workload.objects.get().logs_complete
     assert workload.attempts.get().complete
 
@@ -139,5 +139,5 @@ def test_an_end_of_a_workload_without_output_is_found_by_the_sweep(
     workload = running(engine)
     monkeypatch.setattr(collect, "SWEEP_SECONDS", -1)
     Workload.objects.update(phase=Phase.FAILED)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert Workload.objects.get().logs_complete

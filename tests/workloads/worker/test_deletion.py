@@ -29,7 +29,7 @@ DAY = timedelta(days=1)
 def running(engine: FakeEngine, project: Project) -> Workload:
     workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
     engine.submit(launch_with_secrets(workload))
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     return now(workload)
 
 
@@ -60,7 +60,7 @@ def test_deletion_keeps_output_numbers_and_events(engine: FakeEngine, running: W
 def test_a_deleted_workload_keeps_how_it_ended(engine: FakeEngine, running: Workload) -> None:
     """Its end and the words of it, not that it was deleted."""
     gone = replace(engine.show(running.handle, Phase.FAILED), message="worker-0 is out of memory")
-    monitor.observed(gone)
+    monitor.apply_observation(gone)
     failed = delete(running)
     assert (failed.phase, failed.message) == (Phase.FAILED, "worker-0 is out of memory")
     again = WorkloadFactory(running=True, project=running.project, run=2)
@@ -81,7 +81,7 @@ def test_output_that_takes_longer_than_a_moment_holds_the_removal_back(
     engine: FakeEngine, running: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engine.print(running.handle, 0, LAST)
-    monkeypatch.setattr(ends, "REST_SECONDS", -1.0)
+    monkeypatch.setattr(ends, "REMOVAL_SECONDS", -1.0)
     with pytest.raises(EngineUnavailable):
         delete(running)
     assert now(running).deleted_at is None
@@ -107,12 +107,12 @@ def test_a_pod_that_is_on_its_way_out_is_read_for_some_minutes(
 ) -> None:
     Workload.objects.update(phase=Phase.DELETING, deleted_at=timezone.now(), logs_complete=False)
     engine.print(running.handle, 0, LAST)
-    collect.collect(running.cluster)
+    collect.collect_output(running.cluster)
     assert printed(running) == LAST.encode()
     assert now(running).logs_complete
     Workload.objects.update(deleted_at=timezone.now() - collect.AFTER_DELETION, logs_complete=False)
     engine.print(running.handle, 0, LAST)
-    collect.collect(running.cluster)
+    collect.collect_output(running.cluster)
     assert printed(running) == LAST.encode()
     sweep.prune()
     assert now(running).logs_complete, "nobody waits any longer"

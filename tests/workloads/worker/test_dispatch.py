@@ -53,7 +53,7 @@ def test_handing_over_asks_no_more_for_each_workload(
 ) -> None:
     WorkloadFactory(project=project)
     Cluster.objects.filter(pk=project.cluster_id).update(kind="kubernetes")
-    (workload,) = dispatch._to_launch(dispatch.waiting(project.cluster))
+    (workload,) = dispatch._with_launch_columns(dispatch.waiting_for_submission(project.cluster))
     workload.cluster = Cluster.objects.get(pk=project.cluster_id)
     with django_assert_max_num_queries(1) as asked:  # which credentials its images are pulled with
         launch_with_secrets(workload)
@@ -68,9 +68,9 @@ def test_a_second_look_gives_nothing_twice(engine: FakeEngine, project: Project)
     assert engine.launches == []
     long_ago = timezone.now() - dispatch.UNSEEN - timedelta(seconds=1)
     Workload.objects.filter(pk=workload.pk).update(handed_over_at=long_ago)
-    assert list(dispatch.waiting(project.cluster)) == [workload]
+    assert list(dispatch.waiting_for_submission(project.cluster)) == [workload]
     Workload.objects.filter(pk=workload.pk).update(observed_run=1)
-    assert not dispatch.waiting(project.cluster).exists()
+    assert not dispatch.waiting_for_submission(project.cluster).exists()
 
 
 def test_a_refused_one_does_not_keep_the_others_back(
@@ -153,7 +153,7 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
         own_reason=Reason.CLUSTER_UNAVAILABLE,
     )
     for error, title in (
-        (EngineUnavailable("Its claim is still being deleted."), dispatch.NOT_TAKEN),
+        (EngineUnavailable("Its claim is still being deleted."), dispatch.NOT_ACCEPTED),
         (EngineUnavailable("500", cause=away), away.title),
     ):
         engine.raises = error
@@ -241,4 +241,4 @@ def test_a_broker_that_is_away_costs_the_seconds_to_the_next_sweep(
         workload = WorkloadFactory(project=project)
         enqueue.submit(workload)
     assert "waits for the next sweep: no broker" in caplog.text
-    assert list(dispatch.waiting(project.cluster)) == [workload]
+    assert list(dispatch.waiting_for_submission(project.cluster)) == [workload]

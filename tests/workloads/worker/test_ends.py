@@ -30,7 +30,7 @@ NUMBERS = {"step": 900, "loss": 0.25}
 def running(engine: FakeEngine, project: Project) -> Workload:
     workload: Workload = WorkloadFactory(running=True, attempt=0, project=project)
     engine.submit(launch_with_secrets(workload))
-    monitor.observed(engine.show(workload.handle, Phase.RUNNING))
+    monitor.apply_observation(engine.show(workload.handle, Phase.RUNNING))
     return now(workload)
 
 
@@ -42,7 +42,7 @@ class Told:
 
     def __call__(self, observation: Observation) -> None:
         self.numbers.append(Workload.objects.get(pk=observation.workload_id).last_metrics)
-        monitor.observed(observation)
+        monitor.apply_observation(observation)
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def late(monkeypatch: pytest.MonkeyPatch) -> set[bool]:
         return LogChunk(chunk.data, chunk.cursor, ended=chunk.ended and not holds)
 
     monkeypatch.setattr(FakeEngine, "read_log", read_log)
-    monkeypatch.setattr(ends, "AGAIN_SECONDS", (0.0, 0.0))
+    monkeypatch.setattr(ends, "MAX_CHECK_SECONDS", 0.0)
     return holds
 
 
@@ -83,11 +83,11 @@ def test_the_last_sample_is_there_when_the_monitor_tells_the_end(
         return []
 
     monkeypatch.setattr(events, "record_phase", phase_told)
-    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "CONNECTION_CHECK_SECONDS", 0.0)
     monkeypatch.setattr(engine, "events", end)
-    assert monitor.turn(project.cluster)
+    assert monitor.watch_cluster(project.cluster)
     assert numbers == {phase: NUMBERS}
-    monitor.put_away(project.cluster.pk)
+    monitor.close_resting_watch(project.cluster.pk)
 
 
 def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
@@ -96,8 +96,8 @@ def test_the_last_sample_of_an_attempt_that_came_with_the_end_is_there(
     workload = running(engine, project)
     told = Told()
     engine.print(workload.handle, 0, LAST, attempt=1)
-    waiting = ends.Ends(project.cluster, told)
-    waiting.take(engine.show(workload.handle, Phase.COMPLETED, attempt=1))
+    pending = ends.PendingEnds(project.cluster, told)
+    pending.handle(engine.show(workload.handle, Phase.COMPLETED, attempt=1))
     assert told.numbers == [NUMBERS]
     assert now(workload).phase == Phase.COMPLETED
 
@@ -108,16 +108,16 @@ def test_an_end_waits_for_a_log_that_is_still_coming(
     workload = running(engine, project)
     other = running(engine, project)
     told = Told()
-    waiting = ends.Ends(project.cluster, told)
+    pending = ends.PendingEnds(project.cluster, told)
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)
-    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
-    waiting.take(engine.show(other.handle, Phase.DEGRADED))
-    waiting.go_on()
+    pending.handle(engine.show(workload.handle, Phase.COMPLETED))
+    pending.handle(engine.show(other.handle, Phase.DEGRADED))
+    pending.store_ready()
     assert [now(row).phase for row in (workload, other)] == [Phase.RUNNING, Phase.DEGRADED]
     engine.print(workload.handle, 0, LAST)
     late.clear()
-    waiting.go_on()
+    pending.store_ready()
     assert told.numbers[-1] == NUMBERS
     assert now(workload).phase == Phase.COMPLETED
 
@@ -132,17 +132,17 @@ def test_a_log_that_never_ends_keeps_no_end_back_for_long(
 ) -> None:
     monkeypatch.setattr(ends, "LONGEST_SECONDS", patience)
     workload = running(engine, project)
-    waiting = ends.Ends(project.cluster, Told())
+    pending = ends.PendingEnds(project.cluster, Told())
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)
-    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
-    waiting.go_on()
+    pending.handle(engine.show(workload.handle, Phase.COMPLETED))
+    pending.store_ready()
     assert (now(workload).phase == Phase.COMPLETED) is (patience == 0)
-    waiting.tell_all()
+    pending.store_all()
     assert now(workload).phase == Phase.COMPLETED
     assert not now(workload).is_settled, "more of its log may come"
     late.clear()
-    collect.collect(project.cluster)
+    collect.collect_output(project.cluster)
     assert now(workload).is_settled
 
 
@@ -157,12 +157,12 @@ def test_an_end_waits_for_no_log_that_nobody_can_read(
     workload = running(engine, project)
     engine.print(workload.handle, 0, LAST)
     monkeypatch.setattr(engine, "read_log", read_log)
-    waiting = ends.Ends(project.cluster, monitor.observed)
-    waiting.take(engine.show(workload.handle, Phase.COMPLETED))
+    pending = ends.PendingEnds(project.cluster, monitor.apply_observation)
+    pending.handle(engine.show(workload.handle, Phase.COMPLETED))
     assert now(workload).phase == Phase.COMPLETED
     assert not now(workload).is_settled, "it may come later"
     monkeypatch.undo()
-    collect.collect(project.cluster)
+    collect.collect_output(project.cluster)
     after = now(workload)
     assert (after.is_settled, after.last_metrics) == (True, NUMBERS)
 
@@ -172,11 +172,11 @@ def test_the_next_run_finds_the_end_of_the_one_before_told(
 ) -> None:
     workload = running(engine, project)
     told = Told()
-    waiting = ends.Ends(project.cluster, told)
+    pending = ends.PendingEnds(project.cluster, told)
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)
-    waiting.take(engine.show(workload.handle, Phase.STOPPED))
-    waiting.take(engine.show(workload.handle, Phase.RUNNING))
+    pending.handle(engine.show(workload.handle, Phase.STOPPED))
+    pending.handle(engine.show(workload.handle, Phase.RUNNING))
     assert len(told.numbers) == 2, "the end, then what came after it"
 
 
@@ -190,11 +190,11 @@ def test_a_log_that_cannot_be_had_stops_no_monitor(
     workload = running(engine, project)
     engine.print(workload.handle, 0, LAST)
     end = engine.show(workload.handle, Phase.COMPLETED)
-    waiting = ends.Ends(project.cluster, monitor.observed)
+    pending = ends.PendingEnds(project.cluster, monitor.apply_observation)
     monkeypatch.setattr(engine, "read_log", fail)
-    waiting.take(end)
+    pending.handle(end)
     assert now(workload).phase == Phase.RUNNING
-    waiting.tell_all()
+    pending.store_all()
     assert now(workload).phase == Phase.COMPLETED
 
 
@@ -222,12 +222,12 @@ def test_pages_hear_when_the_last_output_is_here(
     workload = running(engine, project)
     engine.print(workload.handle, 0, "first words\n")
     late.add(True)
-    monitor.observed(engine.show(workload.handle, Phase.COMPLETED))
+    monitor.apply_observation(engine.show(workload.handle, Phase.COMPLETED))
     heard: list[UUID] = []
     monkeypatch.setattr(events, "announce", lambda row: heard.append(row.pk))
-    collect.collect_one(engine, now(workload), time.monotonic() + 5)
+    collect.collect_workload(engine, now(workload), time.monotonic() + 5)
     assert (now(workload).is_settled, heard) == (False, [])
     late.clear()
-    collect.collect_one(engine, now(workload), time.monotonic() + 5)
-    collect.collect_one(engine, now(workload), time.monotonic() + 5)
+    collect.collect_workload(engine, now(workload), time.monotonic() + 5)
+    collect.collect_workload(engine, now(workload), time.monotonic() + 5)
     assert (now(workload).is_settled, heard) == (True, [workload.pk])

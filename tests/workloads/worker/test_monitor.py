@@ -30,7 +30,7 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
 ) -> None:
     fresh = FakeEngine()
     cluster = project.cluster
-    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "CONNECTION_CHECK_SECONDS", 0.0)
     both = {cluster.connection_version: engine, cluster.connection_version + 1: fresh}
     answers(monkeypatch, "local", lambda row: both[row.connection_version])
     workload = waiting(project, "a", gpus=1)
@@ -44,10 +44,10 @@ def test_a_new_connection_is_taken_long_before_the_minute_is_over(
 
     monkeypatch.setattr(engine, "events", replace)
     monkeypatch.setattr(fresh, "events", replace)
-    assert monitor.turn(cluster), "so that the next turn follows at once"
-    assert monitor.turn(Cluster.objects.get(pk=cluster.pk))
+    assert monitor.watch_cluster(cluster), "so that the next turn follows at once"
+    assert monitor.watch_cluster(Cluster.objects.get(pk=cluster.pk))
     assert now(workload).phase == Phase.RUNNING
-    monitor.put_away(cluster.pk)
+    monitor.close_resting_watch(cluster.pk)
 
 
 def test_each_turn_of_the_monitor_finds_out_what_the_cluster_offers(
@@ -57,11 +57,11 @@ def test_each_turn_of_the_monitor_finds_out_what_the_cluster_offers(
     cluster = project.cluster
     for offered in ([], [Framework.MPI]):
         engine.frameworks = offered
-        assert monitor.turn(cluster)
+        assert monitor.watch_cluster(cluster)
         cluster.refresh_from_db()
         mpi = cluster.capabilities.framework(Framework.MPI)
         assert (mpi.available, bool(mpi.why)) == (bool(offered), not offered)
-    monitor.put_away(cluster.pk)
+    monitor.close_resting_watch(cluster.pk)
 
 
 def test_every_few_minutes_a_list_shows_what_the_watch_missed(
@@ -70,18 +70,20 @@ def test_every_few_minutes_a_list_shows_what_the_watch_missed(
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     workload = waiting(project, "a", gpus=1)
     engine.submit(launch_with_secrets(workload))
-    assert monitor.turn(project.cluster)
+    assert monitor.watch_cluster(project.cluster)
     engine.show(workload.handle, Phase.RUNNING)
     for told in engine._watchers:
         told.clear()
-    assert monitor.turn(project.cluster)
+    assert monitor.watch_cluster(project.cluster)
     assert now(workload).phase == Phase.INITIALIZING
     with monkeypatch.context() as later:
         later.setattr(monitor, "RELIST_SECONDS", 0.0)
-        assert monitor.turn(project.cluster), "it begins with a list, which the next one ends"
-    assert monitor.turn(project.cluster)
+        assert monitor.watch_cluster(project.cluster), (
+            "it begins with a list, which the next one ends"
+        )
+    assert monitor.watch_cluster(project.cluster)
     assert now(workload).phase == Phase.RUNNING
-    monitor.put_away(project.cluster.pk)
+    monitor.close_resting_watch(project.cluster.pk)
 
 
 def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
@@ -89,7 +91,7 @@ def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
 ) -> None:
     monkeypatch.setattr(poll, "EVERY_SECONDS", 0.0)
     monkeypatch.setattr(monitor, "COLLECT_EVERY_SECONDS", 0.0)
-    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "CONNECTION_CHECK_SECONDS", 0.0)
     nodes = project.cluster.nodes
     seen = []
 
@@ -103,17 +105,17 @@ def test_a_node_that_falls_silent_is_told_long_before_the_minute_is_over(
 
     monkeypatch.setattr(engine, "events", fall_silent)
     began = time.monotonic()
-    assert monitor.turn(project.cluster)
+    assert monitor.watch_cluster(project.cluster)
     assert (seen[0], seen[-1]) == (True, False)
     assert time.monotonic() - began < monitor.TURN_SECONDS / 2
-    monitor.put_away(project.cluster.pk)
+    monitor.close_resting_watch(project.cluster.pk)
 
 
 def test_a_cluster_that_is_deleted_is_watched_no_more(
     engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cluster = ClusterFactory()
-    monkeypatch.setattr(monitor, "ANEW_SECONDS", 0.0)
+    monkeypatch.setattr(monitor, "CONNECTION_CHECK_SECONDS", 0.0)
 
     def delete() -> list[ClusterEvent]:
         cluster.delete()
@@ -122,10 +124,10 @@ def test_a_cluster_that_is_deleted_is_watched_no_more(
     pk = cluster.pk
     monkeypatch.setattr(engine, "events", delete)
     tasks.monitor_cluster(str(pk))
-    assert pk not in monitor.resting
-    monitor.resting[pk] = watch = monitor.Watch.open(engine)  # of an earlier turn
+    assert pk not in monitor.resting_watches
+    monitor.resting_watches[pk] = watch = monitor.Watch.open(engine)  # of an earlier turn
     tasks.monitor_cluster(str(pk))
-    assert pk not in monitor.resting
+    assert pk not in monitor.resting_watches
     assert next(watch.observations, "closed") == "closed"
 
 
@@ -134,20 +136,20 @@ def test_whoever_finds_the_cluster_watched_here_leaves_the_watch_alone(
 ) -> None:
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     cluster = project.cluster
-    assert monitor.turn(cluster)
-    before = monitor.resting[cluster.pk]
+    assert monitor.watch_cluster(cluster)
+    before = monitor.resting_watches[cluster.pk]
     answers = []
 
     def refresh(*_: object) -> bool:
         """A turn begins with it; the sweep's message comes just then."""
-        answers.append(monitor.turn(cluster))
+        answers.append(monitor.watch_cluster(cluster))
         return True
 
     monkeypatch.setattr(services, "refresh", refresh)
-    assert monitor.turn(cluster)
+    assert monitor.watch_cluster(cluster)
     assert answers == [False]
-    assert monitor.resting[cluster.pk] is before, "else all is listed anew"
-    monitor.put_away(cluster.pk)
+    assert monitor.resting_watches[cluster.pk] is before, "else all is listed anew"
+    monitor.close_resting_watch(cluster.pk)
 
 
 def test_a_watch_ends_when_another_process_has_the_turns(
@@ -155,10 +157,10 @@ def test_a_watch_ends_when_another_process_has_the_turns(
 ) -> None:
     monkeypatch.setattr(monitor, "TURN_SECONDS", 0.0)
     cluster = project.cluster
-    assert monitor.turn(cluster)
-    watch = monitor.resting[cluster.pk]
+    assert monitor.watch_cluster(cluster)
+    watch = monitor.resting_watches[cluster.pk]
     with hold_lease(monitor.lease_name(cluster.pk), seconds=5.0) as extend:
         assert extend
-        assert not monitor.turn(cluster)
-    assert cluster.pk not in monitor.resting
+        assert not monitor.watch_cluster(cluster)
+    assert cluster.pk not in monitor.resting_watches
     assert next(watch.observations, "closed") == "closed"

@@ -62,7 +62,7 @@ def test_an_odd_line_is_passed_and_the_next_one_read(
     engine: FakeEngine, workload: Workload, line: bytes
 ) -> None:
     logs.append(logs.Stream(workload.pk, 1, 0, 0), line + b"\n" + GOOD)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert steps()[-1] == 7
     assert Workload.objects.get().last_metrics["loss"] == 0.5
 
@@ -74,7 +74,7 @@ def test_a_line_of_50_megabytes_is_passed_in_bounded_pieces(
     for _ in range(50):
         logs.append(stream, b"x" * 2**20)
     logs.append(stream, b"\n" + GOOD)
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert steps() == [7]
 
 
@@ -86,7 +86,7 @@ def test_something_seen_that_no_column_holds_stops_no_monitor(
         raise error
 
     monkeypatch.setattr(reconcile, "apply", broken)
-    monitor.observed(Observation(workload.pk, 1, 7, Phase.RUNNING, timezone.now()))
+    monitor.apply_observation(Observation(workload.pk, 1, 7, Phase.RUNNING, timezone.now()))
     assert Workload.objects.get().observed_sequence == 0
 
 
@@ -106,7 +106,7 @@ def test_output_that_nobody_foresaw_keeps_back_that_workload_alone(
 
     with monkeypatch.context() as patch:
         patch.setattr(parse, "store_samples", broken)
-        collect.collect(workload.cluster)
+        collect.collect_output(workload.cluster)
         assert {sample.workload_id for sample in Sample.objects.all()} == {other.pk}
-    collect.collect(workload.cluster)
+    collect.collect_output(workload.cluster)
     assert {sample.workload_id for sample in Sample.objects.all()} == {workload.pk, other.pk}

@@ -34,7 +34,7 @@ def waits(
 
 
 def told(project: Project) -> Cluster:
-    outages.tell(project.cluster)
+    outages.store_findings(project.cluster)
     return Cluster.objects.get(pk=project.cluster_id)
 
 

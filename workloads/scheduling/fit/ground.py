@@ -29,7 +29,7 @@ COLUMNS = (
 RESOURCES = 6  # number of columns with resources; the others distinguish kinds of nodes
 
 
-def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
+def supply_of_cluster(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
     """The ground of a cluster with a queue of its own, including quotas that it enforces."""
     quotas = cluster.capabilities.quotas
     return Ground(
@@ -40,7 +40,7 @@ def ground_of(cluster: Cluster, spec: WorkloadSpec, project: Project) -> Ground:
     )
 
 
-def this_machine(
+def supply_of_machine(
     cluster: Cluster, room: Room, accounts: Iterable[StrictQuota], device_memory: int
 ) -> Ground:
     """The ground where admission decides: one node with ``room`` left."""
@@ -62,25 +62,25 @@ def _groups(cluster: Cluster, spec: WorkloadSpec) -> Iterator[NodeGroup]:
     }
     rows = cluster.nodes.order_by().annotate(**more).values_list(*COLUMNS, *more)
     for row in rows.annotate(count=Count("pk")).iterator(chunk_size=AT_ONCE):
-        cpu, memory, gpus, *held = row[:RESOURCES]
+        cpu, memory, gpus, *used = row[:RESOURCES]
         kind = row[RESOURCES:-1]
-        whole = _whole(cpu, memory, gpus)
+        whole = _empty_node(cpu, memory, gpus)
         if (traits := kinds.get(kind)) is None:
             pool, *rest = kind
             traits = kinds[kind] = _traits(pools.get(pool, DEFAULT_POOL), keys, *rest)
-        yield NodeGroup(row[-1], whole, _free(whole, *held), traits)
+        yield NodeGroup(row[-1], whole, _free_resources(whole, *used), traits)
 
 
 def _traits(
     pool: str, keys: Sequence[str], ready: bool, cordoned: bool, taints: str, *values: str | None
 ) -> NodeTraits:
     named = tuple((key, value) for key, value in zip(keys, values, strict=True) if value)
-    away = (not ready and cordoned, not ready and not cordoned)
-    return NodeTraits(pool, named, _taints(taints), *away)
+    unavailable = (not ready and cordoned, not ready and not cordoned)
+    return NodeTraits(pool, named, _taints(taints), *unavailable)
 
 
 @lru_cache(maxsize=1024)
-def _whole(cpu: float, memory: int, gpus: int) -> Free:
+def _empty_node(cpu: float, memory: int, gpus: int) -> Free:
     return Free(cpu, memory, (1.0,) * gpus)
 
 
@@ -89,15 +89,17 @@ def _taints(text: str) -> tuple[Taint, ...]:
     return tuple(Taint(**taint) for taint in json.loads(text))
 
 
-def _free(whole: Free, cpu: float | None, memory: int | None, gpus: float | None) -> Free | None:
+def _free_resources(
+    whole: Free, cpu: float | None, memory: int | None, gpus: float | None
+) -> Free | None:
     if cpu is None:
         return None
     left = max(len(whole.devices) - (gpus or 0), 0)
-    return Free(round(whole.cpu - cpu, 6), whole.memory - (memory or 0), _devices(left))
+    return Free(round(whole.cpu - cpu, 6), whole.memory - (memory or 0), _device_portions(left))
 
 
 @lru_cache(maxsize=1024)
-def _devices(left: float) -> tuple[float, ...]:
+def _device_portions(left: float) -> tuple[float, ...]:
     """Free portions of GPUs. Nobody says which GPUs are shared, so the shared portions are assumed
     to be on one device."""
     devices = int(left + TINY)

@@ -17,10 +17,10 @@ from workloads.scheduling.fit.nodes import (
     NodeTraits,
     Obstacle,
     domains,
-    emptied,
-    obstacle,
+    find_obstacle,
     roles,
-    togetherness,
+    shared_labels,
+    without_pods,
 )
 from workloads.scheduling.fit.packing import (
     NOWHERE,
@@ -62,7 +62,7 @@ class Ground:
     @cached_property
     def empty(self) -> "Ground":
         """The ground with nothing running."""
-        return replace(self, groups=emptied(self.groups))
+        return replace(self, groups=without_pods(self.groups))
 
     @cached_property
     def by_traits(self) -> dict[NodeTraits, list[NodeGroup]]:
@@ -84,26 +84,26 @@ class Fit:
     largest: int | None = None
 
 
-def judge(spec: WorkloadSpec, ground: Ground) -> Fit:
+def predict_fit(spec: WorkloadSpec, ground: Ground) -> Fit:
     if not ground.groups:
         return Fit(Answer.UNKNOWN, note=NO_NODES)
-    note = _unseen(spec, ground)
-    packing = _packed(spec, ground)
-    largest = None if note else within_quota(spec, ground, packing.best)
-    if _packed(spec, ground.empty).best < spec.num_workers:
-        return Fit(Answer.NEVER, _never(spec, ground.empty), largest=largest or None)
+    note = _reason_unknown(spec, ground)
+    packing = _pack_gang(spec, ground)
+    largest = None if note else workers_within_quota(spec, ground, packing.best)
+    if _pack_gang(spec, ground.empty).best < spec.num_workers:
+        return Fit(Answer.NEVER, _cause_never(spec, ground.empty), largest=largest or None)
     if over := _over_quota(spec, ground):
         return Fit(Answer.LATER, Cause(CauseKind.QUOTA, over), largest=largest)
     if note:
         return Fit(Answer.UNKNOWN, note=note)
     if packing.best < spec.num_workers:
-        return Fit(Answer.LATER, _full(spec, ground, packing), largest=largest)
+        return Fit(Answer.LATER, _capacity_cause(spec, ground, packing), largest=largest)
     if packing.worst < spec.num_workers:
         return Fit(Answer.UNKNOWN, note=ORDER, largest=largest)
     return Fit(Answer.NOW, largest=largest)
 
 
-def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
+def apply_admission(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
     """The judgement according to Trainyard's admission, on a cluster without a queue."""
     if starts:
         return replace(fit, answer=Answer.NOW, cause=None, note="")
@@ -116,7 +116,7 @@ def admitted(fit: Fit, *, starts: bool, reason: Reason, message: str) -> Fit:
     return replace(fit, answer=Answer.LATER, cause=cause, note="")
 
 
-def within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
+def workers_within_quota(spec: WorkloadSpec, ground: Ground, workers: int) -> int:
     """The number of ``workers`` that fit into the quotas."""
     least = 0
     most = max(workers, 0)
@@ -142,17 +142,17 @@ def _over_quota(spec: WorkloadSpec, ground: Ground) -> str:
     return ""
 
 
-def _unseen(spec: WorkloadSpec, ground: Ground) -> str:
+def _reason_unknown(spec: WorkloadSpec, ground: Ground) -> str:
     names = [it.resource for role in roles(spec) for it in role.compute.extended_resources]
     if names:
         return DEVICES.format(", ".join(dict.fromkeys(names)))
     return UNSEEN if any(group.free is None for group in ground.groups) else ""
 
 
-def _packed(spec: WorkloadSpec, ground: Ground) -> Packing:
+def _pack_gang(spec: WorkloadSpec, ground: Ground) -> Packing:
     asks = [Ask.of(role.compute, ground.device_memory) for role in roles(spec)]
     master = asks[1] if len(asks) > 1 else None
-    keys = togetherness(spec)
+    keys = shared_labels(spec)
     if not keys:
         return pack(_spots(spec, ground), asks[0], master)
     parts = domains(ground.groups, keys)
@@ -163,31 +163,33 @@ def _packed(spec: WorkloadSpec, ground: Ground) -> Packing:
 def _spots(spec: WorkloadSpec, ground: Ground) -> Iterator[Spot]:
     worker, *masters = roles(spec)
     for traits, groups in ground.by_traits.items():
-        for_worker = for_master = obstacle(traits, worker, spec.node_pools) is None
+        for_worker = for_master = find_obstacle(traits, worker, spec.node_pools) is None
         if masters and masters[0] is not worker:
-            for_master = obstacle(traits, masters[0], spec.node_pools) is None
+            for_master = find_obstacle(traits, masters[0], spec.node_pools) is None
         if for_worker or for_master:
             for group in groups:
                 if group.free is not None:
                     yield Spot(group.nodes, group.free, for_worker, for_master)
 
 
-def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
+def _capacity_cause(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
     """The cause that the scheduler would report for the first pod that does not fit."""
     worker, *masters = roles(spec)
     role = masters[0] if masters and packing.best == NOWHERE else worker
-    counted: Counter[Obstacle] = Counter()
+    nodes_by_obstacle: Counter[Obstacle] = Counter()
     ask = Ask.of(role.compute, ground.device_memory)
     for traits, groups in ground.by_traits.items():
-        if lasting := obstacle(traits, role, spec.node_pools):
-            counted[lasting] += sum(group.nodes for group in groups)
+        if obstacle_here := find_obstacle(traits, role, spec.node_pools):
+            nodes_by_obstacle[obstacle_here] += sum(group.nodes for group in groups)
             continue
         for group in groups:
-            for shortage in _short(group, ask):
-                counted[Obstacle(shortage)] += group.nodes
-    if not counted:  # each domain by itself is too small, but not all of them together
-        counted[Obstacle(AFFINITY)] = ground.nodes
-    ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
+            for shortage in _shortages(group, ask):
+                nodes_by_obstacle[Obstacle(shortage)] += group.nodes
+    if not nodes_by_obstacle:  # each domain by itself is too small, but not all of them together
+        nodes_by_obstacle[Obstacle(AFFINITY)] = ground.nodes
+    ordered = sorted(
+        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True
+    )
     first = ordered[0][0]
     return Cause(
         first.shortage.kind,
@@ -198,17 +200,17 @@ def _full(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cause:
     )
 
 
-def _short(group: NodeGroup, ask: Ask) -> Iterator[Shortage]:
+def _shortages(group: NodeGroup, ask: Ask) -> Iterator[Shortage]:
     """What a node lacks to fit one more pod."""
     if group.free is None:
         return
     left = group.free.without(ask, group.free.room(ask))
-    for shortage, part in _parts(ask):
+    for shortage, part in _single_requests(ask):
         if not left.room(part):
             yield shortage
 
 
-def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
+def _single_requests(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
     if ask.devices:
         yield GPUS, Ask(0, 0, ask.devices, ask.portion)
     if ask.cpu:
@@ -217,33 +219,37 @@ def _parts(ask: Ask) -> Iterator[tuple[Shortage, Ask]]:
         yield MEMORY, Ask(0, ask.memory)
 
 
-def _never(spec: WorkloadSpec, ground: Ground) -> Cause:
+def _cause_never(spec: WorkloadSpec, ground: Ground) -> Cause:
     """The cause why a gang never fits on ``ground``, which is empty."""
     for role in roles(spec):
         possible = [
-            it for it in ground.groups if obstacle(it.traits, role, spec.node_pools) is None
+            it for it in ground.groups if find_obstacle(it.traits, role, spec.node_pools) is None
         ]
         if not possible:
-            return _no_node(role, spec, ground)
+            return _cause_no_node(role, spec, ground)
         ask = Ask.of(role.compute, ground.device_memory)
         if not any(group.whole.room(ask) for group in possible):
-            lacks = " and ".join(_lacks(ask, possible)) or "everything it requests at once"
-            return _unless(f"No node {_where(spec, possible, ground)} has {lacks}")
-    workers = _packed(spec, ground).best
+            lacks = (
+                " and ".join(_shortages_in_words(ask, possible)) or "everything it requests at once"
+            )
+            return _never_unless(f"No node {_nodes_in_words(spec, possible, ground)} has {lacks}")
+    workers = _pack_gang(spec, ground).best
     pods = 0 if workers == NOWHERE else workers + int(spec.has_master)
-    where = f"within one {' and '.join(keys)} " if (keys := togetherness(spec)) else ""
-    return _unless(
+    where = f"within one {' and '.join(keys)} " if (keys := shared_labels(spec)) else ""
+    return _never_unless(
         f"Even without other workloads, {pods} of its {spec.num_pods} pods fit {where}on "
         f"{ground.cluster}"
     )
 
 
-def _no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
-    counted: Counter[Obstacle] = Counter()
+def _cause_no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
+    nodes_by_obstacle: Counter[Obstacle] = Counter()
     for group in ground.groups:
-        if lasting := obstacle(group.traits, role, spec.node_pools):
-            counted[lasting] += group.nodes
-    ordered = sorted(counted.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True)
+        if obstacle_here := find_obstacle(group.traits, role, spec.node_pools):
+            nodes_by_obstacle[obstacle_here] += group.nodes
+    ordered = sorted(
+        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True
+    )
     first = ordered[0][0]
     title = first.shortage.title.format(first.name)
     instead = NOT_ASKED_FOR.todo if first.shortage is NOT_ASKED_FOR else first.shortage.todo
@@ -252,12 +258,12 @@ def _no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
     return Cause(CauseKind.NODES, title, todo, shares=shares, total=ground.nodes)
 
 
-def _unless(title: str) -> Cause:
+def _never_unless(title: str) -> Cause:
     todo = f"{UNLESS} Choose another compute resource or cluster, or {CLUSTER}."
     return Cause(CauseKind.NODES, title, todo)
 
 
-def _where(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) -> str:
+def _nodes_in_words(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) -> str:
     if sum(group.nodes for group in possible) == ground.nodes:
         return f"of {ground.cluster}"
     if any(role.node_type or role.node_affinity_required for role in roles(spec)):
@@ -267,7 +273,7 @@ def _where(spec: WorkloadSpec, possible: Sequence[NodeGroup], ground: Ground) ->
     return "that accepts it"
 
 
-def _lacks(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
+def _shortages_in_words(ask: Ask, groups: Sequence[NodeGroup]) -> Iterator[str]:
     """Requests that exceed what any node has, the scarcest first."""
     if ask.devices > (most := max(len(it.whole.devices) for it in groups)):
         yield f"{ask.devices} GPUs, the most is {most}" if most else "GPUs"

@@ -55,7 +55,7 @@ class NodeGroup(NamedTuple):
     traits: NodeTraits
 
 
-def emptied(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
+def without_pods(groups: Iterable[NodeGroup]) -> tuple[NodeGroup, ...]:
     """The groups with nothing running and all nodes healthy."""
     counted: Counter[tuple[Free, NodeTraits]] = Counter()
     for group in groups:
@@ -74,7 +74,7 @@ class Obstacle:
     name: str = ""
 
 
-def obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
+def find_obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> Obstacle | None:
     """The first obstacle, in the order of Kubernetes' scheduler; ``None`` if the pod may use the
     node."""
     if traits.cordoned:
@@ -85,17 +85,17 @@ def obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> Obst
         if taint.effect in REPELS and not any(tolerates(it, taint) for it in replica.tolerations):
             control_plane = taint.key.startswith(CONTROL_PLANE)
             return Obstacle(OF_CONTROL_PLANE if control_plane else TAINTED, taint.key)
-    if not _is_asked_for(traits, replica, pools):
+    if not _is_selected(traits, replica, pools):
         return Obstacle(NOT_ASKED_FOR)
     return None
 
 
-def _is_asked_for(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> bool:
+def _is_selected(traits: NodeTraits, replica: Replica, pools: Sequence[str]) -> bool:
     if pools and traits.pool not in pools:
         return False
     if replica.node_type and traits.label.get(NODE_TYPE) != replica.node_type:
         return False
-    return matches(replica.node_affinity_required, traits.label)
+    return matches_affinity(replica.node_affinity_required, traits.label)
 
 
 def tolerates(toleration: Toleration, taint: Taint) -> bool:
@@ -105,28 +105,28 @@ def tolerates(toleration: Toleration, taint: Taint) -> bool:
     return exists or (toleration.value or "") == taint.value
 
 
-def matches(affinity: NodeAffinity | None, labels: Mapping[str, str]) -> bool:
+def matches_affinity(affinity: NodeAffinity | None, labels: Mapping[str, str]) -> bool:
     terms = affinity.node_selector_terms if affinity else ()
     return not terms or any(
-        all(_holds(one, labels) for one in term.match_expressions) for term in terms
+        all(_matches_expression(one, labels) for one in term.match_expressions) for term in terms
     )
 
 
-def _holds(one: Expression, labels: Mapping[str, str]) -> bool:
-    here = labels.get(one.key)
-    match one.operator:
+def _matches_expression(expression: Expression, labels: Mapping[str, str]) -> bool:
+    value = labels.get(expression.key)
+    match expression.operator:
         case Operator.IN:
-            return here in one.values
+            return value in expression.values
         case Operator.NOT_IN:
-            return here not in one.values
+            return value not in expression.values
         case Operator.EXISTS:
-            return here is not None
+            return value is not None
         case Operator.DOES_NOT_EXIST:
-            return here is None
-    if here is None or not here.isdecimal():
+            return value is None
+    if value is None or not value.isdecimal():
         return False
-    least = int(one.values[0])
-    return int(here) > least if one.operator is Operator.GT else int(here) < least
+    least = int(expression.values[0])
+    return int(value) > least if expression.operator is Operator.GT else int(value) < least
 
 
 def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
@@ -136,7 +136,7 @@ def label_keys(spec: WorkloadSpec) -> tuple[str, ...]:
         terms = replica.node_affinity_required
         for term in terms.node_selector_terms if terms else ():
             keys |= {one.key for one in term.match_expressions}
-    return tuple(sorted(keys | set(togetherness(spec))))
+    return tuple(sorted(keys | set(shared_labels(spec))))
 
 
 def roles(spec: WorkloadSpec) -> tuple[Replica, ...]:
@@ -145,7 +145,7 @@ def roles(spec: WorkloadSpec) -> tuple[Replica, ...]:
     return (spec.worker, master) if master else (spec.worker,)
 
 
-def togetherness(spec: WorkloadSpec) -> tuple[str, ...]:
+def shared_labels(spec: WorkloadSpec) -> tuple[str, ...]:
     """Labels that must have the same value for all pods."""
     keys = [
         it.pod_affinity.key

@@ -11,11 +11,11 @@ from spec.parts.compute import Compute
 from spec.parts.scheduling import NODE_TYPE
 from spec.values.quantities import UNITS, to_bytes
 from spec.workload import MAX_WORKERS, WorkloadSpec
-from workloads.scheduling.fit.judge import Answer, Fit, Ground, judge
+from workloads.scheduling.fit.judge import Answer, Fit, Ground, predict_fit
 
-MOST = 5  # offered at a time
-MOST_OF_A_KIND = 2
-MOST_TRIES = 24  # per kind of repair; each try packs the whole cluster
+MAX_REPAIRS = 5  # offered at a time
+MAX_OF_A_KIND = 2
+MAX_TRIES = 24  # per kind of repair; each try packs the whole cluster
 
 
 class RepairKind(StrEnum):
@@ -51,7 +51,7 @@ class Repair:
         return f"{self.kind}={self.value}"
 
 
-def repairs(
+def find_repairs(
     spec: WorkloadSpec,
     ground: Ground,
     fit: Fit,
@@ -67,14 +67,14 @@ def repairs(
     now: list[Repair] = []
     later: list[Repair] = []
     for variant in variants(spec, ground, fit, choices, without=without):
-        answer = judge(variant.spec, ground).answer
-        if answer is Answer.NOW and counted[variant.kind] < MOST_OF_A_KIND:
+        answer = predict_fit(variant.spec, ground).answer
+        if answer is Answer.NOW and counted[variant.kind] < MAX_OF_A_KIND:
             counted[variant.kind] += 1
             now.append(variant)
         elif answer is Answer.LATER and fit.answer is Answer.NEVER:
             repair = Repair(variant.kind, variant.value, variant.label, variant.spec, answer)
             later.append(repair)
-    return (now or later)[:MOST]
+    return (now or later)[:MAX_REPAIRS]
 
 
 def variants(
@@ -87,23 +87,23 @@ def variants(
 ) -> Iterator[Repair]:
     """All possible changes, the smallest first."""
     kinds = {
-        RepairKind.POOL: _pools(spec, ground),
-        RepairKind.TYPE: _types(spec, ground),
-        RepairKind.SHAPE: _shapes(spec, ground),
-        RepairKind.COMPUTE: _computes(spec, choices),
-        RepairKind.WORKERS: _fewer(spec, fit),
+        RepairKind.POOL: _pool_repairs(spec, ground),
+        RepairKind.TYPE: _type_repairs(spec, ground),
+        RepairKind.SHAPE: _shape_repairs(spec, ground),
+        RepairKind.COMPUTE: _compute_repairs(spec, choices),
+        RepairKind.WORKERS: _worker_repairs(spec, fit),
     }
     yield from chain.from_iterable(its for kind, its in kinds.items() if kind not in without)
 
 
-def _fewer(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:
+def _worker_repairs(spec: WorkloadSpec, fit: Fit) -> Iterator[Repair]:
     workers = fit.largest or 0
     if max(spec.min_replicas or 1, 1) <= workers < spec.num_workers:
         smaller = spec.model_copy(update={"num_workers": workers})
-        yield Repair(RepairKind.WORKERS, str(workers), _workers(workers), smaller)
+        yield Repair(RepairKind.WORKERS, str(workers), _workers_in_words(workers), smaller)
 
 
-def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+def _shape_repairs(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     """The same number of GPUs on fewer larger or more smaller pods, the closest shape first. A
     pod's CPU and memory scale with its GPUs."""
     compute = spec.worker.compute
@@ -116,20 +116,20 @@ def _shapes(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     total = (spec.num_workers + beside) * each
     most = max((len(group.whole.devices) for group in ground.groups), default=0)
     sizes = [size for size in range(1, most + 1) if size != each and total % size == 0]
-    for size in sorted(sizes, key=lambda size: abs(log(size / each)))[:MOST_TRIES]:
+    for size in sorted(sizes, key=lambda size: abs(log(size / each)))[:MAX_TRIES]:
         workers = total // size - beside
         if 1 <= workers <= MAX_WORKERS:
-            worker = spec.worker.model_copy(update={"compute": _scaled(compute, size)})
+            worker = spec.worker.model_copy(update={"compute": _scale_compute(compute, size)})
             other = spec.model_copy(update={"num_workers": workers, "worker": worker})
-            label = f"{_workers(workers)} × {size} GPU{'s' if size > 1 else ''}"
+            label = f"{_workers_in_words(workers)} × {size} GPU{'s' if size > 1 else ''}"
             yield Repair(RepairKind.SHAPE, f"{workers}x{size}", label, other)
 
 
-def _workers(count: int) -> str:
+def _workers_in_words(count: int) -> str:
     return f"{count} worker{'s' if count > 1 else ''}"
 
 
-def _scaled(compute: Compute, gpus: int) -> Compute:
+def _scale_compute(compute: Compute, gpus: int) -> Compute:
     factor = gpus / compute.gpu_devices_request
     limit = compute.cpu_core_limit
     memory_limit = compute.cpu_memory_limit
@@ -138,13 +138,15 @@ def _scaled(compute: Compute, gpus: int) -> Compute:
             "gpu_devices_request": gpus,
             "cpu_core_request": min(round(compute.cpu_core_request * factor, 3), 1024),
             "cpu_core_limit": None if limit is None else min(round(limit * factor, 3), 1024),
-            "cpu_memory_request": _quantity(compute.cpu_memory_request, factor),
-            "cpu_memory_limit": None if memory_limit is None else _quantity(memory_limit, factor),
+            "cpu_memory_request": _scale_quantity(compute.cpu_memory_request, factor),
+            "cpu_memory_limit": None
+            if memory_limit is None
+            else _scale_quantity(memory_limit, factor),
         }
     )
 
 
-def _quantity(text: str, factor: float) -> str:
+def _scale_quantity(text: str, factor: float) -> str:
     """A scaled quantity in the largest unit that keeps it an integer."""
     size = max(int(to_bytes(text) * factor), 1)
     for unit in ("Gi", "G", "Mi", "M", "Ki", "k"):
@@ -153,24 +155,24 @@ def _quantity(text: str, factor: float) -> str:
     return str(size)
 
 
-def _pools(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+def _pool_repairs(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     if not spec.node_pools:
         return
     pools = Counter(group.traits.pool for group in ground.groups for _ in range(group.nodes))
-    for pool, _ in pools.most_common(MOST_TRIES):
+    for pool, _ in pools.most_common(MAX_TRIES):
         if pool not in spec.node_pools:
             other = spec.model_copy(update={"node_pools": (pool,)})
             yield Repair(RepairKind.POOL, pool, f"Node pool {pool}", other)
 
 
-def _types(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
+def _type_repairs(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
     if not spec.worker.node_type:
         return
     types: Counter[str] = Counter()
     for traits, groups in ground.by_traits.items():
         if name := traits.label.get(NODE_TYPE):
             types[name] += sum(group.nodes for group in groups)
-    for name, _ in types.most_common(MOST_TRIES):
+    for name, _ in types.most_common(MAX_TRIES):
         if name != spec.worker.node_type:
             master = spec.master and spec.master.model_copy(update={"node_type": name})
             worker = spec.worker.model_copy(update={"node_type": name})
@@ -178,7 +180,7 @@ def _types(spec: WorkloadSpec, ground: Ground) -> Iterator[Repair]:
             yield Repair(RepairKind.TYPE, name, f"Node type {name}", other)
 
 
-def _computes(spec: WorkloadSpec, choices: Iterable[ComputeChoice]) -> Iterator[Repair]:
+def _compute_repairs(spec: WorkloadSpec, choices: Iterable[ComputeChoice]) -> Iterator[Repair]:
     """Other compute resources, the closest first. One without GPUs does not replace one
     with GPUs."""
     asks = spec.worker.compute
@@ -188,7 +190,7 @@ def _computes(spec: WorkloadSpec, choices: Iterable[ComputeChoice]) -> Iterator[
         if choice.compute != asks and bool(choice.compute.gpus()) == bool(asks.gpus())
     ]
     fitting.sort(key=lambda choice: -choice.compute.gpus())
-    for choice in fitting[:MOST_TRIES]:
+    for choice in fitting[:MAX_TRIES]:
         worker = spec.worker.model_copy(update={"compute": choice.compute})
         other = spec.model_copy(update={"worker": worker})
         yield Repair(RepairKind.COMPUTE, choice.key, f"Compute resource {choice.name}", other)

@@ -14,7 +14,7 @@ from workloads.models import CausePeriod, Event, Workload
 from workloads.scheduling.fit.judge import Answer, Fit
 
 SINCE = timedelta(days=30)
-NOW_SECONDS = 30  # a gang with the verdict "now" should start within
+NOW_WITHIN_SECONDS = 30  # a gang with the verdict "now" should start within
 LATER_SECONDS = 5  # a gang with the verdict "later" should wait at least
 WORDS = {
     Answer.NOW: "Starts immediately",
@@ -51,9 +51,9 @@ class VerdictScore:
         return f"{100 * self.held / self.judged:.3g} %" if self.judged else "–"
 
 
-def scores(cluster: Cluster) -> list[VerdictScore]:
+def verdict_scores(cluster: Cluster) -> list[VerdictScore]:
     """Scores of each verdict that can be right or wrong, and of all together."""
-    counted = _counts(cluster, timezone.now())
+    counted = _count_verdicts(cluster, timezone.now())
     each = [
         VerdictScore(WORDS[answer], *counted.get(answer, (0, 0, 0)), names=answer is Answer.LATER)
         for answer in (Answer.NOW, Answer.LATER, Answer.NEVER)
@@ -62,16 +62,16 @@ def scores(cluster: Cluster) -> list[VerdictScore]:
     return [*each, whole]
 
 
-def _counts(cluster: Cluster, now: datetime) -> dict[str, tuple[int, int, int]]:
+def _count_verdicts(cluster: Cluster, now: datetime) -> dict[str, tuple[int, int, int]]:
     """Counts by verdict. Undecided cases do not count."""
     rows = Workload.objects.filter(cluster=cluster, created_at__gte=now - SINCE)
     held = (
-        Q(verdict=Answer.NOW, first_wait_seconds__lte=NOW_SECONDS)
-        | Q(verdict=Answer.LATER) & _waited(LATER_SECONDS, now)
+        Q(verdict=Answer.NOW, first_wait_seconds__lte=NOW_WITHIN_SECONDS)
+        | Q(verdict=Answer.LATER) & _waited_longer(LATER_SECONDS, now)
         | Q(verdict=Answer.NEVER, first_wait_seconds=None) & ~Q(phase__in=WAITING)
     )
     missed = (
-        Q(verdict=Answer.NOW) & _waited(NOW_SECONDS, now)
+        Q(verdict=Answer.NOW) & _waited_longer(NOW_WITHIN_SECONDS, now)
         | Q(verdict=Answer.LATER, first_wait_seconds__lte=LATER_SECONDS)
         | Q(verdict=Answer.NEVER, first_wait_seconds__isnull=False)
     )
@@ -79,12 +79,12 @@ def _counts(cluster: Cluster, now: datetime) -> dict[str, tuple[int, int, int]]:
     counted = sorted_out.annotate(
         held=Count("pk", filter=held),
         missed=Count("pk", filter=missed),
-        named=Count("pk", filter=held & Q(verdict=Answer.LATER) & _as_named()),
+        named=Count("pk", filter=held & Q(verdict=Answer.LATER) & _came_as_predicted()),
     )
     return {row["verdict"]: (row["held"], row["missed"], row["named"]) for row in counted}
 
 
-def _waited(seconds: float, now: datetime) -> Q:
+def _waited_longer(seconds: float, now: datetime) -> Q:
     """A filter for workloads that waited longer than ``seconds``, whether they started, still wait,
     or were given up."""
     waiting = Q(first_wait_seconds=None, phase__in=WAITING, run=1)
@@ -93,7 +93,7 @@ def _waited(seconds: float, now: datetime) -> Q:
     return Q(first_wait_seconds__gt=seconds) | waiting & since | given_up
 
 
-def _as_named() -> Q:
+def _came_as_predicted() -> Q:
     own = CausePeriod.objects.filter(workload=OuterRef("pk"), run=1)
     events = Event.objects.filter(workload=OuterRef("pk"))
     return (
@@ -105,7 +105,7 @@ def _as_named() -> Q:
     )
 
 
-def in_words(workload: Workload) -> str:
+def verdict_in_words(workload: Workload) -> str:
     """The verdict on a workload and what happened, in words; empty without a verdict."""
     if not workload.verdict:
         return ""

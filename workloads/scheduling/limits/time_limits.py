@@ -14,8 +14,8 @@ from workloads.scheduling.limits.limited import workloads_with_limit
 
 
 def limit_to_enforce(spec: WorkloadSpec) -> int | None:
-    """The seconds that Trainyard holds a workload to. The limit that a batch script has itself is
-    Slurm's matter, which counts from the start of each job."""
+    """Return the time limit in seconds that Trainyard enforces; ``None`` if there is none. Slurm
+    itself enforces the limit in a batch script, from the start of each job."""
     limit = spec.time_limit_seconds
     return None if limit == time_limit_of_script(spec) else limit
 

@@ -8,8 +8,8 @@ from spec.parts.compute import Compute
 from spec.parts.scheduling import NODE_TYPE
 from spec.workload import WorkloadSpec
 from tests.workloads.scheduling.fit.grounds import gang, ground, nodes
-from workloads.scheduling.fit.judge import Answer, Ground, judge
-from workloads.scheduling.fit.repairs import ComputeChoice, Repair, repairs
+from workloads.scheduling.fit.judge import Answer, Ground, predict_fit
+from workloads.scheduling.fit.repairs import ComputeChoice, Repair, find_repairs
 
 FREE = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 8)), min_size=1, max_size=4)
 
@@ -17,7 +17,7 @@ FREE = st.lists(st.tuples(st.integers(1, 3), st.integers(0, 8)), min_size=1, max
 def offers(
     spec: WorkloadSpec, on: Ground, choices: tuple[ComputeChoice, ...] = ()
 ) -> dict[str, Repair]:
-    return {it.change: it for it in repairs(spec, on, judge(spec, on), choices)}
+    return {it.change: it for it in find_repairs(spec, on, predict_fit(spec, on), choices)}
 
 
 def test_a_gang_that_starts_needs_no_repair() -> None:
@@ -31,7 +31,7 @@ def test_fewer_workers_are_as_many_as_fit_now() -> None:
 
 
 def test_a_gang_that_never_starts_is_offered_as_many_workers_as_fit_now() -> None:
-    fit = judge(gang(6), ground(nodes(1)))
+    fit = predict_fit(gang(6), ground(nodes(1)))
     assert (fit.answer, fit.largest) == (Answer.NEVER, 4)
     assert offers(gang(6), ground(nodes(1)))["workers=4"].answer is Answer.NOW
 
@@ -80,4 +80,4 @@ def test_every_repair_is_a_valid_spec_that_does_what_it_says(
     on = ground(*(nodes(count, gpus=8, free=left) for count, left in free))
     for repair in offers(gang(workers, gpus, master=master), on).values():
         assert documents.load_spec(documents.dump_spec(repair.spec)) == repair.spec
-        assert judge(repair.spec, on).answer == repair.answer
+        assert predict_fit(repair.spec, on).answer == repair.answer

@@ -18,7 +18,7 @@ from workloads import services
 from workloads.models import CausePeriod, Workload
 from workloads.plan import plan
 from workloads.scheduling.fit import score
-from workloads.scheduling.fit.foresight import FEW, judge_unasked
+from workloads.scheduling.fit.foresight import MAX_JUDGED, store_missing_verdicts
 from workloads.scheduling.fit.judge import Answer
 from workloads.worker import dispatch
 
@@ -53,7 +53,7 @@ def foreseen(project: Project, answer: Answer, **also: Any) -> Workload:
 
 def counted(cluster: Cluster) -> list[tuple[int, int, int]]:
     """Right, wrong, and with the reason foreseen: of now, later and never."""
-    *each, _ = score.scores(cluster)
+    *each, _ = score.verdict_scores(cluster)
     return [(it.held, it.missed, it.named) for it in each]
 
 
@@ -71,7 +71,7 @@ def test_a_start_says_how_long_the_workload_waited_for_it(project: Project) -> N
     workload = foreseen(project, Answer.LATER, pending=True, phase_updated_at=then)
     assert workload.move(Phase.INITIALIZING)
     assert now(workload).first_wait_seconds == pytest.approx(70, abs=5)
-    assert score.in_words(now(workload)) == "Will wait. It started after 1 min 10 s"
+    assert score.verdict_in_words(now(workload)) == "Will wait. It started after 1 min 10 s"
     workload.move(Phase.PENDING)
     workload.move(Phase.RUNNING)
     assert now(workload).first_wait_seconds == pytest.approx(70, abs=5), "the first start counts"
@@ -117,7 +117,7 @@ def test_old_verdicts_and_those_left_to_the_queue_do_not_count(project: Project)
     foreseen(project, Answer.NOW, running=True, first_wait_seconds=3, created_at=old)
     foreseen(project, Answer.UNKNOWN, running=True, first_wait_seconds=3)
     WorkloadFactory(project=project, running=True, first_wait_seconds=3)
-    assert [it.rate_in_words for it in score.scores(project.cluster)] == ["–"] * 4
+    assert [it.rate_in_words for it in score.verdict_scores(project.cluster)] == ["–"] * 4
 
 
 @pytest.mark.usefixtures("engine")
@@ -130,8 +130,8 @@ def test_workloads_of_programs_are_judged_before_they_are_queued(project: Projec
 
 
 def test_a_burst_is_not_judged(project: Project) -> None:
-    burst = [WorkloadFactory(project=project) for _ in range(FEW + 1)]
-    judge_unasked(project.cluster, burst)
+    burst = [WorkloadFactory(project=project) for _ in range(MAX_JUDGED + 1)]
+    store_missing_verdicts(project.cluster, burst)
     assert not Workload.objects.exclude(verdict="").exists()
-    judge_unasked(project.cluster, burst[:FEW])
-    assert Workload.objects.exclude(verdict="").count() == FEW
+    store_missing_verdicts(project.cluster, burst[:MAX_JUDGED])
+    assert Workload.objects.exclude(verdict="").count() == MAX_JUDGED
