@@ -14,13 +14,13 @@ LEAVE_OUT = "; leave it out"
 ELSEWHERE = f"{LEAVE_OUT}, or choose another cluster"
 
 
-def of_restarts(replica: Replica) -> Iterator[Complaint]:
+def restart_complaints(replica: Replica) -> Iterator[Complaint]:
     """Yield a complaint about a restart policy for single ranks."""
     if replica.restart_policy not in {None, RestartPolicy.ON_FAILURE}:
         yield "restartPolicy", "the ranks restart together; backoffLimit sets how often"
 
 
-def of_probes(replica: Replica, why: str) -> Iterator[Complaint]:
+def probe_complaints(replica: Replica, why: str) -> Iterator[Complaint]:
     """Yield complaints about probes. ``why`` begins the sentence, such as ``Slurm has no
     probes``."""
     for name in type(replica.probes).model_fields:
@@ -28,7 +28,7 @@ def of_probes(replica: Replica, why: str) -> Iterator[Complaint]:
             yield f"probes.{name}", f"{why}; a rank is healthy while it runs"
 
 
-def of_connections(replica: Replica, where: str) -> Iterator[Complaint]:
+def connection_complaints(replica: Replica, where: str) -> Iterator[Complaint]:
     """Yield complaints about connections. ``where`` ends the sentence, such as ``on Slurm``."""
     for index, connection in enumerate(replica.connections):
         kind = connection.connection_type

@@ -89,7 +89,7 @@ class SlurmEngine:
         return SlurmEngine(self._transport, self._site, interval=self._interval, person=person)
 
     def capabilities(self) -> Capabilities:
-        self._partitions = discovery.limits_of(self._transport, self.nodes())
+        self._partitions = discovery.read_partitions(self._transport, self.nodes())
         return discovery.capabilities(self._transport, self._partitions)
 
     def nodes(self) -> tuple[NodeInfo, ...]:
@@ -105,7 +105,7 @@ class SlurmEngine:
         """The findings of all checks, with the partitions of the last ``capabilities`` if there
         were any."""
         return self._checks.findings(
-            lambda: self._partitions or discovery.limits_of(self._transport, self.nodes())
+            lambda: self._partitions or discovery.read_partitions(self._transport, self.nodes())
         )
 
     def keep_queues(self, wanted: Wanted) -> None:
@@ -129,7 +129,7 @@ class SlurmEngine:
 
     def watch(self) -> Generator[Observation | None]:
         self._watching = Looker(self._transport, self._site.directory, self._queue)
-        self._history.take_back()
+        self._history.restore()
         yield from QueueWatcher(self._watching, self._history).watch()
 
     def events(self) -> list[ClusterEvent]:

@@ -23,7 +23,7 @@ class StepUsage:
     gpu_memory: int | None = None
 
 
-def added_up(text: str) -> dict[str, StepUsage]:
+def sum_usage(text: str) -> dict[str, StepUsage]:
     """The usage of each job in the output of ``sstat`` with ``COLUMNS``."""
     results: dict[str, StepUsage] = defaultdict(StepUsage)
     for line in text.splitlines():

@@ -13,7 +13,7 @@ from engines.slurm.script.rank.containers import inside
 from engines.slurm.script.render import files as scripts
 from engines.slurm.script.render import is_secret
 from engines.slurm.script.site import SlurmSite
-from engines.slurm.status.facts import RunFacts, facts_of, launch_line
+from engines.slurm.status.facts import RunFacts, launch_line, parse_facts
 
 #: Time in which a submission with a lost answer may still create a job: clients wait this long.
 ON_ITS_WAY = timedelta(seconds=30)
@@ -61,7 +61,7 @@ class Submission:
         directory = self.site.directory
         there = files.latest_runs(self.transport, directory, self.folder.relative)
         texts = dict(files.facts(self.transport, directory, there))
-        return facts_of(texts[there[0]]) if there else None
+        return parse_facts(texts[there[0]]) if there else None
 
     def _hand_over(self, how: str = NEW) -> str:
         contents = scripts(self.launch, self.site)

@@ -6,10 +6,10 @@ from engines.base import DEFAULT_POOL, Launch, Site
 from engines.shared.unsupported import (
     ELSEWHERE,
     Complaint,
-    of_connections,
-    of_probes,
-    of_restarts,
+    connection_complaints,
     of_variable,
+    probe_complaints,
+    restart_complaints,
 )
 from engines.slurm.script import as_written
 from engines.slurm.script.rank import containers
@@ -138,8 +138,8 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
         yield "compute.gpuRequestType", "Slurm gives whole GPUs"
     if compute.extended_resources:
         yield "compute.extendedResources", "Trainyard asks Slurm for CPU, memory and GPUs only"
-    yield from of_restarts(replica)
-    yield from of_probes(replica, "Slurm has no probes")
+    yield from restart_complaints(replica)
+    yield from probe_complaints(replica, "Slurm has no probes")
     yield from of_storage(replica.storage)
     if replica.node_affinity_required:
         yield "nodeAffinityRequired", "Slurm knows features of nodes; choose a node type"
@@ -150,7 +150,7 @@ def _replica(replica: Replica) -> Iterator[Complaint]:
     if replica.security != Security():
         yield "security", "ranks run as the user that Trainyard is on the cluster"
     yield from _variables(replica)
-    yield from of_connections(replica, "on Slurm")
+    yield from connection_complaints(replica, "on Slurm")
 
 
 def of_storage(storage: Storage) -> Iterator[Complaint]:

@@ -16,7 +16,7 @@ from engines.base import EngineUnavailable, UsageSample
 from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.layout import SharedFolder
-from engines.slurm.steps import COLUMNS, EVERY, StepUsage, added_up
+from engines.slurm.steps import COLUMNS, EVERY, StepUsage, sum_usage
 from engines.slurm.watch.poll import Glance
 
 AT = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -92,7 +92,7 @@ class StepSampler:
         try:
             if self.directory:
                 return self._written(glances)
-            usages = added_up(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
+            usages = sum_usage(self.transport.run([*words, f"--jobs={','.join(ids)}"]).out)
         except EngineUnavailable:
             return {}
         return {job_id: (self._taken, usage) for job_id, usage in usages.items()}
@@ -107,7 +107,7 @@ class StepSampler:
             folder, _, text = part.partition("\n")
             first, _, rows = text.partition("\n")
             at = first.removeprefix(" at ")
-            usages = added_up(rows.replace("\n ", "\n").strip())
+            usages = sum_usage(rows.replace("\n ", "\n").strip())
             for job_id, _ranks in parts(folders[folder]) if folder in folders else ():
                 if job_id in usages and AT.fullmatch(at):
                     results[job_id] = float(at), usages[job_id]

@@ -121,7 +121,7 @@ def shortages_of_gang(spec: WorkloadSpec, room: Room, *, device_memory: int) -> 
 
 
 def shortages_of_shape(shape: Shape, room: Room, gpus: float) -> list[str]:
-    """Like :func:`blockers`, for a shape; ``gpus`` are the whole gang's."""
+    """Like :func:`shortages_of_gang`, for a shape; ``gpus`` is the demand of the whole gang."""
     reasons = []
     if shape.cpu > room.cpu + TINY:
         reasons.append(f"{shape.cpu:g} CPU cores requested, {max(room.cpu, 0):g} free")

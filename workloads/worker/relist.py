@@ -9,7 +9,7 @@ from django.db.models import F, Prefetch
 
 from clusters.models import Cluster
 from engines.base import Observation
-from engines.shared.observations import says_the_same
+from engines.shared.observations import is_same_state
 from spec.phases import HANDED_OVER, KEPT_THERE, Phase
 from workloads import reconcile
 from workloads.history import causes
@@ -58,7 +58,7 @@ def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed)
     unchanged = {
         it.workload_id: before[it.workload_id]
         for it in some
-        if it.workload_id in before and says_the_same(it, before[it.workload_id][0])
+        if it.workload_id in before and is_same_state(it, before[it.workload_id][0])
     }
     if not unchanged:
         return {}

@@ -39,7 +39,7 @@ from engines.kubernetes.watch.reflector import (
 )
 from engines.kubernetes.watch.snapshot import Snapshot, drop_heavy_fields
 from engines.nodes import NodeInfo
-from engines.shared.observations import says_the_same
+from engines.shared.observations import is_same_state
 from spec.phases import HELD_UP
 
 PODS = "/api/v1/pods"
@@ -309,4 +309,4 @@ def is_news(observation: Observation, last: Observation | None) -> bool:
     if last is None:
         return True
     later = (observation.run, observation.sequence) > (last.run, last.sequence)
-    return later and not says_the_same(observation, last)
+    return later and not is_same_state(observation, last)

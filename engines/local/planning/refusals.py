@@ -11,10 +11,10 @@ from engines.local.volumes import planning
 from engines.shared.unsupported import (
     ELSEWHERE,
     Complaint,
-    of_connections,
-    of_probes,
-    of_restarts,
+    connection_complaints,
     of_variable,
+    probe_complaints,
+    restart_complaints,
 )
 from spec.framework import Head
 from spec.parts.batch_script import ON_SLURM_ALONE
@@ -69,8 +69,8 @@ def _replica_complaints(replica: Replica, paths: Sequence[str]) -> Iterator[Comp
     yield from _variable_complaints(replica)
     if replica.compute.extended_resources:
         yield "compute.extendedResources", "the local engine only supports CPU, memory and GPUs"
-    yield from of_restarts(replica)
-    yield from of_probes(replica, "the local engine has no probes")
+    yield from restart_complaints(replica)
+    yield from probe_complaints(replica, "the local engine has no probes")
     yield from planning.complaints(replica.storage, paths)
     if replica.node_type:
         yield "nodeType", "this machine has no node type"
@@ -78,7 +78,7 @@ def _replica_complaints(replica: Replica, paths: Sequence[str]) -> Iterator[Comp
         yield "nodeAffinityRequired", "this machine has no node labels"
     if replica.stdin or replica.tty:
         yield "tty" if replica.tty else "stdin", "a process of the local engine has no terminal"
-    yield from of_connections(replica, "on one machine")
+    yield from connection_complaints(replica, "on one machine")
 
 
 def _variable_complaints(replica: Replica) -> Iterator[Complaint]:

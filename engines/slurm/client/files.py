@@ -42,9 +42,9 @@ exit 0
 
 #: Enter a folder below ``$shared``, unless a link leads elsewhere. $1 folder.
 ENTER = 'enter() { cd -P "$shared/$1" 2>/dev/null && [ "$(pwd -P)" = "$shared/$1" ]; }'
-# The same, of people: for each folder a line with its name and its small files, packed so that
-# nothing of them can be taken for another's. Where it becomes too much, the number of folders that
-# were read, and no more.
+# The same for folders that users own: for each folder a line with its name and its small files,
+# packed so that no file can imitate another's. If the output gets too long, the program stops and
+# prints the number of folders that it has read.
 FACTS_OF_PEOPLE = (
     r"""
 ENTER
@@ -94,8 +94,8 @@ last_run() {
   [ -n "$r" ]
 }
 """
-# The latest run of one workload or, without any, of all; none that leads elsewhere. Of a directory
-# that is away nothing is said.
+# Prints the latest run of each given workload, or of all workloads if none is given, except those
+# that are links. Fails if the directory is not available, as that says nothing about the runs.
 LATEST = r"""
 cd "$1/workloads" && cd .. || exit 4
 shift
@@ -166,7 +166,7 @@ def facts(
 ) -> Iterator[tuple[str, dict[str, str]]]:
     """Each folder with its small files: their text by name. The answers are fetched one after the
     other, so that only one is in memory."""
-    program, unpack = (FACTS_OF_PEOPLE, unpacked) if of_people else (FACTS, _headed)
+    program, unpack = (FACTS_OF_PEOPLE, unpack_files) if of_people else (FACTS, _headed)
     start = 0
     while start < len(folders):
         asked = folders[start : start + PACK]
@@ -188,7 +188,7 @@ def _headed(out: str) -> Iterator[tuple[str, str]]:
     yield from zip(parts[::2], parts[1::2], strict=True)
 
 
-def unpacked(out: str) -> Iterator[tuple[str, str]]:
+def unpack_files(out: str) -> Iterator[tuple[str, str]]:
     """The same for the packed files of users. If a folder's archive is damaged, the files before
     the damage."""
     for line in out.splitlines():

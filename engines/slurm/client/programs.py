@@ -1,10 +1,10 @@
-"""The programs that change something on the cluster: each does its part in one call, and may be
-called twice. Their arguments are folders and names, never a value that somebody chose."""
+"""Shell programs that change something on the cluster. Each does its part in one call and may be
+called twice. Their arguments are folders and names, never values that users choose."""
 
 from engines.slurm.client import files
 
-# In an environment of its own, for a job is given that of whoever submits it. $1 a program, $2…
-# its arguments.
+# Runs a program in a clean environment, because a job inherits the environment of its submission.
+# $1 is the program, $2… are its arguments.
 ALONE = r"""
 program=$1
 shift
@@ -12,12 +12,13 @@ exec env -i PATH="$PATH" HOME="$HOME" USER="$USER" LOGNAME="$LOGNAME" SHELL="$SH
   ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} sh -c "$program" sh "$@"
 """
 
-# Makes the folders of runs, and hands their scripts over, one after the other. Where a run was
-# begun already, somebody was here before: whoever calls looks first what became of it. Once Slurm
-# is away the rest is not tried. $1 directory, $2 umask; then workload's folder, run, and "again"
-# after that look or "new", for each; the files come packed on the standard input, as they lie below
-# the directory. Prints number and outcome of each, and what Slurm said to a refusal. A process
-# costs as much as a job, so that each has one: sbatch.
+# Makes the folders of runs, and submits their scripts one after the other. If a run's folder
+# exists, there was an earlier try, and the caller has to find out what became of it before it
+# calls with "again". Once Slurm does not answer, the remaining runs are not tried. $1 is the
+# directory, $2 the umask; then come for each run its workload's folder, its number, and "new" or
+# "again". The standard input is a tar archive of the files, with paths relative to the directory.
+# Prints the number and outcome of each run, and Slurm's message for a refusal. Starting a process
+# costs as much as submitting a job, so each run starts only one: sbatch.
 SUBMIT = r"""
 umask "$2"
 set -f

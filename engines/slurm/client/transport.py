@@ -93,7 +93,7 @@ class SlurmPrograms:
 
 @dataclass
 class LocalTransport:
-    """``user`` runs them by sudo-less means of whoever starts Trainyard: as ourselves."""
+    """Runs commands on this host, as the user that Trainyard runs as."""
 
     programs: SlurmPrograms = SlurmPrograms()
     host: str = "this host"
@@ -207,12 +207,13 @@ def run_here(line: Sequence[str], *, stdin: bytes, timeout: float, host: str) ->
 
 def variables() -> Mapping[str, str]:
     """Our environment variables, without those of a Slurm job in which Trainyard may itself run."""
-    kept = {"SLURM_CONF"}
+    needed = {"SLURM_CONF"}
     inherited = os.environ.items()
     return {
         name: value
         for name, value in inherited
-        if name in kept or not name.startswith(("SLURM_", "SBATCH_", "SQUEUE_", "SACCT_", "SRUN_"))
+        if name in needed
+        or not name.startswith(("SLURM_", "SBATCH_", "SQUEUE_", "SACCT_", "SRUN_"))
     }
 
 

@@ -11,7 +11,7 @@ from engines.slurm.client import files
 from engines.slurm.client.transport import Transport
 from engines.slurm.cluster import accounts
 from engines.slurm.cluster.lines import Report, lines
-from engines.slurm.cluster.partitions import in_sentences
+from engines.slurm.cluster.partitions import partition_in_sentences
 from engines.slurm.cluster.trial import PROLOGUE, findings
 from engines.slurm.script.site import SlurmSite
 
@@ -183,7 +183,7 @@ def _has_default_memory(config: dict[str, str]) -> bool:
 def partition(there: Partition) -> Finding:
     """What jobs may request in a partition. Workloads that request more are refused."""
     level = Level.WARNING if there.closed else Level.OK
-    return Finding(PARTITIONS, there.name, level, in_sentences(there))
+    return Finding(PARTITIONS, there.name, level, partition_in_sentences(there))
 
 
 def _of_people(site: SlurmSite, bounds: dict[str, str]) -> Iterator[Finding]:

@@ -46,7 +46,7 @@ def capabilities(transport: Transport, there: Sequence[Partition]) -> Capabiliti
 
 
 def accounts(transport: Transport) -> tuple[BillingAccount, ...]:
-    """All of which Slurm tells our user; none where accounting is off."""
+    """Return all accounts that Slurm shows to our user; none if accounting is off."""
     report = lines(files.sh(transport, ACCOUNTS).out)
     default = report.get("default", [""])[0]
     bounds = limits(report.get("limit", ()))
@@ -59,7 +59,7 @@ def containers(transport: Transport) -> str:
     return transport.run(["sh", "-c", CONTAINERS]).out.strip()
 
 
-def limits_of(transport: Transport, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
+def read_partitions(transport: Transport, nodes: Iterable[NodeInfo]) -> tuple[Partition, ...]:
     """All partitions with their limits, including hidden ones."""
     answer = transport.run([*SHOW, "partition"])
     return partitions(answered(answer, "scontrol show partition"), nodes)

@@ -57,7 +57,7 @@ def _shape(node: NodeInfo) -> NodeShape:
     return NodeShape(1, int(node.cpu), size, len(node.gpus), tuple(sorted(features)), models)
 
 
-def in_sentences(partition: Partition) -> str:
+def partition_in_sentences(partition: Partition) -> str:
     """What the partition has and allows, in sentences."""
     return " ".join(f"{words[0].upper()}{words[1:]}." for words in _words(partition))
 

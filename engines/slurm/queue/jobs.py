@@ -73,7 +73,7 @@ def _job(row: Sequence[str], *, reason: str, exit: str = "") -> BatchJob:
     return BatchJob(number, name, _word(state), *times, nodes, reason, user, exit)
 
 
-def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
+def jobs_by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
     """The jobs, grouped by name."""
     results: dict[str, list[BatchJob]] = {}
     for job in jobs:
@@ -81,7 +81,7 @@ def by_name(jobs: Iterable[BatchJob]) -> dict[str, list[BatchJob]]:
     return results
 
 
-def chosen(jobs: Iterable[BatchJob], own: str) -> BatchJob | None:
+def job_of_run(jobs: Iterable[BatchJob], own: str) -> BatchJob | None:
     """The job that has the run, of several with one name: the one with the id ``own``, else the
     first that is not over, as the scripts of the others end without doing anything. A job that is
     over does not count by its name alone, since a refused submission leaves one that failed."""

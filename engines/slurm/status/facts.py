@@ -100,7 +100,7 @@ def launch_line(launch: Launch, created: datetime, inside: Sequence[Sequence[str
     )
 
 
-def facts_of(files: Mapping[str, str]) -> RunFacts | None:
+def parse_facts(files: Mapping[str, str]) -> RunFacts | None:
     """The facts in the files of a run. ``None`` if nothing was launched, or the files are cut or
     make no sense: the user of the job can write anything there."""
     try:
@@ -125,7 +125,7 @@ def facts_of(files: Mapping[str, str]) -> RunFacts | None:
             limited="limit" in files,
             finished=_finished(files.get("finished", "")),
             asked=files.get("finished", "").endswith(" asked"),
-            verdict=verdict_of(files.get("ended", "")),
+            verdict=parse_verdict(files.get("ended", "")),
             ranks=_ranks(files, f"attempt-{attempt}/", len(roles)),
             batch_log=files.get("batch.log", ""),
             parts=_whole(report["parts"]),
@@ -176,7 +176,7 @@ def signed(code: int) -> int:
     return 128 - code if 128 < code <= 128 + 31 else code
 
 
-def verdict_line(job: BatchJob) -> str:
+def format_verdict(job: BatchJob) -> str:
     """The ended job as JSON, to be kept for when Slurm has forgotten it."""
     times = {"start": job.start, "end": job.end, "submitted": job.submitted}
     stamps = {name: at.timestamp() if at else None for name, at in times.items()}
@@ -184,8 +184,8 @@ def verdict_line(job: BatchJob) -> str:
     return json.dumps(words | stamps | {"reason": job.reason, "exit": job.exit})
 
 
-def verdict_of(line: str) -> BatchJob | None:
-    """The job in a line of :func:`verdict_line`; ``None`` if it cannot be read."""
+def parse_verdict(line: str) -> BatchJob | None:
+    """The job in a line of :func:`format_verdict`; ``None`` if it cannot be read."""
     with suppress(ValueError, TypeError, LookupError, AttributeError, RecursionError):
         report = json.loads(line)
         times = {name: report.pop(name) for name in ("start", "end", "submitted")}

@@ -62,13 +62,15 @@ class JobHistory:
         self._taken = [self._events.popleft() for _ in range(len(self._events))]
         return list(self._taken)
 
-    def take_back(self) -> None:
+    def restore(self) -> None:
         """Let the next call of :meth:`take` return the last events again, as they may not have been
         stored."""
         self._events.extendleft(reversed(self._taken))
         self._taken = []
 
-    def go_on(self, glances: Iterable[Glance], at: datetime, *, gone: Iterable[UUID] = ()) -> None:
+    def ask_accounting(
+        self, glances: Iterable[Glance], at: datetime, *, gone: Iterable[UUID] = ()
+    ) -> None:
         """Ask about what is new in these glances and about what accounting did not have before, but
         not about workloads that are ``gone``. If another watch is asking, waits for it to finish.
         """
@@ -80,7 +82,7 @@ class JobHistory:
                 self._done.pop(uid, None)
             asked = list(self._wishes.values())[:AT_ONCE]
             if asked:
-                self._tell(asked, self._records(asked, at), at)
+                self._store_events(asked, self._records(asked, at), at)
 
     def _want(self, glance: Glance, at: datetime) -> None:
         job = glance.job or glance.facts.verdict
@@ -106,7 +108,9 @@ class JobHistory:
             self._silent_until = at + SILENCE
         return answer
 
-    def _tell(self, asked: Iterable[Wish], answer: list[JobRecord] | None, at: datetime) -> None:
+    def _store_events(
+        self, asked: Iterable[Wish], answer: list[JobRecord] | None, at: datetime
+    ) -> None:
         """Create the events of records that are complete. Without JSON, or after some time, they
         have what the queue said."""
         for wish in asked:

@@ -11,13 +11,15 @@ from engines.slurm.client import files, programs
 from engines.slurm.client.transport import Transport
 from engines.slurm.layout import SharedFolder, job_name
 from engines.slurm.queue.commands import sacct
-from engines.slurm.queue.jobs import BatchJob, by_name, chosen
+from engines.slurm.queue.jobs import BatchJob, job_of_run, jobs_by_name
 from engines.slurm.queue.reader import QueueReader
-from engines.slurm.status.facts import RunFacts, facts_of, verdict_line
+from engines.slurm.status.facts import RunFacts, format_verdict, parse_facts
 from engines.slurm.status.observation import observe
 
-#: When a job is looked for, it may be just about to enter the queue or to leave it.
+#: Accounting is asked for a missing job for this long, measured from the first look that missed it.
 PATIENCE = timedelta(seconds=120)
+#: A missing job is presumed to be unchanged for this long: it may be about to enter the queue or to
+#: leave it.
 MISSED_FOR = timedelta(seconds=15)
 HEX = re.compile(r"[0-9a-f]{32}")
 EARLIER = timedelta(minutes=5)  # the clock of Slurm may be behind ours by this much
@@ -113,7 +115,7 @@ class Looker:
         folders = self._latest_runs(*wanted)
         at = datetime.now(UTC)
         if jobs is None:
-            names = [job_name(*_place(folder)) for folder in folders]
+            names = [job_name(*_workload_and_run(folder)) for folder in folders]
             jobs = self.queue.named(*names) if names else []
         return list(self._glances(folders, jobs, at))
 
@@ -130,8 +132,8 @@ class Looker:
         """The facts of the runs in these folders, without those that cannot be read."""
         written = files.facts(self.transport, self.directory, folders, of_people=self._of_people)
         for folder, texts in written:
-            facts = facts_of(texts)
-            if facts and facts.run == _place(folder)[1]:
+            facts = parse_facts(texts)
+            if facts and facts.run == _workload_and_run(folder)[1]:
                 yield folder, facts
 
     def _glances(
@@ -139,10 +141,10 @@ class Looker:
     ) -> Iterator[Glance]:
         """Glances at runs. The facts are read after the queue, so that an end in the queue has been
         recorded by then. Runs that Slurm has not accepted yet are left out."""
-        named = by_name(jobs)
+        queued = jobs_by_name(jobs)
         results: dict[str, tuple[RunFacts, BatchJob | None]] = {}
         for folder, facts in self._facts(folders):
-            job = chosen(named.get(job_name(*_place(folder)), ()), facts.number)
+            job = job_of_run(queued.get(job_name(*_workload_and_run(folder)), ()), facts.number)
             results[folder] = facts, job
         results |= self._accounted(results, at)
         earlier = self._queued_again(results, at)
@@ -155,55 +157,86 @@ class Looker:
         for folder, (facts, job) in results.items():
             if job is None and not facts.is_taken:
                 continue
-            glance = Glance(_place(folder)[0], facts, job, at, earlier.get(folder))
+            glance = Glance(_workload_and_run(folder)[0], facts, job, at, earlier.get(folder))
             self.last[glance.uid] = glance
             yield glance
 
     def _accounted(
         self, results: dict[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, tuple[RunFacts, BatchJob | None]]:
-        """Jobs that left the queue without a recorded end, as accounting has them; it is asked for
-        a while.
+        """Find the jobs of runs that left the queue without a recorded end. Accounting is asked for
+        them until each has been missing for ``PATIENCE``; a job that it does not know either is
+        presumed.
 
-        A job that is missing for the first time counts as unchanged: the queue may have been read
-        before it was submitted. One that was submitted long ago and asked to stop counts as gone,
-        so that a process which looks only once, such as an engine for a single call, sees that it
-        has stopped.
+        For example, a job is submitted at 12:00:00, ends at 12:05:00, and accounting learns of its
+        end at 12:05:20:
+
+        - The look at 12:05:02 misses it for the first time: it is presumed to be running.
+        - The looks until 12:05:17 ask accounting, and still presume it.
+        - The look at 12:05:18 finds neither a job nor an end: the run has no job.
+        - The look at 12:05:22 gets the end from accounting.
         """
         lost = {
             folder: facts
             for folder, (facts, job) in results.items()
             if job is None and facts.number and not facts.verdict and not facts.finished
         }
-        before = self._missing
+        missing_before = self._missing
         self._missing = self._missed(lost, results, at)
-        waiting = {it: facts for it, facts in lost.items() if at - self._missing[it] < PATIENCE}
-        asked = {it: facts for it, facts in waiting.items() if it in before}
-
-        def guess(folder: str) -> BatchJob | None:
-            """The job as it was, for a moment: it may be about to enter the queue or to
-            leave it."""
-            facts = waiting[folder]
-            is_first = folder not in asked
-            if facts.stopped and (not is_first or at - facts.created > PATIENCE):
-                return None
-            if not is_first and at - self._missing[folder] > MISSED_FOR:
-                return None
-            state = "RUNNING" if facts.attempt >= 0 else "PENDING"
-            return BatchJob(facts.number, job_name(*_place(folder)), state, reason="None")
-
-        names = {folder: job_name(*_place(folder)) for folder in asked}
-        created = (facts.created for facts in asked.values())
-        accounted = self._sacct(list(names.values()), created, at) if asked else {}
-        return {
-            it: (facts, latest(accounted.get(names.get(it, ""), ()), facts) or guess(it))
-            for it, facts in waiting.items()
+        waiting = {
+            folder: facts for folder, facts in lost.items() if at - self._missing[folder] < PATIENCE
         }
+        # The queue may have been read before a job was submitted, so a job that is missing for the
+        # first time is not worth a call.
+        repeated = {folder: facts for folder, facts in waiting.items() if folder in missing_before}
+        ends = self._ends_in_accounting(repeated, at)
+        found: dict[str, tuple[RunFacts, BatchJob | None]] = {}
+        for folder, facts in waiting.items():
+            job = ends.get(folder)
+            if job is None:
+                job = self._presumed_job(folder, facts, at, is_first_miss=folder not in repeated)
+            found[folder] = (facts, job)
+        return found
+
+    def _ends_in_accounting(
+        self, runs: Mapping[str, RunFacts], at: datetime
+    ) -> dict[str, BatchJob]:
+        """Ask accounting, in one call, for the last end of each run's job."""
+        if not runs:
+            return {}
+        names = {folder: job_name(*_workload_and_run(folder)) for folder in runs}
+        created = (facts.created for facts in runs.values())
+        accounted = self._sacct(list(names.values()), created, at)
+        ends: dict[str, BatchJob] = {}
+        for folder, facts in runs.items():
+            if end := last_end(accounted.get(names[folder], ()), facts):
+                ends[folder] = end
+        return ends
+
+    def _presumed_job(
+        self, folder: str, facts: RunFacts, at: datetime, *, is_first_miss: bool
+    ) -> BatchJob | None:
+        """Return the job as it was last known, because it may be about to enter the queue or to
+        leave it; ``None`` if it has been missing for too long.
+
+        A job that was submitted long ago and asked to stop counts as gone at the first miss, so
+        that a process that looks only once, such as an engine for a single call, sees that it has
+        stopped.
+        """
+        is_long_ago = at - facts.created > PATIENCE
+        if facts.stopped and (not is_first_miss or is_long_ago):
+            return None
+        if not is_first_miss and at - self._missing[folder] > MISSED_FOR:
+            return None
+        state = "RUNNING" if facts.attempt >= 0 else "PENDING"
+        name = job_name(*_workload_and_run(folder))
+        return BatchJob(facts.number, name, state, reason="None")
 
     def _missed(
         self, lost: Container[str], results: Mapping[str, object], at: datetime
     ) -> dict[str, datetime]:
-        """Since when each job has been missing, including those that are not looked at now."""
+        """Return since when each job has been missing, including those that this look leaves
+        out."""
         others = {
             it: since
             for it, since in self._missing.items()
@@ -216,20 +249,20 @@ class Looker:
     ) -> dict[str, list[BatchJob]]:
         since = max(min(created) - EARLIER, at - FAR_BACK)
         owners_in = self.queue.owners_in
-        return by_name(sacct(self.transport, names, since=since, owners_in=owners_in))
+        return jobs_by_name(sacct(self.transport, names, since=since, owners_in=owners_in))
 
     def _queued_again(
         self, results: Mapping[str, tuple[RunFacts, BatchJob | None]], at: datetime
     ) -> dict[str, BatchJob]:
-        """How the last start ended, for each job that Slurm queued again. Only accounting knows
-        that; it is asked once for each, in one call."""
+        """Return how the last start ended, for each job that Slurm queued again. Only accounting
+        knows that; it is asked once for each start, in one call."""
         again = {
             folder: facts
             for folder, (facts, job) in results.items()
             if job and job.is_queued and facts.attempt >= 0
         }
         unasked = {
-            job_name(*_place(folder)): folder
+            job_name(*_workload_and_run(folder)): folder
             for folder, facts in again.items()
             if self._earlier.get(folder, (-1,))[0] != facts.attempt
         }
@@ -239,16 +272,16 @@ class Looker:
                 over = [job for job in jobs if job.is_over or job.state == "REQUEUED"]
                 if over:
                     self._earlier[unasked[name]] = again[unasked[name]].attempt, over[-1]
-        self._earlier = {it: kept for it, kept in self._earlier.items() if it in again}
+        self._earlier = {folder: end for folder, end in self._earlier.items() if folder in again}
         return {it: job for it, (_, job) in self._earlier.items()}
 
     def _keep(self, over: Mapping[str, BatchJob]) -> None:
-        lines = "".join(f"{folder} {verdict_line(job)}\n" for folder, job in over.items())
+        lines = "".join(f"{folder} {format_verdict(job)}\n" for folder, job in over.items())
         if lines:
             files.sh(self.transport, programs.WRITE_ENDS, self.directory, stdin=lines.encode())
 
 
-def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
+def last_end(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
     """The last end of the run's job in accounting, which has a line for each start. Others do not
     count: accounting may keep showing a job as waiting that Slurm has lost, and has refused
     submissions with the same name as failed jobs."""
@@ -256,7 +289,7 @@ def latest(jobs: Sequence[BatchJob], facts: RunFacts) -> BatchJob | None:
     return own[-1] if own else None
 
 
-def _place(folder: str) -> tuple[UUID, int]:
+def _workload_and_run(folder: str) -> tuple[UUID, int]:
     """Workload and run of a folder ``workloads/<hex>/runs/<run>``."""
     _, uid, _, run = folder.split("/")
     return UUID(uid), int(run)

@@ -11,7 +11,7 @@ from threading import Event, Thread
 from uuid import UUID
 
 from engines.base import Observation
-from engines.shared.observations import says_the_same
+from engines.shared.observations import is_same_state
 from engines.slurm.layout import run_of
 from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.observation import GONE
@@ -37,13 +37,13 @@ class QueueWatcher:
         self.looker = looker
         self.history = history
         self._closing = Event()
-        self._told: dict[UUID, Observation] = {}
+        self._reported: dict[UUID, Observation] = {}
         self._bells = Bells({}, set(), "")
         self._states: dict[UUID, tuple[str, str]] = {}
         self._looked: list[Glance] = []
         self._gone = set[UUID]()
         self._asking = Thread()
-        self._there = set[UUID]()
+        self._existing = set[UUID]()
 
     def watch(self) -> Generator[Observation | None]:
         results = Results()
@@ -84,14 +84,14 @@ class QueueWatcher:
 
     def _ask(self, results: Results, looked: Iterable[Glance], gone: Iterable[UUID]) -> None:
         try:
-            self.history.go_on(looked, datetime.now(UTC), gone=gone)
+            self.history.ask_accounting(looked, datetime.now(UTC), gone=gone)
         except Exception as error:
             results.put(error)
 
     def _list(self) -> Iterable[Observation]:
         self._bells = self.looker.bells()
         jobs = self.looker.queue.next(self._closing)
-        self._there = self._bells.there or set()
+        self._existing = self._bells.there or set()
         return self._news(self.looker.all(jobs))
 
     def _changes(self) -> Iterable[Observation]:
@@ -100,29 +100,29 @@ class QueueWatcher:
         jobs = self.looker.queue.next(self._closing)
         states = states_of(jobs)
         before = self._bells
-        active = {uid for uid, it in self._told.items() if it.phase not in ENDED}
+        active = {uid for uid, it in self._reported.items() if it.phase not in ENDED}
         changed = {uid for uid, at in bells.rung.items() if before.rung.get(uid) != at}
         changed |= {uid for uid, state in states.items() if self._states.get(uid) != state}
         changed |= {uid for uid in active if uid not in states}
         if bells.there is not None:
-            changed |= bells.there ^ self._told.keys()
-            self._there = bells.there
+            changed |= bells.there ^ self._reported.keys()
+            self._existing = bells.there
         self._bells = bells
         self._states = states
         glances = self.looker.some(changed, jobs)
         yield from self._news(glances)
-        for uid in changed - {glance.uid for glance in glances} - self._there:
+        for uid in changed - {glance.uid for glance in glances} - self._existing:
             self._gone.add(uid)
-            if last := self._told.pop(uid, None):
+            if last := self._reported.pop(uid, None):
                 yield gone_from(last)
 
     def _news(self, glances: Iterable[Glance]) -> Iterable[Observation]:
         for glance in glances:
             self._looked.append(glance)
             now = glance.observation
-            before = self._told.get(glance.uid)
-            if before is None or not says_the_same(before, now):
-                self._told[glance.uid] = now
+            before = self._reported.get(glance.uid)
+            if before is None or not is_same_state(before, now):
+                self._reported[glance.uid] = now
                 yield now
 
 

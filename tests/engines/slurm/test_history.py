@@ -86,11 +86,11 @@ def test_a_job_is_asked_for_once_at_its_start_and_once_at_its_end(*, timed: bool
     history = JobHistory(login)
     at = START + timedelta(seconds=5)
     for _ in range(3):
-        history.go_on([looked_at()], at)
+        history.ask_accounting([looked_at()], at)
     assert told(history) == ["Started: on n1; 2 CPUs (job 52)"]
     login.jobs = [record("FAILED")]
     for _ in range(3):
-        history.go_on([looked_at("FAILED", timed=timed)], at + timedelta(seconds=60))
+        history.ask_accounting([looked_at("FAILED", timed=timed)], at + timedelta(seconds=60))
     assert told(history)[1:] == ["Failed: after 0:01:02 (job 52)"]
     assert len(login.lines) == 2
     assert all("--jobs=52" in line and "--json" in line for line in login.lines)
@@ -102,7 +102,7 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
     history = JobHistory(login)
     glances = [looked_at(uid=uid, job_id=str(uid.int)) for uid in uids]
     for _ in range(3):
-        history.go_on(glances, START)
+        history.ask_accounting(glances, START)
     assert len(login.lines) == 2
     assert {it.workload_id for it in history.take()} == set(uids)
 
@@ -110,16 +110,16 @@ def test_many_that_start_together_are_asked_for_in_turn() -> None:
 def test_jobs_that_came_or_went_without_a_worker_are_asked_for_within_a_day() -> None:
     login = Accounting([record("COMPLETED")])
     history = JobHistory(login)
-    history.go_on([looked_at("COMPLETED")], START + timedelta(days=2))
+    history.ask_accounting([looked_at("COMPLETED")], START + timedelta(days=2))
     assert (login.lines, told(history)) == ([], [])
     history = JobHistory(login)
-    history.go_on([looked_at("COMPLETED")], START + timedelta(hours=20))
+    history.ask_accounting([looked_at("COMPLETED")], START + timedelta(hours=20))
     assert told(history) == ["Started: on n1; 2 CPUs (job 52)", "Completed: after 0:01:02 (job 52)"]
 
 
 def test_a_line_that_was_not_written_down_is_told_by_the_next_watch() -> None:
     engine = SlurmEngine(Accounting([record()]), SlurmSite("/shared"), interval=0.01)
-    engine._history.go_on([looked_at()], START)
+    engine._history.ask_accounting([looked_at()], START)
     (started,) = engine.events()  # and the database is away, which ends the watch
     for expected in ([started], []):
         with closing(engine.watch()) as watch:
@@ -133,7 +133,7 @@ def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
     history = JobHistory(login)
     looker = Looker(login, "/shared", QueueReader(login, 0.01))
     login.answers.set()
-    history.go_on([looked_at()], START)
+    history.ask_accounting([looked_at()], START)
     login.answers.clear()
     with closing(QueueWatcher(looker, history).watch()) as watch:
         wait_for(lambda: next(watch) or login.count("squeue") > 2, 5, "more looks")
@@ -145,19 +145,19 @@ def test_a_look_at_the_queue_waits_for_no_answer_of_accounting() -> None:
 def test_accounting_that_lags_is_asked_again_and_the_queue_speaks_in_the_end() -> None:
     history = JobHistory(login := Accounting([record()]))  # still running, it says
     for seconds in (63, 70, 90):
-        history.go_on([looked_at("TIMEOUT")], START + timedelta(seconds=seconds))
+        history.ask_accounting([looked_at("TIMEOUT")], START + timedelta(seconds=seconds))
     assert (len(login.lines), told(history)) == (3, [])
-    history.go_on([], START + timedelta(seconds=100))
+    history.ask_accounting([], START + timedelta(seconds=100))
     assert told(history) == ["Started: on n1 (job 52)", "TimeLimit: after 0:01:02 (job 52)"]
 
 
 def test_accounting_that_is_silent_is_left_alone_and_no_line_is_lost() -> None:
     history = JobHistory(login := Accounting())
-    history.go_on([looked_at()], START)
-    history.go_on([looked_at(uid=UUID(int=7), job_id="53")], START + timedelta(seconds=6))
+    history.ask_accounting([looked_at()], START)
+    history.ask_accounting([looked_at(uid=UUID(int=7), job_id="53")], START + timedelta(seconds=6))
     assert told(history) == ["Started: on n1 (job 52)", "Started: on n1 (job 53)"]
     ended = looked_at("CANCELLED", timed=False)  # not even the queue says when
-    history.go_on([ended], START + timedelta(seconds=10))
+    history.ask_accounting([ended], START + timedelta(seconds=10))
     assert told(history)[1:] == ["Canceled: after 0:00:10 (job 52)"]
     assert len(login.lines) == 1
 
@@ -165,13 +165,13 @@ def test_accounting_that_is_silent_is_left_alone_and_no_line_is_lost() -> None:
 def test_somebody_elses_job_that_got_the_number_is_not_told_of() -> None:
     login = Accounting([record(name="mine-now")])
     history = JobHistory(login)
-    history.go_on([looked_at()], START)
-    history.go_on([], START + timedelta(minutes=3))
+    history.ask_accounting([looked_at()], START)
+    history.ask_accounting([], START + timedelta(minutes=3))
     assert told(history) == ["Started: on n1 (job 52)"]
 
 
 def test_a_job_that_was_deleted_is_forgotten() -> None:
     history = JobHistory(Accounting([record(name="not-yet")]))
-    history.go_on([looked_at()], START)
-    history.go_on([], START + timedelta(minutes=3), gone=[cases.UID])
+    history.ask_accounting([looked_at()], START)
+    history.ask_accounting([], START + timedelta(minutes=3), gone=[cases.UID])
     assert told(history) == []

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from engines.slurm.layout import job_name, run_of
 from engines.slurm.queue.commands import refusal
-from engines.slurm.queue.jobs import BETWEEN, BatchJob, chosen, from_sacct, from_squeue
+from engines.slurm.queue.jobs import BETWEEN, BatchJob, from_sacct, from_squeue, job_of_run
 from tests.engines.slurm.cases import UID
 
 NAME = job_name(UID, 3)
@@ -61,17 +61,17 @@ def test_a_heterogeneous_job_is_one_job_by_its_first_part() -> None:
 def test_of_several_jobs_of_a_name_the_one_that_claimed_the_run_counts() -> None:
     first = BatchJob("9", NAME, "COMPLETED")
     second = BatchJob("10", NAME, "RUNNING")
-    assert chosen([first, second], "9") is first
-    assert chosen([first, second], "") is second
-    assert chosen([], "9") is None
+    assert job_of_run([first, second], "9") is first
+    assert job_of_run([first, second], "") is second
+    assert job_of_run([], "9") is None
 
 
 def test_a_job_that_is_over_is_not_ours_by_its_name_alone() -> None:
     """A submission that was refused leaves one that failed, while the next has not come yet."""
     refused = BatchJob("9", NAME, "FAILED")
-    assert chosen([refused], "") is None
-    assert chosen([refused], "10") is None
-    assert chosen([refused], "9") is refused
+    assert job_of_run([refused], "") is None
+    assert job_of_run([refused], "10") is None
+    assert job_of_run([refused], "9") is refused
 
 
 def test_a_refusal_names_the_field_and_an_outage_is_none() -> None:

@@ -13,10 +13,10 @@ from engines.slurm.queue.jobs import BatchJob
 from engines.slurm.status.causes import cause_of
 from engines.slurm.status.facts import (
     RunFacts,
-    facts_of,
+    format_verdict,
     launch_line,
-    verdict_line,
-    verdict_of,
+    parse_facts,
+    parse_verdict,
 )
 from engines.slurm.status.observation import observe
 from spec.phases import Phase, RankPhase, Reason
@@ -30,7 +30,7 @@ FILES = {"launch": launch_line(training(), NOW), "job": "7", "claim": "7"}
 
 def facts(**more: str) -> RunFacts:
     names = {name.replace("__", "/").replace("_of_", "."): text for name, text in more.items()}
-    whole = facts_of(FILES | {name.replace("_", "-"): text for name, text in names.items()})
+    whole = parse_facts(FILES | {name.replace("_", "-"): text for name, text in names.items()})
     assert whole
     return whole
 
@@ -39,7 +39,7 @@ def started(count: int = 4, **ended: str) -> RunFacts:
     files = {"attempt": "0"}
     files |= {f"attempt-0/rank-{rank}.started": f"n{rank} 1700000000" for rank in range(count)}
     files |= {f"attempt-0/rank-{rank[1:]}.ended": text for rank, text in ended.items()}
-    whole = facts_of(FILES | files)
+    whole = parse_facts(FILES | files)
     assert whole
     return whole
 
@@ -100,7 +100,7 @@ def test_slurms_word_counts_where_the_script_could_not_say_its_own(
 ) -> None:
     over = replace(JOB, state=state)
     assert seen_as(started(), over) == (phase, reason)
-    kept = replace(started(), verdict=verdict_of(verdict_line(over)))
+    kept = replace(started(), verdict=parse_verdict(format_verdict(over)))
     assert observe(UID, kept, None, NOW) == observe(UID, started(), over, NOW)
 
 
@@ -174,11 +174,11 @@ def test_reasons_are_told_by_how_they_begin(reason: str, kind: CauseKind, never:
 
 
 def test_a_torn_file_is_no_run() -> None:
-    assert facts_of({"launch": '{"run": 1'}) is None
+    assert parse_facts({"launch": '{"run": 1'}) is None
     nobody = json.loads(FILES["launch"]) | {"master": False, "ranks": 0}
-    assert facts_of({"launch": json.dumps(nobody)}) is None
-    assert facts_of({}) is None
-    assert verdict_of("{") is None
+    assert parse_facts({"launch": json.dumps(nobody)}) is None
+    assert parse_facts({}) is None
+    assert parse_verdict("{") is None
 
 
 VALUES = st.one_of(
@@ -219,5 +219,5 @@ def test_files_of_a_run_that_make_no_sense_are_left_alone(
     for rank, (started, ended) in ranks.items():
         texts[f"attempt-0/rank-{rank}.started"] = started
         texts[f"attempt-0/rank-{rank}.ended"] = ended
-    if facts := facts_of(texts):
+    if facts := parse_facts(texts):
         assert len(observe(UID, facts, None, NOW).ranks) == len(facts.roles) <= 513

@@ -13,13 +13,13 @@ from engines.slurm.client.transport import CommandResult, LocalTransport
 from engines.slurm.cluster.checks import connection
 from engines.slurm.engine import SlurmEngine
 from engines.slurm.queue.commands import answered, refusal
-from engines.slurm.queue.jobs import BatchJob, by_name, chosen, from_sacct, from_squeue
+from engines.slurm.queue.jobs import BatchJob, from_sacct, from_squeue, job_of_run, jobs_by_name
 from engines.slurm.script.render import BATCH
 from engines.slurm.script.site import SlurmSite
 from engines.slurm.status.causes import cause_of
-from engines.slurm.status.facts import RankFact, facts_of, launch_line
+from engines.slurm.status.facts import RankFact, launch_line, parse_facts
 from engines.slurm.status.observation import observe
-from engines.slurm.watch.poll import latest
+from engines.slurm.watch.poll import last_end
 from spec.phases import Phase, Reason
 from spec.problems.causes import CauseKind
 from tests.engines.reading import printed
@@ -29,7 +29,7 @@ from tests.engines.slurm.rig import SlurmRig
 NOW = datetime(2026, 11, 22, 20, 5, tzinfo=UTC)
 NAME = "ty-00000000000040008000000000000001-1"
 FAILED = "sbatch: error: Batch job submission failed: "
-WAITING = facts_of({"launch": launch_line(cases.training(), NOW), "job": "7"})
+WAITING = parse_facts({"launch": launch_line(cases.training(), NOW), "job": "7"})
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_no_stop_or_removal_is_done_while_the_directory_is_away(tmp_path: Path) 
 
 def test_another_job_under_the_number_of_ours_is_not_ours() -> None:
     theirs = BatchJob("7", "ty-ffffffffffff4fff8fffffffffffffff-1", "COMPLETED")
-    assert chosen(by_name([theirs]).get(NAME, ()), "7") is None
+    assert job_of_run(jobs_by_name([theirs]).get(NAME, ()), "7") is None
 
 
 def test_the_record_of_a_lost_job_is_not_its_end() -> None:
     """Accounting shows it as waiting, for ever, or by no name of ours."""
     text = f"7|{NAME}|PENDING|2026-11-22T20:05:00|Unknown|Unknown|None assigned|1001|0:0|None\n"
     assert WAITING
-    assert latest(from_sacct(text), WAITING) is None
-    assert by_name(from_sacct(text.replace(NAME, "allocation"))).get(NAME) is None
+    assert last_end(from_sacct(text), WAITING) is None
+    assert jobs_by_name(from_sacct(text.replace(NAME, "allocation"))).get(NAME) is None
 
 
 def test_of_all_starts_in_accounting_the_last_end_counts() -> None:
@@ -150,7 +150,7 @@ def test_of_all_starts_in_accounting_the_last_end_counts() -> None:
     times = "2026-11-22T20:05:00|2026-11-22T20:05:01|2026-11-22T20:05:09"
     lines = [f"7|{NAME}|{state}|{times}|{node}|1001|{code}|None" for state, node, code in rows]
     assert WAITING
-    job = latest(from_sacct("\n".join(lines)), WAITING)
+    job = last_end(from_sacct("\n".join(lines)), WAITING)
     assert job
     assert (job.state, job.nodes) == ("COMPLETED", "n3")
 
@@ -158,7 +158,7 @@ def test_of_all_starts_in_accounting_the_last_end_counts() -> None:
 def test_the_number_that_a_refused_submission_burnt_is_no_end() -> None:
     line = f"6|{NAME}|FAILED|2026-11-22T20:05:00|Unknown|2026-11-22T20:05:00||1001|1:0|None\n"
     assert WAITING
-    assert latest(from_sacct(line), WAITING) is None
+    assert last_end(from_sacct(line), WAITING) is None
 
 
 def test_a_job_that_an_operator_suspended_is_degraded() -> None:

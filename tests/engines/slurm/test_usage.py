@@ -7,7 +7,7 @@ from uuid import UUID
 import pytest
 
 from engines.slurm.client.transport import TIMEOUT, CommandResult
-from engines.slurm.steps import added_up
+from engines.slurm.steps import sum_usage
 from engines.slurm.usage import AT_ONCE, StepSampler
 from spec.parts.compute import Compute
 from spec.phases import Phase
@@ -46,12 +46,12 @@ class Recorded:
 
 
 def test_steps_are_added_up_by_job_without_the_batch_script() -> None:
-    usage = added_up(PRINTED)
+    usage = sum_usage(PRINTED)
     assert usage.keys() == {"52", "53"}
     assert (usage["52"].cpu, usage["52"].memory) == (10.0, 63 * 2**20)
     assert (usage["52"].gpu, usage["52"].gpu_memory) == (40.0, 3 * 2**30)
     assert (usage["53"].cpu, usage["53"].gpu) == (86_402.0, None)
-    assert added_up("sstat: error\n\n") == {}
+    assert sum_usage("sstat: error\n\n") == {}
 
 
 def test_each_rank_of_a_part_has_its_share() -> None:
