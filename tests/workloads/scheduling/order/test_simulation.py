@@ -38,7 +38,7 @@ def test_the_simulation_sees_a_gpu_that_is_given_twice(monkeypatch: pytest.Monke
 
 
 def test_the_simulation_sees_owners_that_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(StartOrder, "_leaving_for", lambda *_: None)
+    monkeypatch.setattr(StartOrder, "_gangs_to_preempt", lambda *_: None)
     world = World(0)
     world.play(EACH)
     assert world.late, "nothing was taken back"
