@@ -19,7 +19,7 @@ from core.rest.filters import (
     DATE,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortOrder,
     SortParameters,
@@ -101,7 +101,7 @@ class AuditLogList(Schema):
     audit_logs: list[AuditLogOut] = Field(description="The entries, newest first")
 
 
-class AuditTime(FilterParameters):
+class AuditTime(Filtered):
     """Entries from ``start`` until before ``end``. ``search`` looks in the name of the user, the
     verb, and the type and the name of the object."""
 

@@ -10,7 +10,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.forms import SETTING_FIELDS
 from core.rest.api import StrictBody, Wire, enum_schema, not_found
 from core.rest.filters import TEXT, Fields
-from core.rest.rows import OptionalListing
+from core.rest.rows import WholeListing
 
 router = Router(tags=["Access"])
 
@@ -51,7 +51,7 @@ class SettingChanged(Wire):
 
 
 @router.get("/settings", response=list[SettingOut], by_alias=True, url_name="general-settings")
-def list_settings(request: ApiRequest, listing: Query[OptionalListing]) -> list[SettingOut]:
+def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[SettingOut]:
     """The settings that administrators make for everyone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
     return listing.of(_settings(), FIELDS, "key", "label", "description")

@@ -11,7 +11,7 @@ from accounts import access, tokens
 from accounts.api.tokens import ApiRequest
 from accounts.models import AccessKey
 from core.rest.api import ApiError, StrictBody, Wire, not_found, translate_errors
-from core.rest.filters import DATE, TEXT, Fields, FilterParameters, filter_queryset, sort_queryset
+from core.rest.filters import DATE, TEXT, Fields, Filtered, filter_queryset, sort_queryset
 from core.rest.rows import OptionalPages, OptionalSort
 from core.text import in_utc
 
@@ -73,7 +73,7 @@ class KeyList(Wire):
     access_keys: list[KeyOut] = Field(description="Your access keys")
 
 
-class KeyListing(OptionalPages, OptionalSort, FilterParameters):
+class KeyListing(OptionalPages, OptionalSort, Filtered):
     def matching_page(self, rows: QuerySet[AccessKey]) -> list[AccessKey]:
         """Return the page of matching keys, newest first unless the request has another order."""
         rows = filter_queryset(rows, self.filter_by, FIELDS)

@@ -13,8 +13,8 @@ from accounts.access import AccessRole
 from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import TENANT, Count, Pages, StrictBody, Wire, not_found
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, word_choices
-from core.rest.rows import OptionalListing, OptionalSort, filter_objects, sort_objects
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, word_choices
+from core.rest.rows import OptionalSort, WholeListing, filter_objects, sort_objects
 
 router = Router(tags=["Access"], by_alias=True)
 
@@ -138,7 +138,7 @@ class OwnRulesAnswer(Wire):
     access_rules: OwnRules = Field(description="The roles and where they apply")
 
 
-class OwnRulesNarrowing(FilterParameters):
+class OwnRulesNarrowing(Filtered):
     def rules(self, user: User) -> list[OwnRule]:
         return filter_objects(_rules(user), self, RULE_FIELDS, "role_name", "scope_name")
 
@@ -148,7 +148,7 @@ class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
 
 
 @router.get("/authorization/roles", response=list[RoleOut])
-def list_roles(request: ApiRequest, listing: Query[OptionalListing]) -> list[RoleOut]:
+def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
     return listing.of(map(_describe_role, range(1, len(access.ROLES) + 1)), ROLE_FIELDS, "name")
 
@@ -162,7 +162,7 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 
 
 @router.get("/authorization/permissions", response=list[PermissionOut])
-def list_permissions(request: ApiRequest, listing: Query[OptionalListing]) -> list[PermissionOut]:
+def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
     permissions = _permissions(access.PERMISSIONS)
     return listing.of(permissions, PERMISSION_FIELDS, "resource_type", "display_name")

@@ -32,7 +32,7 @@ from core.rest.filters import (
     DATE,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     filter_queryset,
@@ -72,7 +72,7 @@ class UserOut(Wire):
     last_login: datetime | None = Field(description="When it last got a token; null before that")
 
 
-class UserNarrowing(FilterParameters):
+class UserNarrowing(Filtered):
     def rows(self) -> QuerySet[User]:
         rows = filter_queryset(User.objects.all(), self.filter_by, FIELDS)
         text = self.search

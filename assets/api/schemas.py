@@ -11,7 +11,7 @@ from pydantic import Field
 from assets.asset import Asset
 from assets.wire import AssetWire, WireType
 from core.rest.api import NextOffset, Pages, Parameters, StrictBody, Wire
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, SortParameters
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, SortParameters
 from projects.scopes import OwningScope, Scope
 from spec.formats import documents
 from spec.kind import WorkloadKind
@@ -227,7 +227,7 @@ class AssetList(Wire):
     next: NextOffset
 
 
-class AssetListing(Pages, SortParameters, FilterParameters):
+class AssetListing(Pages, SortParameters, Filtered):
     """``name``, ``scope`` and the ids have the same effect as ``filterBy`` with ``==``. With
     ``includeDescendants``, which cannot be combined with ``scope``, an id also finds everything
     below it."""

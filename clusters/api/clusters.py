@@ -26,7 +26,7 @@ from core.rest.filters import (
     ID,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     filter_queryset,
     sort_queryset,
     word_choices,
@@ -44,7 +44,7 @@ FIELDS: Fields = {
 }
 
 
-class ClusterListing(OptionalPages, OptionalSort, FilterParameters):
+class ClusterListing(OptionalPages, OptionalSort, Filtered):
     pass
 
 

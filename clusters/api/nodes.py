@@ -24,7 +24,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     filter_queryset,
@@ -108,7 +108,7 @@ class NodeList(Wire):
     next: NextOffset
 
 
-class NodeNarrowing(FilterParameters):
+class NodeNarrowing(Filtered):
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     name: str = Field(default="", description="Only nodes whose name contains this")
     node_pool: str = Field(default="", description="Only nodes of the node pool with this name")

@@ -14,7 +14,7 @@ from clusters.models import Cluster, NodePool
 from clusters.nodes import pools
 from clusters.nodes.rows import PoolRow, pool_rows
 from core.rest.api import TENANT, Count, StrictBody, Wire, enum_schema, not_found, translate_errors
-from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, FilterParameters, word_choices
+from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields, Filtered, word_choices
 from core.rest.rows import OptionalPages, OptionalSort, filter_objects, sort_objects
 
 router = Router(tags=["Nodes"])
@@ -124,7 +124,7 @@ class PoolIn(PoolLabel):
     cluster_id: UUID = Field(description="The ID of the cluster")
 
 
-class PoolNarrowing(FilterParameters):
+class PoolNarrowing(Filtered):
     cluster_id: UUID | None = Field(default=None, description="Only those of this cluster")
     name: str = Field(default="", description="Only the one with this name")
 

@@ -10,14 +10,14 @@ from clusters.api.clusters import find_cluster
 from clusters.models import Cluster
 from core.rest.api import Wire
 from core.rest.filters import TEXT, Fields
-from core.rest.rows import OptionalListing
+from core.rest.rows import WholeListing
 
 router = Router(tags=["Clusters"])
 FIELDS: Fields = {"storage_class_name": ("storage_class_name", TEXT)}
 CAMEL_FIELDS: Fields = {"storageClassName": ("storage_class_name", TEXT)}
 
 
-class StorageClassQuery(OptionalListing):
+class StorageClassQuery(WholeListing):
     cluster_id: UUID = Field(description="Only those of this cluster")
     name: str | None = Field(default=None, description="Only the one with this name")
 

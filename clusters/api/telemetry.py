@@ -11,7 +11,7 @@ from clusters.api.nodes import NodeList, NodeListing, NodeNarrowing, list_nodes
 from clusters.models import Cluster
 from clusters.nodes.rows import NodeRow, node_rows
 from core.rest.api import Count, Pages, Parameters
-from core.rest.filters import FilterParameters, SortBy, SortParameters
+from core.rest.filters import Filtered, SortBy, SortParameters
 from core.rest.measures import Key, Names, Telemetry, check_groups, refuse_unmeasured, sum_telemetry
 
 router = Router(tags=["Nodes"])
@@ -78,7 +78,7 @@ def _keys(groups: list[str], cluster: Cluster, row: NodeRow) -> list[Key]:
     return [(name, *labels[name]) for name in groups]
 
 
-class NodesOfOne(Pages, SortParameters, FilterParameters):
+class NodesOfOne(Pages, SortParameters, Filtered):
     sort_by: SortBy = "name"
 
 
@@ -96,9 +96,7 @@ def list_nodes_of(request: ApiRequest, cluster_id: UUID, listing: Query[NodesOfO
     by_alias=True,
     operation_id="count_nodes_of_cluster",
 )
-def count_nodes_of(
-    request: ApiRequest, cluster_id: UUID, narrowing: Query[FilterParameters]
-) -> Count:
+def count_nodes_of(request: ApiRequest, cluster_id: UUID, narrowing: Query[Filtered]) -> Count:
     """How many nodes of one cluster match the filters."""
     find_cluster(request, cluster_id)
     query = NodeNarrowing.model_validate({**narrowing.model_dump(), "cluster_id": cluster_id})

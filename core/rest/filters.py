@@ -86,7 +86,7 @@ SortBy = Annotated[str, Field(description="The field that the list is sorted by"
 SortOrder = Annotated[Literal["asc", "desc"], Field(description="asc or desc")]
 
 
-class FilterParameters(Parameters):
+class Filtered(Parameters):
     filter_by: list[str] = Field(
         default=[],
         max_length=20,

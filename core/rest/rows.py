@@ -15,7 +15,7 @@ from core.rest.filters import (
     NEGATED,
     Fields,
     FilterCondition,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     parse_filters,
@@ -48,7 +48,7 @@ class OptionalPages(Parameters):
         return list(rows[start : start + self.limit if self.limit else None])
 
 
-class OptionalListing(OptionalPages, OptionalSort, FilterParameters):
+class WholeListing(OptionalPages, OptionalSort, Filtered):
     """The filters, the search, the order and the part of a list that is asked for."""
 
     def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
@@ -57,7 +57,7 @@ class OptionalListing(OptionalPages, OptionalSort, FilterParameters):
 
 
 def filter_objects(
-    rows: Iterable[Row], parameters: FilterParameters, fields: Fields, *names: str
+    rows: Iterable[Row], parameters: Filtered, fields: Fields, *names: str
 ) -> list[Row]:
     """Rows that pass every filter and contain the search text in one of the attributes
     ``names``."""

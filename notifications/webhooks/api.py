@@ -15,7 +15,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     filter_queryset,
@@ -64,11 +64,11 @@ DELIVERY_FIELDS: Fields = {
 }
 
 
-class WebhookListing(Pages, SortParameters, FilterParameters):
+class WebhookListing(Pages, SortParameters, Filtered):
     sort_by: SortBy = "name"
 
 
-class DeliveryListing(Pages, SortParameters, FilterParameters):
+class DeliveryListing(Pages, SortParameters, Filtered):
     pass
 
 

@@ -15,7 +15,7 @@ from accounts.models import User
 from audit.models import AuditEntry
 from core.rest import correlation
 from core.rest.api import TENANT, ApiError, Count, Pages, StrictBody, Wire
-from core.rest.filters import DATE, NUMBER, TEXT, Fields, FilterParameters, word_choices
+from core.rest.filters import DATE, NUMBER, TEXT, Fields, Filtered, word_choices
 from core.rest.rows import OptionalSort, filter_objects, sort_objects
 from core.web.query import parse_number
 from projects.api.grants import (
@@ -131,7 +131,7 @@ class AccessRulesDeleted(Wire):
     failed: list[RuleFailure] = Field(description="The workloads for which it failed, and why")
 
 
-class RuleNarrowing(FilterParameters):
+class RuleNarrowing(Filtered):
     subject_type: SubjectType | Literal[""] = Field(default="", description="Always user")
     subject_id_filter: str = Field(default="", description="A part of the user's name")
     scope_type: ScopeType | Literal[""] = Field(

@@ -21,7 +21,7 @@ from core.rest.api import (
     translate_errors,
 )
 from core.rest.filters import (
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     filter_queryset,
@@ -137,7 +137,7 @@ class DepartmentList(Wire):
     next: NextOffset
 
 
-class DepartmentNarrowing(FilterParameters):
+class DepartmentNarrowing(Filtered):
     def rows(self) -> QuerySet[Department]:
         rows = filter_queryset(Department.objects.all(), self.filter_by, org_units.FIELDS)
         return rows.filter(name__icontains=self.search) if self.search else rows

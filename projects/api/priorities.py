@@ -5,7 +5,7 @@ from ninja import Field, Query, Router
 from accounts.api.tokens import ApiRequest
 from core.rest.api import Wire
 from core.rest.filters import NUMBER, TEXT, Fields
-from core.rest.rows import OptionalListing
+from core.rest.rows import WholeListing
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
 
@@ -26,7 +26,7 @@ class RankList(Wire):
 
 
 @router.get("/org-unit/priorities", response=RankList)
-def list_project_ranks(request: ApiRequest, listing: Query[OptionalListing]) -> RankList:
+def list_project_ranks(request: ApiRequest, listing: Query[WholeListing]) -> RankList:
     """The ranks that a project can have, the lowest first."""
     default = Project._meta.get_field("rank").get_default()
     every = (

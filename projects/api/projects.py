@@ -25,7 +25,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortParameters,
     filter_queryset,
@@ -172,7 +172,7 @@ class ProjectIn(ProjectChange):
     cluster_id: UUID = Field(description="The ID of the cluster")
 
 
-class ProjectNarrowing(FilterParameters):
+class ProjectNarrowing(Filtered):
     def rows(self, user: User) -> ProjectQuerySet:
         rows = filter_queryset(Project.objects.visible_to(user), self.filter_by, FIELDS)
         matches = Q(name__icontains=self.search) | Q(department__name__icontains=self.search)

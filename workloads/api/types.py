@@ -10,7 +10,7 @@ from accounts.api.tokens import ApiRequest
 from accounts.models import User
 from core.rest.api import Wire, not_found
 from core.rest.filters import NUMBER, TEXT, Fields
-from core.rest.rows import OptionalListing
+from core.rest.rows import WholeListing
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
 from workloads.models import Workload
@@ -70,7 +70,7 @@ class PriorityList(Wire):
 
 
 @router.get("/workload-types", response=WorkloadTypeList)
-def list_workload_types(request: ApiRequest, listing: Query[OptionalListing]) -> WorkloadTypeList:
+def list_workload_types(request: ApiRequest, listing: Query[WholeListing]) -> WorkloadTypeList:
     """The types of workloads. Each has a path of its own, where it is submitted."""
     return WorkloadTypeList(types=listing.of(map(WorkloadTypeOut.of, WorkloadKind), FIELDS, "name"))
 
@@ -85,7 +85,7 @@ def get_workload_type(request: ApiRequest, type_id: str) -> WorkloadTypeOut:
 
 
 @router.get("/workload-categories", response=CategoryList)
-def list_workload_categories(request: ApiRequest, listing: Query[OptionalListing]) -> CategoryList:
+def list_workload_categories(request: ApiRequest, listing: Query[WholeListing]) -> CategoryList:
     """The categories of the workloads that you can see, by name. Any word can be one."""
     return CategoryList(categories=listing.of(_categories(request.user), FIELDS, "name"))
 
@@ -100,7 +100,7 @@ def get_workload_category(request: ApiRequest, category_id: str) -> CategoryOut:
 
 
 @router.get("/workload-priorities", response=PriorityList)
-def list_workload_priorities(request: ApiRequest, listing: Query[OptionalListing]) -> PriorityList:
+def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) -> PriorityList:
     """The priorities that a workload can have, the lowest first."""
     every = (
         PriorityOut(id=it.value, name=it.value, value=it.value_on_cluster) for it in PriorityClass

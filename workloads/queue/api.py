@@ -15,7 +15,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     filter_queryset,
     sort_queryset,
     word_choices,
@@ -66,7 +66,7 @@ class DecisionList(Wire):
     next: NextOffset
 
 
-class DecisionListing(Pages, OptionalSort, FilterParameters):
+class DecisionListing(Pages, OptionalSort, Filtered):
     project_id: int | None = Field(default=None, description="Only those of this project")
     workload_id: UUID | None = Field(default=None, description="Only decisions about this workload")
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.rest.api import ApiError
 from core.rest.filters import DATE, ID, NUMBER, TEXT, Fields
-from core.rest.rows import OptionalListing
+from core.rest.rows import WholeListing
 
 FIRST = UUID(int=1)
 LAST = UUID(int=2)
@@ -37,7 +37,7 @@ ROWS = [
 
 
 def names(**asked: object) -> list[str]:
-    listing = OptionalListing.model_validate(asked)
+    listing = WholeListing.model_validate(asked)
     return [row.name for row in listing.of(ROWS, FIELDS, "name")]
 
 

@@ -17,7 +17,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortBy,
     SortOrder,
     SortParameters,
@@ -61,7 +61,7 @@ POD_FIELDS: Fields = {
 }
 
 
-class Narrowing(FilterParameters):
+class Narrowing(Filtered):
     deleted: bool = Field(
         default=False, description="true: deleted workloads that are still kept, and no others"
     )
@@ -76,7 +76,7 @@ class WorkloadListing(Pages, SortParameters, Narrowing):
     pass
 
 
-class EventsOfOne(Pages, OptionalSort, FilterParameters, WithDeleted):
+class EventsOfOne(Pages, OptionalSort, Filtered, WithDeleted):
     """Events of one workload, newest first unless another order is asked for."""
 
     sort_by: SortBy = "createdAt"
@@ -88,7 +88,7 @@ class EventsOfOne(Pages, OptionalSort, FilterParameters, WithDeleted):
         return sort_queryset(events, self, EVENT_FIELDS).select_related("actor")
 
 
-class PagesOfOne(Pages, OptionalSort, FilterParameters, WithDeleted):
+class PagesOfOne(Pages, OptionalSort, Filtered, WithDeleted):
     def rows(self, workload: Workload) -> QuerySet[Rank]:
         ranks = filters.filter_queryset(workload.ranks.all(), self.filter_by, POD_FIELDS)
         ranks = ranks.filter(node__icontains=self.search) if self.search else ranks

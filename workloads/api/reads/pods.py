@@ -16,7 +16,7 @@ from core.rest.filters import (
     NUMBER,
     TEXT,
     Fields,
-    FilterParameters,
+    Filtered,
     SortParameters,
     filter_queryset,
     sort_queryset,
@@ -42,7 +42,7 @@ FIELDS: Fields = {
 }
 
 
-class PodNarrowing(FilterParameters):
+class PodNarrowing(Filtered):
     deleted: bool = Field(
         default=False, description="true: pods of deleted workloads that are still kept"
     )

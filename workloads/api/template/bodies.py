@@ -6,7 +6,7 @@ from ninja import Field
 
 from assets.api.schemas import AssetScope
 from core.rest.api import Pages, Parameters, StrictBody
-from core.rest.filters import FilterParameters, SortParameters
+from core.rest.filters import Filtered, SortParameters
 from workloads.api.bodies import ChosenIn
 from workloads.api.words import DistributedDocument, MasterDocument, OnePodDocument
 
@@ -117,7 +117,7 @@ class DistributedTemplatePatch(DistributedTemplateChange):
     )
 
 
-class TemplateNarrowing(FilterParameters):
+class TemplateNarrowing(Filtered):
     pass
 
 
