@@ -27,7 +27,11 @@ class DocumentField(JSONField):
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         document = super().from_db_value(value, expression, connection)
         is_whole_document = not isinstance(expression, KeyTransform)
-        return versions.lifted(document, self.document_model) if is_whole_document else document
+        return (
+            versions.upgrade_document(document, self.document_model)
+            if is_whole_document
+            else document
+        )
 
     def deconstruct(self) -> Any:
         name, _, args, kwargs = super().deconstruct()

@@ -12,28 +12,28 @@ from assets.base import A, AssetKind
 from assets.kinds import KINDS, listed_kinds, pod_kinds
 from projects.models import Project
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
-from spec.formats.merge import USER, Merged
+from spec.formats.merge import USER, MergedLayers
 from spec.problems.errors import Path, Problem
-from spec.workload import NO_PROGRAM
+from spec.workload import IMAGE_REQUIRED
 
 
 @dataclass
 class ResolvedReplica:
     """A replica merged from its layers, and problems with the chosen assets."""
 
-    merged: Merged = field(default_factory=Merged)
+    merged: MergedLayers = field(default_factory=MergedLayers)
     problems: list[Problem] = field(default_factory=list)
     assets: dict[str, Asset] = field(default_factory=dict)
     #: Kind and id of assets of which a pod may have several.
     list_links: list[tuple[str, UUID]] = field(default_factory=list)
 
 
-def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> Merged:
+def merge_workload_values(draft: WorkloadDraft, project: Project | None) -> MergedLayers:
     """Merge the workload-wide values: the user's over the project's."""
-    merged = Merged()
+    merged = MergedLayers()
     project_values = {"nodePools": project.default_node_pools} if project else {}
-    merged.lay(project_values, f"project {project}")
-    merged.lay(draft.given, USER)
+    merged.add_layer(project_values, f"project {project}")
+    merged.add_layer(draft.filled_values, USER)
     merged.credit(project_values, f"project {project}", instead_of=USER)
     return merged
 
@@ -55,10 +55,10 @@ def resolve_replica(
             resolved.problems.append(_fault_problem((*path, kind.slug), asset, fault))
         else:
             resolved.assets[kind.slug] = asset
-            resolved.merged.lay(kind.layer(asset), f"{kind.noun} {asset.name}")
+            resolved.merged.add_layer(kind.layer(asset), f"{kind.noun} {asset.name}")
     for kind in listed_kinds():
         _add_listed(resolved, kind, draft, project, user, path)
-    resolved.merged.lay(draft.of_the_pod, USER)
+    resolved.merged.add_layer(draft.pod_values, USER)
     resolved.problems += _conflicts(resolved, draft, framework, path)
     resolved.problems += _missing_parts(resolved, draft, path)
     return resolved
@@ -93,7 +93,7 @@ def _add_listed(
             chosen.append((asset, item))
     if chosen:
         names = ", ".join(dict.fromkeys(asset.name for asset, _ in chosen))
-        resolved.merged.lay(kind.list_layer(chosen), f"{kind.noun} {names}")
+        resolved.merged.add_layer(kind.list_layer(chosen), f"{kind.noun} {names}")
         resolved.list_links += [(kind.slug, asset.pk) for asset, _ in chosen]
 
 
@@ -134,7 +134,7 @@ def _conflicts(
     """Yield conflicts between the chosen assets, the pod's own values and the framework."""
     for slug, asset in resolved.assets.items():
         kind = KINDS[slug]
-        for problem in kind.complaints(asset, draft.given):
+        for problem in kind.complaints(asset, draft.filled_values):
             yield Problem((*path, *problem.path), problem.message)
         if reason := kind.why_unfit(asset, framework):
             yield Problem((*path, slug), f"is {reason}; choose another")
@@ -149,7 +149,7 @@ def _missing_parts(resolved: ResolvedReplica, draft: ReplicaDraft, path: Path) -
     chosen_slugs = {kind.slug for kind, _ in _chosen_assets(draft)}
     layers = [KINDS[slug].layer(asset) for slug, asset in resolved.assets.items()]
     if not {"image", "command"} & resolved.merged.document.keys():
-        yield Problem((*path, "image"), NO_PROGRAM, "required")
+        yield Problem((*path, "image"), IMAGE_REQUIRED, "required")
     own_keys = {"image", "command"} & draft.values.keys()
     is_self_contained = bool(own_keys) and not any("image" in layer for layer in layers)
     for kind in pod_kinds():

@@ -11,7 +11,7 @@ from clusters.kinds.base import ConnectionSecret
 from clusters.models import Cluster, Connection, ConnectionTest
 from core.database.fields import Unreadable, decrypt
 from engines.findings import CONNECTION, Finding, Level, refusal_of
-from spec.phases import MAY_BE_THERE
+from spec.phases import MAYBE_ON_CLUSTER
 
 MOST_TESTS = 50  # tests whose secrets are compared, the newest first
 
@@ -55,7 +55,7 @@ def is_unused(cluster: Cluster) -> bool:
     """Whether the cluster is refused and none of Trainyard's workloads can be on it."""
     # The refusal alone is no proof: it may be older than a release of the prefix, after which
     # workloads may have started.
-    workloads = cluster.workloads.filter(phase__in=MAY_BE_THERE, deleted_at=None)
+    workloads = cluster.workloads.filter(phase__in=MAYBE_ON_CLUSTER, deleted_at=None)
     return bool(cluster.refusal) and not workloads.exists()
 
 

@@ -31,8 +31,8 @@ def keeps_chunks(version: tuple[int, int, int]) -> bool:
 def with_room(
     call: Callable[Params, Returned], *args: Params.args, **kwargs: Params.kwargs
 ) -> Returned:
-    """Call ``call`` from a frame with a large chunk. Memory that is claimed but not touched is
-    free."""
+    """Call ``call`` from a frame with a large chunk. Memory that is reserved and never touched
+    costs nothing."""
     return call(*args, **kwargs)
 
 

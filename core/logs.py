@@ -4,8 +4,8 @@ import logging
 
 
 class BriefRefusals(logging.Filter):
-    """Drops the traceback of a refused request (4xx, 503 while the database cannot be used, 507
-    on a full disk): nothing of ours is broken, and a line of its own says what is."""
+    """Drops the traceback of a refused request: 4xx, 503 while the database cannot be used, and 507
+    on a full disk. The code is not at fault, and another line of the log names the cause."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         status = getattr(record, "status_code", 0)
@@ -15,7 +15,7 @@ class BriefRefusals(logging.Filter):
 
 
 class WithoutHealthChecks(logging.Filter):
-    """Drops the requests of health probes: whoever probes sees the answer."""
+    """Drops the requests of health probes, whose senders see the answer."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         request = getattr(record, "request", None)

@@ -1,4 +1,4 @@
-"""What our middleware has in common."""
+"""The base class of our middleware."""
 
 from collections.abc import Awaitable, Callable
 
@@ -12,7 +12,7 @@ GetResponse = Callable[[HttpRequest], HttpResponseBase | Awaitable[HttpResponseB
 class EitherMiddleware:
     """Base of a middleware that runs in front of synchronous and asynchronous views alike.
 
-    Django adapts any other one to asynchronous views by a thread for each request. If ``is_async``,
+    Without it, Django would use a thread for each request to an asynchronous view. If ``is_async``,
     ``get_response`` returns an awaitable, and ``__call__`` has to return one, too.
     """
 

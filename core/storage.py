@@ -1,5 +1,5 @@
-"""Keep a reserve of the disk free, for what must be written in any case: how workloads end, and the
-deletions that make room.
+"""Keep a reserve of the disk free for writes that must not fail: the ends of workloads, and
+deletions.
 
 While less than the reserve is free, submissions and uploads are refused with ``DiskFull``, and
 ``/healthz`` and every page say so.

@@ -1,8 +1,8 @@
-"""Limits for text, times and JSON that come from outside, whatever they are for.
+"""Limits for text, times and JSON from outside.
 
 They are checked once for every entry point: PostgreSQL stores neither NUL nor lone surrogates,
 and takes no time with an offset of 16 hours. SQLite does not search text of unlimited length, and
-deeply nested JSON would exhaust the stack of whatever walks it.
+deeply nested JSON would exhaust the stack of the code that reads it.
 """
 
 import json
@@ -29,7 +29,7 @@ class UnfitJson(ValueError):
 
 
 def text_fault(text: str) -> str:
-    """What is wrong with a text from outside, as the end of a sentence; empty if nothing is."""
+    """Return what is wrong with a text from outside, as the end of a sentence; empty if nothing."""
     if len(text) > LONGEST:
         return f"is longer than {LONGEST:,} characters"
     unfit = UNFIT.search(text)
@@ -43,13 +43,13 @@ def text_fault(text: str) -> str:
 
 
 def replace_unfit_characters(text: str) -> str:
-    """The text with unfit characters replaced, for sources that cannot be asked to correct it."""
+    """Return the text with unfit characters replaced, for sources that cannot correct it."""
     return UNFIT.sub("\ufffd", text)
 
 
 def in_utc(moment: datetime) -> datetime:
-    """The same moment in UTC, which one without a zone is in already. ``ValueError`` if UTC has no
-    such year."""
+    """Return a time in UTC; one without a zone is taken to be in UTC. Raises ``ValueError`` if the
+    year is out of range in UTC."""
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
     except OverflowError as error:
@@ -57,7 +57,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def parse_json(data: str | bytes) -> Any:
-    """Parse JSON from outside. ``UnfitJson`` if it is invalid or exceeds a limit."""
+    """Parse JSON from outside. Raises ``UnfitJson`` if it is invalid or exceeds a limit."""
     try:
         value = json.loads(data, parse_constant=_refuse_constant)
     except RecursionError:
@@ -74,21 +74,21 @@ def _refuse_constant(name: str) -> None:
 
 
 def _faults(value: Any) -> Iterator[tuple[Path, str]]:
-    """The faults of a JSON value. Iterative, because it must handle what nests too deeply."""
-    left: list[tuple[Path, Any]] = [((), value)]
-    while left:
-        path, one = left.pop()
-        if isinstance(one, str) and (text := text_fault(one)):
+    """Yield the faults of a JSON value. A loop, because recursion would fail on deep nesting."""
+    pending: list[tuple[Path, Any]] = [((), value)]
+    while pending:
+        path, node = pending.pop()
+        if isinstance(node, str) and (text := text_fault(node)):
             yield path, text
-        elif isinstance(one, int | float) and not abs(one) <= LARGEST:
+        elif isinstance(node, int | float) and not abs(node) <= LARGEST:
             yield path, "is too large a number"
-        elif isinstance(one, dict | list) and len(path) >= DEEPEST:
+        elif isinstance(node, dict | list) and len(path) >= DEEPEST:
             yield path[:3], f"nests deeper than {DEEPEST} levels"
-        elif isinstance(one, dict | list) and len(one) > MOST_ITEMS:
+        elif isinstance(node, dict | list) and len(node) > MOST_ITEMS:
             yield path, f"has more than {MOST_ITEMS:,} items"
-        elif isinstance(one, dict):
-            for key in filter(text_fault, one):
+        elif isinstance(node, dict):
+            for key in filter(text_fault, node):
                 yield path, f"has a name that {text_fault(key)}"
-            left += [((*path, key), inner) for key, inner in one.items() if not text_fault(key)]
-        elif isinstance(one, list):
-            left += [((*path, number), inner) for number, inner in enumerate(one)]
+            pending += [((*path, key), inner) for key, inner in node.items() if not text_fault(key)]
+        elif isinstance(node, list):
+            pending += [((*path, number), inner) for number, inner in enumerate(node)]

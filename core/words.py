@@ -9,16 +9,16 @@ MOST_NAMES = 3
 
 
 def name_first_three(names: Sequence[str]) -> str:
-    """The first three names, with "and others" if there are more; empty for no names."""
+    """Return the first three names, with "and others" if there are more; empty for no names."""
     return ", ".join(names[:MOST_NAMES]) + (" and others" if len(names) > MOST_NAMES else "")
 
 
 def count_nouns(counts: Iterable[tuple[int, str]]) -> str:
-    """Numbers and their nouns, such as ``3 workloads and 1 template``; zeros are left out."""
+    """Return numbers with their nouns, such as ``3 workloads and 1 template``, without zeros."""
     words = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def first_names(rows: QuerySet[Any]) -> list[str]:
-    """As many names of rows as :func:`some` needs; there may be many thousand rows."""
+    """Return as many names as :func:`name_first_three` needs, because there may be many rows."""
     return list(rows.order_by("name").values_list("name", flat=True)[: MOST_NAMES + 1])

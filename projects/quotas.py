@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Sum
 
 from projects.models import Department, Project
-from spec.phases import HOLDING, Phase
+from spec.phases import HOLDING_RESOURCES, Phase
 from spec.values.quantities import format_bytes
 from spec.workload import WorkloadSpec
 
@@ -55,7 +55,9 @@ class Usage:
     workloads: int
 
 
-def usage_of(projects: Iterable[Project], phases: Collection[Phase] = HOLDING) -> dict[int, Usage]:
+def usage_of(
+    projects: Iterable[Project], phases: Collection[Phase] = HOLDING_RESOURCES
+) -> dict[int, Usage]:
     """Return what the workloads in these phases use, by project id, in one query."""
     project_ids = [project.pk for project in projects]
     if (
@@ -158,7 +160,7 @@ class StrictQuota:
 
 
 def strict_quotas_of(
-    projects: Iterable[Project], phases: Collection[Phase] = HOLDING
+    projects: Iterable[Project], phases: Collection[Phase] = HOLDING_RESOURCES
 ) -> dict[int, list[StrictQuota]]:
     """Return the quotas that each project must not exceed, by project id: its own, then its
     department's.

@@ -7,10 +7,10 @@ from spec.workload import WorkloadSpec
 
 def cautions(spec: WorkloadSpec) -> tuple[str, ...]:
     """Sentences for people; nothing here stops a submission."""
-    return tuple(_sharing(spec))
+    return tuple(_gpu_sharing_cautions(spec))
 
 
-def _sharing(spec: WorkloadSpec) -> Iterator[str]:
+def _gpu_sharing_cautions(spec: WorkloadSpec) -> Iterator[str]:
     """Cautions about ranks that share a device."""
     caution = spec.framework_traits.sharing
     processes = spec.processes_per_pod or 1

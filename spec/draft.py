@@ -10,7 +10,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from spec.kind import KindTraits, WorkloadKind, traits_of
+from spec.kind import KindTraits, WorkloadKind, kind_traits
 
 Values = dict[str, Any]
 
@@ -51,18 +51,18 @@ class ReplicaDraft(DraftPart):
     values: Values = {}
 
     @property
-    def given(self) -> Values:
+    def filled_values(self) -> Values:
         """``values`` without empty ones and without blank list items."""
         return without_empty_values(self.values)
 
     @property
-    def of_the_pod(self) -> Values:
+    def pod_values(self) -> Values:
         """The values of the pod itself, without the lists of assets."""
-        return {key: value for key, value in self.given.items() if key not in ASSET_LISTS}
+        return {key: value for key, value in self.filled_values.items() if key not in ASSET_LISTS}
 
     def listed_assets(self, key: str) -> list[Values]:
         """Return the items of a list of assets, such as ``{"id": …, "path": …}``."""
-        items = self.given.get(key)
+        items = self.filled_values.get(key)
         return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
@@ -106,14 +106,14 @@ class WorkloadDraft(DraftPart):
 
     @property
     def traits(self) -> KindTraits:
-        return traits_of(self.kind)
+        return kind_traits(self.kind)
 
     @property
     def is_gang(self) -> bool:
         return self.traits.is_gang
 
     @property
-    def met_by(self) -> str:
+    def framework_of_gang(self) -> str:
         """The framework; empty for a kind without one."""
         return self.framework if self.is_gang else ""
 
@@ -123,24 +123,24 @@ class WorkloadDraft(DraftPart):
         return {"worker": self.worker} | ({"master": self.master} if self.master else {})
 
     @property
-    def given(self) -> Values:
+    def filled_values(self) -> Values:
         """The values that count, without empty ones."""
-        return without_empty_values(self.counted)
+        return without_empty_values(self.values_of_kind)
 
     @property
-    def counted(self) -> Values:
+    def values_of_kind(self) -> Values:
         """``values`` without fields that only other kinds of workloads have."""
         return {key: value for key, value in self.values.items() if self.traits.may_have(key)}
 
 
 def without_empty_values(values: Values) -> Values:
-    filled = {key: _filled(value) for key, value in values.items()}
+    filled = {key: _without_blank_items(value) for key, value in values.items()}
     return {key: value for key, value in filled.items() if value not in (None, "", [])}
 
 
-def _filled(value: Any) -> Any:
+def _without_blank_items(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: _filled(inner) for key, inner in value.items()}
+        return {key: _without_blank_items(inner) for key, inner in value.items()}
     if not isinstance(value, list):
         return value
     return [item for item in value if not is_blank(item)]

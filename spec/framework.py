@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-NCCL = (
+NCCL_CAUTION = (
     "Ranks may share a GPU, but NCCL does not start when two ranks use one device: choose the "
     "gloo backend, or whole GPUs."
 )
@@ -58,7 +58,7 @@ class Traits:
 
     @property
     def sharing(self) -> str:
-        return NCCL if self.collective else ""
+        return NCCL_CAUTION if self.collective else ""
 
 
 TRAITS: dict[Framework, Traits] = {
@@ -80,10 +80,10 @@ TRAITS: dict[Framework, Traits] = {
     Framework.JAX: Traits("JAX", "COORDINATOR_ADDRESS", head=Head.NONE, collective=True),
 }
 #: For a workload of a single pod.
-ALONE = Traits("No framework", "", head=Head.NONE)
+NO_FRAMEWORK = Traits("No framework", "", head=Head.NONE)
 
 
 @cache
-def owner_of(field: str) -> Framework | None:
+def framework_with(field: str) -> Framework | None:
     """The only framework that has a field; ``None`` if all have it."""
     return next((each for each, traits in TRAITS.items() if field in traits.fields), None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from spec.framework import owner_of
+from spec.framework import framework_with
 
 #: Wire names of spec fields that only gangs have. Frameworks have further ones.
 GANG_FIELDS = frozenset(
@@ -61,7 +61,7 @@ class KindTraits:
     shares: frozenset[str] = frozenset()
 
     @property
-    def lacks(self) -> Mapping[str, str]:
+    def foreign_fields(self) -> Mapping[str, str]:
         """Fields that only other kinds have, with the name of these kinds."""
         gang = {} if self.is_gang else dict.fromkeys(GANG_FIELDS, GANGS)
         return gang | (dict.fromkeys(WORKSPACE_FIELDS, WORKSPACES) if self.completes else {})
@@ -69,8 +69,8 @@ class KindTraits:
     @lru_cache(1000)  # noqa: B019 -- only the three rows below, which live for ever
     def may_have(self, field: str) -> bool:
         """Whether workloads of this kind, in a gang of any framework, have a spec field."""
-        owned = owner_of(field) and field not in self.shares
-        return field not in self.lacks and (self.is_gang or not owned)
+        owned = framework_with(field) and field not in self.shares
+        return field not in self.foreign_fields and (self.is_gang or not owned)
 
 
 KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
@@ -104,12 +104,12 @@ KIND_TRAITS: dict[WorkloadKind, KindTraits] = {
 }
 
 
-def traits_of(name: str) -> KindTraits:
+def kind_traits(name: str) -> KindTraits:
     """The properties of a draft's kind. An unknown text counts as the default kind."""
     kind = WorkloadKind(name) if name in set(WorkloadKind) else WorkloadKind.DISTRIBUTED
     return kind.traits
 
 
-def kinds_of(noun: str) -> list[WorkloadKind]:
+def kinds_of_wizard(noun: str) -> list[WorkloadKind]:
     """The kinds that one wizard creates."""
     return [kind for kind in WorkloadKind if kind.traits.noun == noun]

@@ -26,18 +26,18 @@ _P = Phase
 # Observed moves may skip steps: a short training can be over before anyone looked, and one that was
 # stopped on the cluster may already have no pods when it is observed.
 _ENDS = frozenset({_P.COMPLETED, _P.FAILED})
-_SEEN = _ENDS | {_P.STOPPED}
-_AHEAD = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _SEEN
-_WISHES = frozenset({_P.STOPPING, _P.DELETING})
+_OBSERVED_ENDS = _ENDS | {_P.STOPPED}
+_LATER = frozenset({_P.INITIALIZING, _P.RUNNING, _P.DEGRADED}) | _OBSERVED_ENDS
+_REQUESTS = frozenset({_P.STOPPING, _P.DELETING})
 MOVES: dict[Phase, frozenset[Phase]] = {
-    _P.CREATING: _WISHES | _AHEAD | {_P.PENDING},
-    _P.RESUMING: _WISHES | _AHEAD | {_P.PENDING},
-    _P.PENDING: _WISHES | _AHEAD | {_P.UNKNOWN},
-    _P.INITIALIZING: _WISHES | _SEEN | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
+    _P.CREATING: _REQUESTS | _LATER | {_P.PENDING},
+    _P.RESUMING: _REQUESTS | _LATER | {_P.PENDING},
+    _P.PENDING: _REQUESTS | _LATER | {_P.UNKNOWN},
+    _P.INITIALIZING: _REQUESTS | _OBSERVED_ENDS | {_P.RUNNING, _P.DEGRADED, _P.PENDING, _P.UNKNOWN},
     # Back to Pending: preempted.
-    _P.RUNNING: _WISHES | _SEEN | {_P.DEGRADED, _P.PENDING, _P.UNKNOWN},
-    _P.DEGRADED: _WISHES | _SEEN | {_P.RUNNING, _P.PENDING, _P.UNKNOWN},
-    _P.UNKNOWN: _WISHES | _AHEAD | {_P.PENDING},
+    _P.RUNNING: _REQUESTS | _OBSERVED_ENDS | {_P.DEGRADED, _P.PENDING, _P.UNKNOWN},
+    _P.DEGRADED: _REQUESTS | _OBSERVED_ENDS | {_P.RUNNING, _P.PENDING, _P.UNKNOWN},
+    _P.UNKNOWN: _REQUESTS | _LATER | {_P.PENDING},
     # A training may complete or fail while it is being stopped.
     _P.STOPPING: _ENDS | {_P.STOPPED, _P.DELETING},
     _P.STOPPED: frozenset({_P.RESUMING, _P.DELETING}),
@@ -50,23 +50,23 @@ TERMINAL = frozenset({Phase.COMPLETED, Phase.FAILED})
 #: Has no running ranks; a stopped one may run again.
 ENDED = TERMINAL | {Phase.STOPPED}
 #: Was asked to stop, and has perhaps done so.
-TOLD_TO_STOP = frozenset({Phase.STOPPING, Phase.STOPPED})
+STOP_REQUESTED = frozenset({Phase.STOPPING, Phase.STOPPED})
 #: Was asked to run, and has not been taken up yet.
-ASKED_TO_RUN = frozenset({Phase.CREATING, Phase.RESUMING})
+RUN_REQUESTED = frozenset({Phase.CREATING, Phase.RESUMING})
 #: Counts as pending time; ``AT_WORK`` counts as running time.
-WAITING = ASKED_TO_RUN | {Phase.PENDING}
+WAITING = RUN_REQUESTED | {Phase.PENDING}
 #: Holds resources of its cluster, or is about to give them back.
-HOLDING = frozenset(
+HOLDING_RESOURCES = frozenset(
     {Phase.INITIALIZING, Phase.RUNNING, Phase.DEGRADED, Phase.STOPPING, Phase.UNKNOWN}
 )
-ACTIVE = HOLDING | WAITING
+ACTIVE = HOLDING_RESOURCES | WAITING
 #: The cluster should have it. Pending is among these because a cluster with a queue of its own
 #: reports it; elsewhere a pending workload has not been observed in its run.
-HANDED_OVER = HOLDING | {Phase.PENDING}
+HANDED_OVER = HOLDING_RESOURCES | {Phase.PENDING}
 #: The same on a cluster that keeps the job of a stopped workload.
-KEPT_THERE = HANDED_OVER | {Phase.STOPPED}
+ON_KEEPING_CLUSTER = HANDED_OVER | {Phase.STOPPED}
 #: It has a job on its cluster, or may have.
-MAY_BE_THERE = KEPT_THERE | ASKED_TO_RUN | {Phase.DELETING}
+MAYBE_ON_CLUSTER = ON_KEEPING_CLUSTER | RUN_REQUESTED | {Phase.DELETING}
 #: Before all ranks of a run have been ready together.
 GATHERING = frozenset({Phase.PENDING, Phase.INITIALIZING})
 AT_WORK = frozenset({Phase.RUNNING, Phase.DEGRADED})
@@ -79,7 +79,7 @@ HELD_UP = WAITING | INCOMPLETE | {Phase.INITIALIZING}
 #: Needs somebody's attention.
 NEEDS_ATTENTION = frozenset({Phase.FAILED, Phase.DEGRADED, Phase.UNKNOWN})
 #: Changes by itself: the dot of its badge pulses.
-IN_MOTION = ASKED_TO_RUN | {Phase.INITIALIZING, Phase.RUNNING, Phase.STOPPING, Phase.DELETING}
+IN_MOTION = RUN_REQUESTED | {Phase.INITIALIZING, Phase.RUNNING, Phase.STOPPING, Phase.DELETING}
 #: Users can stop it.
 STOPPABLE = frozenset(p for p, moves in MOVES.items() if Phase.STOPPING in moves)
 

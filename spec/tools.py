@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 
 from spec.parts.environment import TOOLS, ConnectionType, ToolConnection
-from spec.values.variable import fill_in, fill_references, looks_secret
+from spec.values.variable import address_variables, fill_address, looks_secret
 from spec.workload import Pod, RelatedUrl, Replica, WorkloadSpec
 
 #: Whoever reaches these ports is in, without being asked who they are.
@@ -39,34 +39,34 @@ class Link:
     unknown: tuple[str, ...] = ()
 
 
-def links_of(spec: WorkloadSpec) -> tuple[Link, ...]:
+def external_links(spec: WorkloadSpec) -> tuple[Link, ...]:
     """External tools and related URLs, without duplicates."""
     replicas = [spec.worker, *([spec.master] if spec.master else [])]
-    tools = (_link(replica, it) for replica in replicas for it in replica.connections)
-    related = map(_related, spec.related_urls)
+    tools = (_tool_link(replica, it) for replica in replicas for it in replica.connections)
+    related = map(_related_link, spec.related_urls)
     return tuple(dict.fromkeys([*filter(None, tools), *related]))
 
 
-def _related(page: RelatedUrl) -> Link:
+def _related_link(page: RelatedUrl) -> Link:
     kind = TOOLS.get(page.type, page.type)  # known types have a name
     return Link(page.name or kind, kind, page.url)
 
 
-def _link(replica: Replica, tool: ToolConnection) -> Link | None:
+def _tool_link(replica: Replica, tool: ToolConnection) -> Link | None:
     if not tool.is_external:
         return None
     variables = replica.environment_variables
     values = {it.name: it.value for it in variables if it.value and not looks_secret(it.name)}
-    url = fill_in(tool.external_url or "", values)
-    return Link(tool.name, TOOLS[tool.tool_type], url, tuple(sorted(fill_references(url))))
+    url = fill_address(tool.external_url or "", values)
+    return Link(tool.name, TOOLS[tool.tool_type], url, tuple(sorted(address_variables(url))))
 
 
-def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
+def served_tools(spec: WorkloadSpec) -> tuple[Tool, ...]:
     """The tools on ports. One rank of each role serves them, even if all workers would."""
     tools: list[Tool] = []
     if not (spec.worker.connections or (spec.master and spec.master.connections)):
         return ()  # as most have none, and a submission asks several times
-    for part, pod in _servers(spec):
+    for part, pod in _serving_pods(spec):
         for number, connection in enumerate(pod.replica.connections):
             if connection.is_external:
                 continue
@@ -75,7 +75,7 @@ def tools_of(spec: WorkloadSpec) -> tuple[Tool, ...]:
     return tuple(tools)
 
 
-def _servers(spec: WorkloadSpec) -> list[tuple[str, Pod]]:
+def _serving_pods(spec: WorkloadSpec) -> list[tuple[str, Pod]]:
     """The spec's part and the pod that serve tools. A master that inherits the workers' setup
     serves in their place."""
     pods = spec.pods

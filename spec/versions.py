@@ -1,8 +1,8 @@
 """Versions of stored documents: specs, drafts and the documents of assets.
 
-A stored document names its version in ``spec_version``. ``LIFTS`` has one function for each version
-that is no longer the current one. Reading a document applies those that it needs, one after the
-other, so all other code knows the current version only.
+A stored document names its version in ``spec_version``. ``UPGRADES`` has one function for each
+version that is no longer the current one. Reading a document applies those that it needs, one after
+the other, so all other code knows the current version only.
 """
 
 import copy
@@ -15,14 +15,14 @@ from spec.formats.documents import Document, inner_models
 
 KEY = "spec_version"
 #: Changes a document of the given model. It must not fail on a document that is not valid.
-Lift = Callable[[Document, type[BaseModel]], None]
+Upgrade = Callable[[Document, type[BaseModel]], None]
 #: What turns a document of a version into one of the next version. The value of a new field is
 #: written out here, so that a later change of its default changes no stored document.
-LIFTS: dict[int, Lift] = {}
+UPGRADES: dict[int, Upgrade] = {}
 
 
 def current_version() -> int:
-    return len(LIFTS) + 1
+    return len(UPGRADES) + 1
 
 
 def with_version(document: Any) -> Any:
@@ -30,7 +30,7 @@ def with_version(document: Any) -> Any:
     return {**document, KEY: current_version()} if isinstance(document, dict) else document
 
 
-def lifted(document: Any, model: type[BaseModel]) -> Any:
+def upgrade_document(document: Any, model: type[BaseModel]) -> Any:
     """A stored document of ``model`` at the current version, without the number."""
     if not isinstance(document, dict):
         return document
@@ -38,7 +38,7 @@ def lifted(document: Any, model: type[BaseModel]) -> Any:
     current = copy.deepcopy(document) if missing else dict(document)
     current.pop(KEY, None)
     for version in missing:
-        LIFTS[version](current, model)
+        UPGRADES[version](current, model)
     return current
 
 

@@ -11,9 +11,9 @@ from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
-from spec.data.places import Place
+from spec.data.places import MountPath
 from spec.data.storage import Storage
-from spec.framework import ALONE, Framework, Head, Traits, owner_of
+from spec.framework import NO_FRAMEWORK, Framework, Head, Traits, framework_with
 from spec.kind import WorkloadKind
 from spec.part import Flag, Part, Whole
 from spec.parts.batch_script import BatchScript
@@ -36,7 +36,7 @@ from spec.parts.setup import Setup
 from spec.values.patterns import WEB_ADDRESS
 
 MAX_WORKERS = 512
-NO_PROGRAM = "is required"  # of an image, where there is no command
+IMAGE_REQUIRED = "is required"  # of an image, where there is no command
 MAX_PROCESSES = 256
 DEFAULT_SSH_PATH = "/root/.ssh"
 DEFAULT_GRACE_SECONDS = 30
@@ -126,7 +126,7 @@ class Replica(Container):
     @model_validator(mode="after")
     def _runs_something(self) -> Self:
         if not (self.image or self.command):
-            raise ValueError(f"image: {NO_PROGRAM}")
+            raise ValueError(f"image: {IMAGE_REQUIRED}")
         return self
 
     @model_validator(mode="after")
@@ -190,7 +190,7 @@ class WorkloadSpec(Part):
     slots_per_worker: Whole = Field(
         1, ge=1, le=1024, description="MPI: how many processes a worker runs"
     )
-    ssh_auth_mount_path: Place = Field(
+    ssh_auth_mount_path: MountPath = Field(
         DEFAULT_SSH_PATH, description="MPI: where the SSH keys are mounted"
     )
     mpi_launcher_creation_policy: LauncherPolicy | None = Field(
@@ -269,7 +269,7 @@ class WorkloadSpec(Part):
     def _fields_are_the_kinds(self) -> Self:
         if self.kind.is_gang and self.distributed_framework is None:
             raise ValueError("distributedFramework: is required")
-        lacks = self.kind.traits.lacks
+        lacks = self.kind.traits.foreign_fields
         for name, field in WorkloadSpec.model_fields.items() if lacks else ():
             others = lacks.get(field.alias or name)
             if others and getattr(self, name) != field.default:
@@ -320,7 +320,7 @@ class WorkloadSpec(Part):
 
     @property
     def framework_traits(self) -> Traits:
-        return self.distributed_framework.traits if self.distributed_framework else ALONE
+        return self.distributed_framework.traits if self.distributed_framework else NO_FRAMEWORK
 
     @property
     def master_replica(self) -> Replica | None:
@@ -356,7 +356,7 @@ class WorkloadSpec(Part):
         return (*head, *workers)
 
     @property
-    def asks_gpu_memory(self) -> bool:
+    def depends_on_gpu_memory(self) -> bool:
         """Whether :meth:`gpus` depends on the memory of the devices."""
         replicas = (self.worker, self.master_replica or self.worker)
         return any(each.compute.gpu_request_type is GpuRequestType.MEMORY for each in replicas)
@@ -383,5 +383,5 @@ class WorkloadSpec(Part):
 def _owned_fields() -> tuple[tuple[str, Framework], ...]:
     """The fields that workloads of one framework have, and that framework."""
     fields = WorkloadSpec.model_fields.items()
-    owners = ((name, owner_of(str(field.alias))) for name, field in fields)
+    owners = ((name, framework_with(str(field.alias))) for name, field in fields)
     return tuple((name, owner) for name, owner in owners if owner)

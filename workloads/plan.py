@@ -25,7 +25,7 @@ from projects.models import Project, find_submittable_project
 from projects.quotas import Demand
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.formats.merge import USER, Merged, given_path
+from spec.formats.merge import USER, MergedLayers, path_in_layer
 from spec.framework import Framework
 from spec.problems.errors import TAKEN, Problem, SpecError
 from spec.problems.rulings import FieldRuling
@@ -106,7 +106,7 @@ class Plan:
             replicas = {role: replica.values for role, replica in _replicas(self.draft)}
             entered = self.draft.values | replicas
             raise SpecError(
-                replace(problem, path=given_path(problem.path, self.document, entered))
+                replace(problem, path=path_in_layer(problem.path, self.document, entered))
                 for problem in self.problems
             )
         return ReadyPlan(self.spec, self.project, self.demand)
@@ -224,7 +224,7 @@ def _resolve_assets(plan: Plan, project: Project | None) -> list[Problem]:
     plan.document |= workload_wide.document
     for role, replica in _replicas(draft):
         resolved = resolve.resolve_replica(
-            replica, project=project, user=plan.by, framework=draft.met_by, path=(role,)
+            replica, project=project, user=plan.by, framework=draft.framework_of_gang, path=(role,)
         )
         layers[f"{role}."] = resolved.merged
         plan.document[role] = resolved.merged.document
@@ -270,14 +270,14 @@ def _replicas(draft: WorkloadDraft) -> Iterator[tuple[str, ReplicaDraft]]:
         yield "master", draft.master
 
 
-def _value_origins(layers: dict[str, Merged], template: Template | None) -> dict[str, str]:
+def _value_origins(layers: dict[str, MergedLayers], template: Template | None) -> dict[str, str]:
     """Return where each value came from. Values left as in the template count as the template's."""
     if template:
         base = template.draft
         template_values = {
-            "": base.given,
-            "worker.": base.worker.of_the_pod,
-            "master.": base.master.of_the_pod if base.master else {},
+            "": base.filled_values,
+            "worker.": base.worker.pod_values,
+            "master.": base.master.pod_values if base.master else {},
         }
         for prefix, merged in layers.items():
             merged.credit(template_values[prefix], f"template {template.name}", instead_of=USER)
@@ -335,7 +335,7 @@ def _check_on_cluster(plan: Plan, spec: WorkloadSpec, cluster: Cluster) -> list[
     start there; having to wait is not a problem."""
     plan.warnings += warnings(cluster, _handle(plan), spec)
     plan.warnings += own_values.tool_warnings(spec, plan.linked_assets)
-    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
+    device_memory = cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     plan.demand = Demand.from_spec(spec, gpu_memory=device_memory)
     problems = [
         *_engine_problems(plan, spec, cluster),

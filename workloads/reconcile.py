@@ -16,10 +16,10 @@ from spec.phases import (
     ACTIVE,
     ENDED,
     HANDED_OVER,
-    HOLDING,
+    HOLDING_RESOURCES,
     RANK_ACTIVE,
+    STOP_REQUESTED,
     TERMINAL,
-    TOLD_TO_STOP,
     Phase,
     RankPhase,
     Reason,
@@ -198,7 +198,7 @@ def _apply_phase(workload: Workload, observation: Observation) -> None:
             observation.phase, reason=observation.reason, message=message, at=observation.at
         ):
             events.record_phase(workload, announce_by=events.announce_nothing)
-            if before in HOLDING and not workload.holds_resources:
+            if before in HOLDING_RESOURCES and not workload.holds_resources:
                 enqueue.admit(workload.cluster_id)
     elif observation.message and _says_something_else(workload, observation):
         rows = Workload.objects.filter(pk=workload.pk, phase=before, reason=workload.reason)
@@ -213,7 +213,7 @@ def _says_something_else(workload: Workload, observation: Observation) -> bool:
 
 def _phase_message(workload: Workload, observation: Observation) -> str:
     """Return the message of the new phase. A stop that was not requested in Trainyard says so."""
-    if observation.message or observation.phase not in TOLD_TO_STOP:
+    if observation.message or observation.phase not in STOP_REQUESTED:
         return observation.message
     return workload.message if workload.phase == Phase.STOPPING else STOPPED_THERE
 

@@ -54,7 +54,7 @@ class SettingChanged(Wire):
 def list_settings(request: ApiRequest, listing: Query[WholeListing]) -> list[SettingOut]:
     """The settings that administrators make for everyone, such as what the wizard asks for."""
     access.require(request.user, "settings.read")
-    return listing.of(_settings(), FIELDS, "key", "label", "description")
+    return listing.select(_settings(), FIELDS, "key", "label", "description")
 
 
 @router.get(

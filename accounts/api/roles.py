@@ -150,7 +150,7 @@ class OwnRulesListing(Pages, OptionalSort, OwnRulesNarrowing):
 @router.get("/authorization/roles", response=list[RoleOut])
 def list_roles(request: ApiRequest, listing: Query[WholeListing]) -> list[RoleOut]:
     """All roles, with what each permits."""
-    return listing.of(map(_describe_role, range(1, len(access.ROLES) + 1)), ROLE_FIELDS, "name")
+    return listing.select(map(_describe_role, range(1, len(access.ROLES) + 1)), ROLE_FIELDS, "name")
 
 
 @router.get("/authorization/roles/{int:role_id}", response=RoleOut)
@@ -164,8 +164,8 @@ def get_role(request: ApiRequest, role_id: int) -> RoleOut:
 @router.get("/authorization/permissions", response=list[PermissionOut])
 def list_permissions(request: ApiRequest, listing: Query[WholeListing]) -> list[PermissionOut]:
     """All permissions that a role can have."""
-    permissions = _permissions(access.PERMISSIONS)
-    return listing.of(permissions, PERMISSION_FIELDS, "resource_type", "display_name")
+    every = _permissions(access.PERMISSIONS)
+    return listing.select(every, PERMISSION_FIELDS, "resource_type", "display_name")
 
 
 @router.post(

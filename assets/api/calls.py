@@ -27,7 +27,7 @@ from assets.wire import NOT_SUPPORTED, AssetInput, AssetWire, WireType, same_pat
 from core.rest.api import ApiError, Issue, not_found, refusal_error, translate_errors
 from core.rest.filters import filter_queryset, sort_queryset
 from projects.scopes import OwningScope, ScopedQuerySet
-from spec.formats.merge import without_nothing
+from spec.formats.merge import without_empty
 from spec.formats.stored import as_mapping
 from spec.problems.errors import Path, Problem, SpecError
 
@@ -142,7 +142,7 @@ class AssetCalls:
         ]
 
     def _read_spec(self, spec: dict[str, Any], asset: Any) -> AssetInput:
-        return self.wire_type.read(without_nothing(spec), asset)
+        return self.wire_type.read(without_empty(spec), asset)
 
     def _supported_columns(self, meta: AssetMetaChange, issues: list[Issue]) -> dict[str, Any]:
         """Return the columns for ``meta.workloadSupportedTypes``, and add problems with it to

@@ -4,8 +4,8 @@ from functools import partial
 from typing import Any
 
 from assets.wire import AssetInput, AssetWire, WireType, without_unsupported_in_items
-from spec.formats.described import schema_of
 from spec.formats.documents import Document, order_keys
+from spec.formats.json_schema import inlined_schema
 from spec.formats.stored import as_mapping
 from spec.parts.compute import Compute
 
@@ -20,5 +20,5 @@ def _write(asset: Any) -> Document:
 
 
 WIRE = AssetWire(
-    "compute", (WireType("compute", _read, _write, schema=partial(schema_of, Compute)),)
+    "compute", (WireType("compute", _read, _write, schema=partial(inlined_schema, Compute)),)
 )

@@ -14,7 +14,7 @@ from assets.credential.kind import CREDENTIAL
 from assets.credential.model import SHARED, Credential
 from assets.links import Reference
 from spec.problems.errors import Problem, parse_path
-from spec.tools import UNGUARDED, tools_of
+from spec.tools import UNGUARDED, served_tools
 from spec.workload import WorkloadSpec
 
 PERSONAL_TEXT = "credentials of its author's own; to share it, choose credentials of the project"
@@ -72,7 +72,7 @@ def tool_warnings(spec: WorkloadSpec, assets: Iterable[Reference]) -> Iterator[P
     or closed to people whom it names."""
     tools = [
         (tool, tool.connection.connection_type in UNGUARDED)
-        for tool in tools_of(spec)
+        for tool in served_tools(spec)
         if tool.connection.connection_type in UNGUARDED or tool.connection.authorization_type
     ]
     if not tools or not _has_personal({pk for _, kind, pk in assets if kind == CREDENTIAL.slug}):

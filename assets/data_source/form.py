@@ -12,7 +12,7 @@ from core.forms.field import Field, Input, Option, Values
 from core.forms.items import Offered
 from core.forms.shown import ShownField
 from projects.scopes import OwningScope
-from spec.data.credential import PULLING, CredentialKind
+from spec.data.credential import PULL_KINDS, CredentialKind
 from spec.data.data_source import SourceKind
 from spec.data.storage import NO_CLASS
 from spec.formats.stored import as_mapping
@@ -189,7 +189,7 @@ FIELDS: dict[SourceKind, tuple[Field, ...]] = {
 }
 
 
-MOUNTED = tuple(kind for kind in CredentialKind if kind not in PULLING)
+MOUNTED = tuple(kind for kind in CredentialKind if kind not in PULL_KINDS)
 #: Types of credentials that each kind accepts.
 OPENED_BY = {
     SourceKind.GIT: (CredentialKind.PASSWORD, CredentialKind.SSH_KEY),

@@ -16,12 +16,12 @@ from assets.links import Reference
 from clusters.models import Cluster
 from projects.scopes import OwningScope
 from spec.data import data_source, places
-from spec.data.credential import FETCHED
+from spec.data.credential import ADDRESS_FIELDS
 from spec.draft import Values
 from spec.problems.errors import Problem, problems_in
 
 CREDENTIAL = "credential"  # the slug of that kind
-PATH_ADAPTER: TypeAdapter[str] = TypeAdapter(places.Place)  # where something can be mounted
+PATH_ADAPTER: TypeAdapter[str] = TypeAdapter(places.MountPath)  # where something can be mounted
 
 
 class DataSourceAssetKind(AssetKind[DataSource]):
@@ -70,10 +70,12 @@ class DataSourceAssetKind(AssetKind[DataSource]):
                 f"the credential {name} cannot be used in {scope}; choose another, or another "
                 "scope",
             )
-        elif spec.kind not in FETCHED:
+        elif spec.kind not in ADDRESS_FIELDS:
             if credential.spec.is_registry:
                 yield Problem(path, f"{credential.name} is only for image pulls; choose another")
-        elif problem := reason_unfit(credential, spec.kind, str(spec.item[FETCHED[spec.kind]])):
+        elif problem := reason_unfit(
+            credential, spec.kind, str(spec.item[ADDRESS_FIELDS[spec.kind]])
+        ):
             yield Problem(path, problem)
 
     def issues(self, assets: Iterable[DataSource], cluster: Cluster | None) -> dict[UUID, str]:

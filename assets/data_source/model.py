@@ -45,7 +45,7 @@ class DataSource(Asset):
         ``path`` is another path in the container than its own.
         """
         spec = self.spec
-        item = spec.at(path)
+        item = spec.item_at(path)
         if spec.pvc:
             item["claimName"] = self.claim_name
         return spec.kind.value, item

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from assets.wire import NOT_SUPPORTED, AssetInput, AssetWire, WireType, without_unsupported_fields
-from spec.data.data_source import PART_OF, SourceKind
-from spec.formats.described import schema_of
+from spec.data.data_source import PART_TYPES, SourceKind
 from spec.formats.documents import Document, order_keys
+from spec.formats.json_schema import inlined_schema
 from spec.formats.stored import as_mapping
 from spec.problems.errors import WORDS, Path, Problem
 
@@ -55,7 +55,7 @@ def _wire_type(source: SourceKind, kind: str, path: str, one: str, below: str = 
         return AssetInput(document, problems=tuple(wrong), request_path=place)
 
     def write(asset: Any) -> Document:
-        item = order_keys(as_mapping(as_mapping(asset.spec_json).get(source)), PART_OF[source])
+        item = order_keys(as_mapping(as_mapping(asset.spec_json).get(source)), PART_TYPES[source])
         shown = {key: value for key, value in item.items() if key != "name"}
         for word in CREDENTIAL_WORDS.get(source, ())[:1]:
             shown[word] = as_mapping(item.get("credential")).get("assetId")
@@ -85,7 +85,7 @@ def _unmentioned_fields(source: SourceKind, asset: Any, item: Document) -> Docum
 
 def _schema(source: SourceKind) -> Document:
     """Return the schema of a type, in Run:ai's words."""
-    schema = schema_of(PART_OF[source])
+    schema = inlined_schema(PART_TYPES[source])
     properties = {key: value for key, value in schema["properties"].items() if key != "name"}
     credential_properties = {
         word: {"type": "string", "format": "uuid", "description": DESCRIPTIONS[word]}

@@ -11,7 +11,7 @@ from assets.environment.wire import WIRE
 from assets.refusals import find_refused
 from clusters.models import Cluster
 from spec.draft import Values
-from spec.formats.merge import NOTHING
+from spec.formats.merge import EMPTY
 from spec.kind import KindTraits
 from spec.parts import environment
 from spec.problems.errors import Problem
@@ -74,7 +74,7 @@ class EnvironmentAssetKind(AssetKind[Environment]):
             return
         security = own_values.get("security")
         for key in ID_FIELDS:
-            if isinstance(security, dict) and security.get(key) not in NOTHING:
+            if isinstance(security, dict) and security.get(key) not in EMPTY:
                 message = f"is set by the environment {asset.name}; leave it empty"
                 yield Problem(("security", key), message)
 

@@ -13,8 +13,8 @@ from assets.wire import (
     without_unsupported_fields,
     without_unsupported_in_items,
 )
-from spec.formats.described import schema_of
 from spec.formats.documents import Document, order_keys
+from spec.formats.json_schema import inlined_schema
 from spec.formats.stored import as_mapping
 from spec.framework import Framework
 from spec.parts.environment import EXTERNAL_TOOLS, Environment, Security, ToolConnection
@@ -143,8 +143,8 @@ def _write_tool(item: Mapping[str, Any]) -> Document:
 
 def _schema() -> Document:
     """Return the schema, with permissions next to the image and tools nested as in Run:ai."""
-    schema = schema_of(Environment)
-    tool_properties = schema_of(ToolConnection)["properties"]
+    schema = inlined_schema(Environment)
+    tool_properties = inlined_schema(ToolConnection)["properties"]
     properties = {key: value for key, value in schema["properties"].items() if key != "security"}
     inner = {key: tool_properties[key] for key in SHARED_FIELDS}
     for ours, (part, flag) in NESTED.items():
@@ -173,7 +173,7 @@ def _schema() -> Document:
         "items": {"type": "object", "properties": outer},
     }
     override = _flag_schema("Whether a workspace may choose user and group itself")
-    rights = schema_of(Security)["properties"]
+    rights = inlined_schema(Security)["properties"]
     return schema | {"properties": properties | rights | {TOOLS: tools, OVERRIDE: override}}
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from spec.draft import ReplicaDraft, Values, WorkloadDraft
-from spec.formats.merge import USER, Merged
+from spec.formats.merge import USER, MergedLayers
 
 
 def lay_replica_over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
@@ -14,9 +14,9 @@ def lay_replica_over(base: ReplicaDraft, own: ReplicaDraft) -> ReplicaDraft:
 
 def merge_user_values(base_values: Values, own_values: Values) -> Values:
     """Merge values as a user's are merged over an asset's."""
-    merged = Merged()
-    merged.lay(base_values, "template")
-    merged.lay(own_values, USER)
+    merged = MergedLayers()
+    merged.add_layer(base_values, "template")
+    merged.add_layer(own_values, USER)
     return merged.document
 
 

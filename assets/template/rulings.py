@@ -62,8 +62,10 @@ def value_of(draft: WorkloadDraft, field: str) -> Any:
     head, _, key = field.partition(".")
     if head in {"worker", "master"} and key:
         replica = _replica(draft, head)
-        return replica.assets[key] if key in replica.assets else _value_at(replica.given, key)
-    return getattr(draft, head) if field in DRAFT_FIELDS else _value_at(draft.given, field)
+        return (
+            replica.assets[key] if key in replica.assets else _value_at(replica.filled_values, key)
+        )
+    return getattr(draft, head) if field in DRAFT_FIELDS else _value_at(draft.filled_values, field)
 
 
 def apply_template_value(draft: WorkloadDraft, template: Template, field: str) -> None:

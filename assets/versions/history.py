@@ -14,7 +14,7 @@ from assets.versions.model import AssetVersion
 from core.database.fields import EncryptedTextField
 from projects.scopes import Scoped
 from spec.formats import documents
-from spec.versions import lifted, with_version
+from spec.versions import upgrade_document, with_version
 
 MAX_VERSIONS = 50  # versions kept per asset
 HEAD = ("name", "description")
@@ -43,8 +43,8 @@ def columns_of(kind: AssetKind[A], asset: A) -> Columns:
 
 
 def columns_of_version(kind: AssetKind[A], version: AssetVersion) -> Columns:
-    """Return the columns of a version. Its document is lifted to the current format."""
-    document = lifted(version.columns.get(kind.column), kind.part)
+    """Return the columns of a version. Its document is upgraded to the current format."""
+    document = upgrade_document(version.columns.get(kind.column), kind.part)
     return {**version.columns, kind.column: document}
 
 

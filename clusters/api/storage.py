@@ -41,7 +41,7 @@ def list_storage_classes(request: ApiRequest, query: Query[StorageClassQuery]) -
         StorageClassOut(cluster_id=cluster.pk, storage_class_name=name)
         for name in _class_names(cluster, query)
     ]
-    return StorageClassList(items=query.of(items, FIELDS, "storage_class_name"))
+    return StorageClassList(items=query.select(items, FIELDS, "storage_class_name"))
 
 
 class StorageClassTraits(Wire):
@@ -77,7 +77,7 @@ def list_details(request: ApiRequest, query: Query[StorageClassQuery]) -> Storag
         )
         for name in _class_names(cluster, query)
     ]
-    return StorageClassDetailsList(items=query.of(items, CAMEL_FIELDS, "storage_class_name"))
+    return StorageClassDetailsList(items=query.select(items, CAMEL_FIELDS, "storage_class_name"))
 
 
 def _class_names(cluster: Cluster, query: StorageClassQuery) -> Iterator[str]:

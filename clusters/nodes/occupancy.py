@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db.models import Q, Sum
 
 from clusters.models import Cluster
-from spec.phases import HOLDING
+from spec.phases import HOLDING_RESOURCES
 from spec.values.quantities import format_bytes
 
 
@@ -74,7 +74,7 @@ def _used_on_nodes(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
 
 def _used_by_workloads(clusters: Sequence[Cluster]) -> dict[UUID, dict[str, Any]]:
     """Return the sums of the demands of Trainyard's own workloads."""
-    holding = {"workloads__phase__in": HOLDING, "workloads__deleted_at": None}
+    holding = {"workloads__phase__in": HOLDING_RESOURCES, "workloads__deleted_at": None}
     rows = (
         Cluster.objects.filter(pk__in=[cluster.pk for cluster in clusters], **holding)
         .values("pk")

@@ -15,13 +15,13 @@ log = logging.getLogger(__name__)
 SUBMIT = "submit"
 MONITOR = "monitor"
 PERIODIC = "periodic"
-MARK_SECONDS = 5  # after this, a message that nobody took counts as lost, and another may be sent
+MARK_SECONDS = 5  # a message that no worker took after this counts as lost; another may be sent
 
 
 def send(task: str, about: UUID | None, queue: str) -> None:
-    """Send a task by name, with the id of the row it is about, if any.
+    """Send a task by name when the transaction commits. ``about`` is the id of its row, if any.
 
-    If the broker is down the message is lost with a warning; callers rely on the sweep for that.
+    If the broker is down, the message is lost with a warning; the periodic sweep repeats it.
     """
 
     def now() -> None:
@@ -34,9 +34,10 @@ def send(task: str, about: UUID | None, queue: str) -> None:
 
 
 def send_once(task: str, about: UUID | None, queue: str) -> None:
-    """Like :func:`send`, but only once until a worker has called :func:`looked`.
+    """Like :func:`send`, but no second time until a worker has called :func:`allow_next`.
 
-    It is for tasks that handle everything committed before they run: one waiting message is enough.
+    Use it for tasks that handle everything committed before they run: one waiting message is
+    enough for them.
     """
 
     def now() -> None:
@@ -55,12 +56,13 @@ def send_once(task: str, about: UUID | None, queue: str) -> None:
 
 
 def allow_next(task: str, about: UUID | None) -> None:
-    """Called by the task before it reads: whatever is committed from now on needs a new message."""
+    """Allow another message. The task calls this before it reads rows, so that a row that is
+    committed later gets a message of its own."""
     valkey_connection().delete(_mark_key(task, about))
 
 
 def suppress(task: str, about: UUID | None, seconds: int) -> None:
-    """Send no such message for ``seconds``, because the task could not do anything."""
+    """Block messages of this kind for ``seconds``, because the task could not do anything."""
     valkey_connection().set(_mark_key(task, about), 1, ex=seconds)
 
 

@@ -38,7 +38,9 @@ class PageListener:
     def __init__(self, channels: Iterable[str]) -> None:
         self.channels = frozenset(channels)
         self._prefixes = tuple(
-            it.removesuffix(EVERYTHING) for it in self.channels if it.endswith(EVERYTHING)
+            channel.removesuffix(EVERYTHING)
+            for channel in self.channels
+            if channel.endswith(EVERYTHING)
         )
         self._unread: dict[str, None] = {}
         self._woken = asyncio.Event()
@@ -58,6 +60,7 @@ class PageListener:
         return names
 
     def deliver(self, batch: Batch) -> None:
+        """Collect the names of a batch, and cut the listener off if it has too many unread."""
         for channel, names in batch.items():
             if channel in self.channels or channel.startswith(self._prefixes):
                 self._unread |= names
@@ -95,6 +98,7 @@ class Fanout:
     async def leave(self, listener: PageListener) -> None:
         self._listeners.discard(listener)
         if not self._listeners:
+            # Unregister first: a listener that joins during the wait below starts a new fan-out.
             self._forget()
             self._reading.cancel()
             await asyncio.wait([self._reading])
@@ -102,7 +106,7 @@ class Fanout:
     def _forget(self) -> None:
         """Unregister this fan-out, so that the next listener starts a new one."""
         loop = asyncio.get_running_loop()
-        if _fanouts.get(loop) is self:
+        if _fanouts.get(loop) is self:  # not a successor that has started meanwhile
             del _fanouts[loop]
 
     async def _read(self) -> None:
@@ -110,7 +114,7 @@ class Fanout:
         pubsub = client.pubsub()
         try:
             await pubsub.psubscribe(PREFIX + EVERYTHING)
-            await _next_message(pubsub)
+            await _next_message(pubsub)  # the confirmation: from here on nothing is missed
             self._has_begun.set()
             while True:
                 self._deliver(await _gather_batch(pubsub))
@@ -118,7 +122,7 @@ class Fanout:
             log.warning("Live updates were cut off: %s", error)
         finally:
             self._forget()
-            self._has_begun.set()
+            self._has_begun.set()  # listeners that wait in ``join`` continue, and are cut off
             for listener in self._listeners:
                 listener.cut_off()
             await pubsub.aclose()  # type: ignore[no-untyped-call]  # redis-py left it untyped
@@ -133,7 +137,7 @@ _fanouts: WeakKeyDictionary[asyncio.AbstractEventLoop, Fanout] = WeakKeyDictiona
 
 
 def local_fanout() -> Fanout:
-    """The fan-out of the running event loop; a process has one loop."""
+    """Return the fan-out of the running event loop, started if there is none."""
     loop = asyncio.get_running_loop()
     if loop not in _fanouts:
         _fanouts[loop] = Fanout()
@@ -141,22 +145,24 @@ def local_fanout() -> Fanout:
 
 
 async def _gather_batch(pubsub: PubSub) -> Batch:
-    """Wait for a message, then collect what else arrives within ``GATHER_SECONDS``."""
+    """Wait for a message, then collect those that arrive within ``GATHER_SECONDS``."""
     batch: Batch = {}
     message: Any = await _next_message(pubsub)
     now = asyncio.get_running_loop().time
-    ends = now() + GATHER_SECONDS
+    deadline = now() + GATHER_SECONDS
     while True:
         if message is not None and message["type"] == "pmessage":
             channel = message["channel"].decode().removeprefix(PREFIX)
             batch.setdefault(channel, {})[message["data"].decode()] = None
-        if (wait := ends - now()) <= 0:
+        remaining = deadline - now()
+        if remaining <= 0:
             return batch
-        message = await pubsub.get_message(timeout=wait)
+        message = await pubsub.get_message(timeout=remaining)
 
 
 async def _next_message(pubsub: PubSub) -> Any:
-    """The next message. A silent broker is pinged once; no answer raises ``ConnectionError``."""
+    """Return the next message. Pings a silent broker once; raises ``ConnectionError`` if it does
+    not answer."""
     message = await pubsub.get_message(timeout=SILENCE_SECONDS)
     if message is None:
         await pubsub.ping()

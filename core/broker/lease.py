@@ -1,4 +1,4 @@
-"""A lease: at most one holder of a name at a time, freed by expiry when the holder dies."""
+"""Leases: at most one holder of a name at a time. The lease of a dead holder expires."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -17,11 +17,13 @@ shutting_down = threading.Event()
 def hold_lease(
     name: str, *, seconds: float, first_seconds: float | None = None
 ) -> Iterator[Callable[[], bool] | None]:
-    """Yields a function that extends the lease, or ``None`` when someone else holds it.
+    """Yield a function that extends the lease by ``seconds``, or ``None`` if another process holds
+    it.
 
-    Until the holder extends it for the first time it lasts ``first`` seconds. The function answers
-    whether the lease is still ours; a holder that hears no must stop.
+    The lease lasts ``first_seconds`` until the first extension. The function returns whether the
+    lease is still held; a holder must stop when it returns ``False``.
     """
+    # The thread that extends a lease is not always the one that took it.
     lock = valkey_connection().lock(
         f"lease:{name}", timeout=first_seconds or seconds, thread_local=False
     )

@@ -19,7 +19,7 @@ HEARTBEAT_SECONDS = 15.0
 
 
 def publish(channel: str, *names: str) -> None:
-    """Tell listeners of ``channel`` that these changed. Losing it is harmless: pages poll."""
+    """Tell listeners of ``channel`` which names changed. A lost message is harmless: pages poll."""
     try:
         for name in names:
             valkey_connection().publish(PREFIX + channel, name)
@@ -34,8 +34,8 @@ async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:
     the broker goes away or the reader is too slow: clients then reconnect, and their permissions
     are checked again.
     """
-    here = fanout.local_fanout()
-    listener = await here.join(channels)
+    shared = fanout.local_fanout()
+    listener = await shared.join(channels)
     try:
         yield []
         while True:
@@ -43,4 +43,4 @@ async def listen(channels: Iterable[str]) -> AsyncGenerator[list[str]]:
     except CutOffError:
         return
     finally:
-        await here.leave(listener)
+        await shared.leave(listener)

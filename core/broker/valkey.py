@@ -17,5 +17,5 @@ def valkey_connection() -> redis.Redis:
 
 
 def async_connection() -> redis.asyncio.Redis:
-    """A new asyncio client: it belongs to the event loop of the request that asked for it."""
+    """Return a new asyncio client, which belongs to the running event loop."""
     return redis.asyncio.Redis.from_url(settings.REDIS_URL, socket_connect_timeout=SOCKET_TIMEOUT)

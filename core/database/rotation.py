@@ -13,8 +13,8 @@ from core.database.fields import EncryptedTextField, Unreadable, decrypt, is_und
 
 @dataclass(frozen=True)
 class RotationCounts:
-    """Counts of texts: re-encrypted with the current key, lost because no key decrypts them, and
-    left because somebody wrote them with an older key meanwhile."""
+    """Numbers of texts: ``rewritten`` with the current key, ``lost`` because no key decrypts them,
+    and ``left`` because another process wrote them with an older key meanwhile."""
 
     rewritten: int
     lost: int
@@ -34,14 +34,15 @@ def reencrypt_all() -> RotationCounts:
             except Unreadable:
                 lost += 1
                 continue
+            # Guarded by the old token: a text that changed meanwhile keeps its new value.
             rewritten += texts.filter(pk=pk, token=token).update(**{column: text})
         left += sum(_needs_another_key(token) for token in texts.values_list("token", flat=True))
     return RotationCounts(rewritten, lost, left)
 
 
 def encrypted_texts() -> Iterator[tuple[QuerySet[Any], str]]:
-    """For each column with encrypted text: its rows, annotated with the stored ``token``, and its
-    name."""
+    """Yield the rows and the name of each encrypted column. The rows have the stored text as
+    ``token``."""
     for model in apps.get_models():
         for field in model._meta.local_concrete_fields:
             if isinstance(field, EncryptedTextField) and not model._meta.proxy:

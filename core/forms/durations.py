@@ -9,7 +9,7 @@ NUMBER = re.compile(r"^[+-]?[0-9]{1,12}(\.[0-9]{1,6})?$")
 
 
 def to_seconds(number: str, unit: str) -> int | str:
-    """Whole seconds, or the text as typed if it does not amount to that."""
+    """Return the number of seconds, or the text as typed if that is not a whole number."""
     if unit in UNITS and NUMBER.match(number):
         seconds = Decimal(number) * UNITS[unit]
         if seconds == int(seconds):
@@ -18,8 +18,8 @@ def to_seconds(number: str, unit: str) -> int | str:
 
 
 def split_duration(value: Any, *, unit: str = "sec") -> tuple[str, str]:
-    """The inverse of :func:`to_seconds`: number and unit to show, in the largest unit that fits.
-    ``unit`` is preselected for an empty value."""
+    """Invert :func:`to_seconds`: return a number and the largest unit that divides the value.
+    ``unit`` is returned for an empty value."""
     if value in (None, ""):
         return "", unit
     if isinstance(value, int):

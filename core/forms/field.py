@@ -25,7 +25,7 @@ class Input(StrEnum):
     SELECT = "select"
     MANY = "many"  # several of a list
     BOXES = "boxes"  # the same, each with a box
-    RADIO = "radio"  # one of a few, all of which are seen
+    RADIO = "radio"  # one of a few, all visible
     MAYBE = "maybe"  # yes, no, or not given
     FLAG = "flag"  # true or false; a checkbox, or a select with two options
     AMOUNT = "amount"  # a number and a unit, kept as a quantity
@@ -88,8 +88,8 @@ def _split_key(key: str) -> Path:
 
 @dataclass(frozen=True)
 class Repack:
-    """Converts items whose cells differ from the wire names: ``unpack`` turns an item into a
-    mapping of cell keys (and keys without a cell), ``pack`` does the reverse."""
+    """Converts items whose cells differ from the wire names. ``unpack`` turns an item into a
+    mapping with the keys of cells and of parts without a cell; ``pack`` does the reverse."""
 
     unpack: Callable[[Values], Values]
     pack: Callable[[Values], Values]
@@ -174,9 +174,9 @@ class Field:
         )
 
     def cell_of(self, path: Path) -> Cell | None:
-        """The cell that shows a problem at ``path``, which contains the index of an item."""
+        """Return the cell that shows a problem at ``path``, which contains the index of an item."""
         rest = path[len(self.path) + (0 if self.single else 1) :]
-        for cell in self.cells:
-            if any(rest[: len(its)] == its for its in cell.paths):
+        for cell in self.cells:  # a cell at the path or above it; else one below it
+            if any(rest[: len(path)] == path for path in cell.paths):
                 return cell
         return next((cell for cell in self.cells if cell.path[: len(rest)] == rest), None)

@@ -25,8 +25,8 @@ class Form:
 
     ``offered`` are options that are only known now. Posted values of ``fixed`` fields, given by
     name, are ignored. The form itself only checks what browsers never send by themselves: an option
-    that was not offered. Everything else is the model's to judge; its problems arrive through
-    :meth:`add_problems`. Uploaded ``files`` are left to the caller.
+    that was not offered. The model checks everything else; its problems arrive through
+    :meth:`add_problems`. The caller handles uploaded ``files``.
     """
 
     def __init__(
@@ -45,12 +45,12 @@ class Form:
         self.values = copy.deepcopy(values)
         self.is_bound = posted is not None
         self.non_field_errors: list[str] = []
-        its = tuple(fields)
-        for field in its:
+        declared = tuple(fields)
+        for field in declared:
             if posted is not None and field.name not in fixed:
                 read.read_field(self.values, field, posted)
         self.fields: dict[str, ShownField] = {
-            field.name: show_field(field, self.values, self.offered) for field in its
+            field.name: show_field(field, self.values, self.offered) for field in declared
         }
         for shown in self:
             shown.disabled = shown.name in fixed
@@ -81,33 +81,41 @@ class Form:
 
     def document(self, *, without: Collection[str] = ()) -> Values:
         """The document without blank items, and without the keys ``without``."""
-        whole = {key: value for key, value in self.values.items() if key not in without}
+        document = {key: value for key, value in self.values.items() if key not in without}
         for shown in self:
             if shown.field.is_list:
-                nested.put(
-                    whole, shown.field.key, [value for _, value in self._filled_items(shown)]
-                )
-        return whole
+                filled = [value for _, value in self._filled_items(shown)]
+                nested.put(document, shown.field.key, filled)
+        return document
 
     def _filled_items(self, shown: ShownField) -> list[tuple[int, Any]]:
         """Index and value of each item that is not blank."""
-        its = enumerate(read.field_items(self.values, shown.field))
-        return [(number, value) for number, value in its if not shown.items[number].is_blank]
+        items_of_field = enumerate(read.field_items(self.values, shown.field))
+        return [item for item in items_of_field if not shown.items[item[0]].is_blank]
 
     def add_problems(self, problems: Iterable[tuple[Path, str]]) -> None:
         """Show the model's problems with :meth:`document`, each a path and a message."""
         for path, message in problems:
             shown = self.field_at(path)
             if shown is None:
-                where = ".".join(map(str, path))
-                self.non_field_errors.append(f"{where}: {message}" if where else message)
+                dotted = ".".join(map(str, path))
+                self.non_field_errors.append(f"{dotted}: {message}" if dotted else message)
                 continue
-            at = next(iter(path[len(shown.field.path) :]), None) if shown.field.is_list else None
-            item = self._filled_items(shown)[at][0] if isinstance(at, int) else None
+            item = self._item_position(shown, path)
             shown.add_error(field_sentence(message, shown.label_of(path)), path, item=item)
 
+    def _item_position(self, shown: ShownField, path: Path) -> int | None:
+        """Return the position on the page of the item that ``path`` leads to, if it leads to one.
+        A path counts only filled items, as :meth:`document` has no others."""
+        steps = path[len(shown.field.path) :]
+        if not shown.field.is_list or not steps or not isinstance(steps[0], int):
+            return None
+        position, _ = self._filled_items(shown)[steps[0]]
+        return position
+
     def field_at(self, path: Path) -> ShownField | None:
-        """The field that shows problems at ``path``: the one with the longest matching prefix."""
+        """Return the field that shows problems at ``path``: the one with the longest matching
+        prefix."""
         for length in range(len(path), 0, -1):
             for shown in self:
                 if path[:length] in shown.field.paths:
@@ -118,30 +126,28 @@ class Form:
         for shown in self:
             if shown.disabled:
                 continue
-            its: list[tuple[Field | Cell, list[str], list[str]]] = [
-                (shown.field, shown.chosen, shown.errors)
-            ]
+            self._check_values(shown.field, shown.chosen, shown.errors)
             for item in shown.items:
-                its += [(it.cell, [it.value], it.errors) for it in item.cells]
-            for of, values, errors in its:
-                if of.input in CLOSED:
-                    errors += [
-                        not_offered(it, of.label) for it in values if not self._is_offered(of, it)
-                    ]
+                for cell in item.cells:
+                    self._check_values(cell.cell, [cell.value], cell.errors)
 
-    def _is_offered(self, of: Field | Cell, value: str) -> bool:
-        return value in dict([*of.options, *self.offered.get(of.choices, [])])
+    def _check_values(self, input_of: Field | Cell, values: list[str], errors: list[str]) -> None:
+        """Add an error for each value of a closed input that is not among its options."""
+        if input_of.input not in CLOSED:
+            return
+        options = dict([*input_of.options, *self.offered.get(input_of.choices, [])])
+        errors += [not_offered(value, input_of.label) for value in values if value not in options]
 
     def blank_item(self, name: str, number: int | str) -> ShownItem:
         """An empty item of a list field, for a script or a person to fill in."""
         shown = self.fields[name]
-        begun = shown.new or shown.field.blank_item
-        return items.show_item(shown.field, f"{name}-{number}", begun, self.offered)
+        value = shown.new or shown.field.blank_item
+        return items.show_item(shown.field, f"{name}-{number}", value, self.offered)
 
     @property
     def rows(self) -> dict[str, Mapping[str, Any]]:
-        """What ``components/rows.html`` needs of each list: its items, a blank one, and
-        spare ones."""
+        """The context of ``components/rows.html`` for each list: its items, a blank one, and spare
+        ones."""
         return {shown.name: self._rows_context(shown) for shown in self if shown.field.is_list}
 
     def _rows_context(self, shown: ShownField) -> Mapping[str, Any]:

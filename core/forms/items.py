@@ -105,21 +105,26 @@ class ShownItem:
     @property
     def is_blank(self) -> bool:
         """Whether nothing has been entered yet."""
-        fills = (it for it in self.cells if it.cell.fills and it.cell.input is not Input.FLAG)
-        return not any(it.value for it in fills)
+        counted = [
+            shown for shown in self.cells if shown.cell.fills and shown.cell.input is not Input.FLAG
+        ]
+        return not any(shown.value for shown in counted)
 
     @property
     def by_slug(self) -> dict[str, ShownCell]:
         """Cells by slug, for templates with their own layout."""
-        return {it.cell.slug: it for it in self.cells}
+        return {shown.cell.slug: shown for shown in self.cells}
 
-    def cell(self, of: Cell | None) -> ShownCell:
-        return next((it for it in self.cells if it.cell is of), self.cells[0])
+    def cell(self, declared: Cell | None) -> ShownCell:
+        """Return a cell by its declaration; the first one for ``None``."""
+        return next((shown for shown in self.cells if shown.cell is declared), self.cells[0])
 
 
 def read_items(item: Field, stored: Iterable[Any], posted: Mapping[str, str]) -> list[Any]:
-    """The posted items in order, including blank ones. Wrong values are kept as typed. ``stored``
-    is the list in the document, whose parts without a cell are carried over."""
+    """Return the posted items in order, including blank ones. Wrong values are kept as typed.
+
+    Parts without a cell are taken from ``stored``, the list in the document.
+    """
     remainders: dict[str, list[Values]] = {}
     for old in stored:
         if item.includes(old) and (rest := _remainder(item, old)):
@@ -144,13 +149,13 @@ def _read_item(
     if item.is_plain:
         return str(_cell_value(item.cells[0], prefix, posted))
     same = remainders.get(posted.get(f"{prefix}-{REMAINDER}", ""), [])
-    whole: Values = {key: value for key, value in item.mark if value}
-    whole |= same.pop(0) if same else {}
+    values: Values = {key: value for key, value in item.mark if value}
+    if same:
+        values |= same.pop(0)  # each remainder is used once, so that no item gets another's
     for cell in item.cells:
-        nested.put(
-            whole, cell.key, _cell_value(cell, prefix, posted), empty=item.input is Input.ROWS
-        )
-    return item.repack.pack(whole) if item.repack else whole
+        value = _cell_value(cell, prefix, posted)
+        nested.put(values, cell.key, value, empty=item.input is Input.ROWS)
+    return item.repack.pack(values) if item.repack else values
 
 
 def _cell_value(cell: Cell, prefix: str, posted: Mapping[str, str]) -> Any:
@@ -183,25 +188,26 @@ def _posted_names(prefix: str, posted: Mapping[str, str]) -> list[str]:
 
 def show_items(item: Field, stored: Iterable[Any], offered: Offered) -> list[ShownItem]:
     """The items of a list that belong to the field, ready to draw."""
-    its = [given for given in stored if item.includes(given)]
-    return [show_item(item, f"{item.name}-{number}", it, offered) for number, it in enumerate(its)]
-
-
-def show_item(item: Field, prefix: str, given: Any, offered: Offered) -> ShownItem:
-    """One item, ready to draw; the names of its inputs start with ``prefix``."""
-    whole = _unpack(item, given)
-    shown = [
-        _show_cell(
-            cell, f"{prefix}-{cell.slug}", nested.get(whole, cell.key) if cell.key else given
-        )
-        for cell in item.cells
+    values = [value for value in stored if item.includes(value)]
+    return [
+        show_item(item, f"{item.name}-{number}", value, offered)
+        for number, value in enumerate(values)
     ]
-    for it in shown:
-        it.value, it.options = select_option(it.value, it.cell, offered)
-        barred = offered.get(f"{it.cell.choices}{BARRED}", ())
-        it.barred = [words for value, words in barred if value != it.value]
-    rest = _remainder(item, given)
-    return ShownItem(prefix, digest(rest) if rest else "", shown)
+
+
+def show_item(item: Field, prefix: str, value: Any, offered: Offered) -> ShownItem:
+    """One item, ready to draw; the names of its inputs start with ``prefix``."""
+    values = _unpack(item, value)
+    cells = []
+    for cell in item.cells:
+        cell_value = nested.get(values, cell.key) if cell.key else value
+        shown = _show_cell(cell, f"{prefix}-{cell.slug}", cell_value)
+        shown.value, shown.options = select_option(shown.value, cell, offered)
+        barred = offered.get(f"{cell.choices}{BARRED}", ())
+        shown.barred = [label for option, label in barred if option != shown.value]
+        cells.append(shown)
+    rest = _remainder(item, value)
+    return ShownItem(prefix, digest(rest) if rest else "", cells)
 
 
 def _show_cell(cell: Cell, name: str, value: Any) -> ShownCell:
@@ -211,7 +217,7 @@ def _show_cell(cell: Cell, name: str, value: Any) -> ShownCell:
         shown.value = "on" if shown.on and cell.options else ""
         return shown
     if cell.input is Input.NAMES:
-        shown.names = [str(it) for it in value or ()]
+        shown.names = [str(name) for name in value or ()]
         shown.value = ", ".join(shown.names)
         return shown
     shown.value = "" if value is None or cell.input in SECRETS else str(value)
@@ -220,27 +226,27 @@ def _show_cell(cell: Cell, name: str, value: Any) -> ShownCell:
     return shown
 
 
-def select_option(value: str, of: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
-    """The selected value and all options. A value that is not offered is added, so that it stays
-    visible. The empty option may also be given by its label."""
-    options = [*of.options, *offered.get(of.choices, [])]
+def select_option(value: str, declared: Cell | Field, offered: Offered) -> tuple[str, list[Option]]:
+    """Return the selected value and all options. A value that is not offered is added, so that it
+    stays visible. The empty option may also be given by its label."""
+    options = [*declared.options, *offered.get(declared.choices, [])]
     if ("", value) in options:
         value = ""
     if value and value not in dict(options):
-        where = f" ({of.missing})" if of.missing else ""
-        options.append((value, f"{value}{where}"))
+        note = f" ({declared.missing})" if declared.missing else ""
+        options.append((value, f"{value}{note}"))
     return value, options
 
 
-def _unpack(item: Field, given: Any) -> Values:
-    if not isinstance(given, dict):
+def _unpack(item: Field, value: Any) -> Values:
+    if not isinstance(value, dict):
         return {}
-    return item.repack.unpack(given) if item.repack else given
+    return item.repack.unpack(value) if item.repack else value
 
 
-def _remainder(item: Field, given: Any) -> Values:
-    """The parts of an item that have no cell."""
-    rest = copy.deepcopy(_unpack(item, given))
+def _remainder(item: Field, value: Any) -> Values:
+    """Return the parts of an item that have no cell."""
+    rest = copy.deepcopy(_unpack(item, value))
     for cell in item.cells:
         if cell.key:
             nested.put(rest, cell.key, None)

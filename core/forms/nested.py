@@ -21,11 +21,12 @@ def items(values: Values, key: str) -> list[Any]:
 
 
 def stored_items(values: Values, field: Field) -> list[Any]:
-    """All items of the field's list, including those of other fields; a single item as a list."""
+    """Return all items of the field's list, including those of other fields that share the list. A
+    single item is returned as a list."""
     if not field.single:
         return items(values, field.key)
-    alone = get(values, field.key)
-    return [] if alone in EMPTY else [alone]
+    item = get(values, field.key)
+    return [] if item in EMPTY else [item]
 
 
 def put(values: Values, key: str, value: Any, *, empty: bool = False) -> None:

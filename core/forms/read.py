@@ -32,8 +32,8 @@ def read_field(values: Values, field: Field, posted: QueryDict) -> None:
 
 
 def _convert(field: Field, posted: QueryDict) -> Any:
-    """The posted value, converted to the field's type if possible. A flag with its default value is
-    ``None``."""
+    """Return the posted value, converted to the field's type if possible. A flag with its default
+    value is ``None``."""
     if field.input is Input.SECRET:
         return posted.get(field.name, "")
     value = posted_text(posted, field.name)
@@ -66,10 +66,10 @@ def replace_items(values: Values, field: Field, new: list[Any]) -> None:
             nested.put(values, field.key, new[0] if new else None)
         return
     rest = list(new)
-    whole = []
+    merged = []
     for old in nested.items(values, field.key):
         if not field.includes(old):
-            whole.append(old)
+            merged.append(old)
         elif rest:
-            whole.append(rest.pop(0))
-    nested.put(values, field.key, [*whole, *rest])
+            merged.append(rest.pop(0))
+    nested.put(values, field.key, [*merged, *rest])

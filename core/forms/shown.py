@@ -34,8 +34,8 @@ class Inherited:
 
 @dataclass
 class ShownRule:
-    """How the author of a template rules a field: ``value`` is one of ``options``, ``why`` the
-    reason. The names of both inputs start with ``id``."""
+    """The rule for a field that the author of a template chooses: ``value`` is one of ``options``,
+    ``why`` is the reason. The names of both inputs start with ``id``."""
 
     id: str
     value: str
@@ -112,7 +112,7 @@ class ShownField:
         if self.field.input is Input.MAYBE and isinstance(self.value, bool):
             return ["yes" if self.value else "no"]
         if self.field.input in {Input.MANY, Input.BOXES}:
-            return [str(it) for it in self.value or ()]
+            return [str(value) for value in self.value or ()]
         return [str(self.value)]
 
     def label_of(self, path: Path) -> str:
@@ -132,7 +132,7 @@ class ShownField:
 
     @property
     def is_noted(self) -> bool:
-        """Whether anything is to be said below it."""
+        """Whether there is a message below the field."""
         return bool(self.errors or self.ok or self.ruling or self.origin)
 
     @property
@@ -154,25 +154,27 @@ class ShownField:
             errors.append(text)
 
 
-def show_field(of: Field, values: Values, offered: Offered) -> ShownField:
-    own = ATTRIBUTES.get(of.input, {})
-    shown = ShownField(of, attributes={**own, **LITERAL_ATTRIBUTES} if of.literal else {**own})
-    if of.is_list:
-        shown.items = items.show_items(of, nested.stored_items(values, of), offered)
+def show_field(field: Field, values: Values, offered: Offered) -> ShownField:
+    """Return a field with its value in the document and its options."""
+    shown = ShownField(field, attributes=dict(ATTRIBUTES.get(field.input, {})))
+    if field.literal:
+        shown.attributes |= LITERAL_ATTRIBUTES
+    if field.is_list:
+        shown.items = items.show_items(field, nested.stored_items(values, field), offered)
         return shown
-    given = nested.get(values, of.key)
-    if of.input is Input.DURATION:
-        shown.value, shown.unit = durations.split_duration(given, unit=of.unit)
+    value = nested.get(values, field.key)
+    if field.input is Input.DURATION:
+        shown.value, shown.unit = durations.split_duration(value, unit=field.unit)
         return shown
-    if given is None and of.input is Input.FLAG and of.initial:
-        given = True  # the default
-    shown.value = "" if given is None or of.input in SECRETS else given
-    if of.input is Input.SCRIPT and isinstance(given, list):
-        shown.value = "\n".join(map(str, given))
-    elif of.input is Input.SELECT:
-        shown.value, shown.options = items.select_option(str(shown.value), of, offered)
-    elif of.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
-        shown.options = [*of.options, *offered.get(of.choices, [])]
-    elif of.input is Input.TEXT and of.choices:
-        shown.options = list(offered.get(of.choices, []))  # suggested; another can be typed
+    if value is None and field.input is Input.FLAG and field.initial:
+        value = True  # the default
+    shown.value = "" if value is None or field.input in SECRETS else value
+    if field.input is Input.SCRIPT and isinstance(value, list):
+        shown.value = "\n".join(map(str, value))
+    elif field.input is Input.SELECT:
+        shown.value, shown.options = items.select_option(str(shown.value), field, offered)
+    elif field.input in {Input.MANY, Input.BOXES, Input.RADIO, Input.MAYBE}:
+        shown.options = [*field.options, *offered.get(field.choices, [])]
+    elif field.input is Input.TEXT and field.choices:
+        shown.options = list(offered.get(field.choices, []))  # suggested; another can be typed
     return shown

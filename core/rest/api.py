@@ -59,7 +59,7 @@ NextOffset = Annotated[
 
 
 class Wire(Schema):
-    """JSON in ``camelCase``, as Run:ai's API has it."""
+    """JSON in ``camelCase``, like Run:ai's."""
 
     model_config = ConfigDict(alias_generator=to_camel, populate_by_name=True, from_attributes=True)
 
@@ -77,13 +77,13 @@ class Wire(Schema):
 
 
 class StrictBody(Wire):
-    """A request body: a key that is not known is an error, not ignored."""
+    """A request body that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=False, str_max_length=LONGEST_STRING)
 
 
 class Parameters(Wire):
-    """What is given in the query. Of a text that no database would search for there is less."""
+    """Parameters of the query. Their texts are shorter than those of a body."""
 
     model_config = ConfigDict(str_max_length=LONGEST_PARAMETER)
 
@@ -145,8 +145,8 @@ class ApiError(Exception):
         return body.model_dump(by_alias=True)
 
 
-def not_found(what: str) -> ApiError:
-    return ApiError(404, f"{what} was not found, or you do not have access to it.")
+def not_found(subject: str) -> ApiError:
+    return ApiError(404, f"{subject} was not found, or you do not have access to it.")
 
 
 def too_large() -> ApiError:
@@ -157,8 +157,8 @@ def too_large() -> ApiError:
 
 @contextmanager
 def translate_errors(refusal: str) -> Iterator[None]:
-    """Translate the exceptions of a verb: 403, 409 for what is in use and taken names, else 400
-    with ``refusal`` and the wrong fields."""
+    """Translate the exceptions of a verb into ``ApiError``: 403 without permission, 409 for a row
+    in use and for taken names, else 400 with ``refusal`` and the wrong fields."""
     try:
         yield
     except PermissionDenied as error:
@@ -182,16 +182,22 @@ def issues_of(error: ValidationError) -> list[Issue]:
     """The issues of a Django ``ValidationError``; those about the whole object have no field."""
     by_field = error.error_dict if hasattr(error, "error_dict") else {NON_FIELD_ERRORS: [error]}
     return [
-        Issue(field=_field_name(field, one), details=text, rule=BROKEN_RULES.get(str(one.code), ""))
+        issue
         for field, errors in by_field.items()
-        for one in errors
-        for text in error_texts(one)
+        for single in errors
+        for issue in _issues_of_field(field, single)
     ]
 
 
+def _issues_of_field(field: str, error: ValidationError) -> list[Issue]:
+    name = _field_name(field, error)
+    rule = BROKEN_RULES.get(str(error.code), "")
+    return [Issue(field=name, details=text, rule=rule) for text in error_texts(error)]
+
+
 def _field_name(field: str, error: ValidationError) -> str:
-    """The field of an error. If columns are unique together, it is the name, which people can
-    change."""
+    """Return the field of an error on the wire. If several columns must be unique together, that is
+    the name, because people can change it."""
     if field != NON_FIELD_ERRORS:
         return to_camel(field)
     together = (error.params or {}).get("unique_check", ())

@@ -30,14 +30,14 @@ class RequestIdMiddleware(EitherMiddleware):
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
-        given = request.headers.get(HEADER, "")
-        _current.set(name := given if FIT.fullmatch(given) else str(uuid4()))
-        answer = self.get_response(request)
-        return (
-            _add_header_later(answer, name)
-            if isinstance(answer, Awaitable)
-            else _add_header(answer, name)
-        )
+        request_id = request.headers.get(HEADER, "")
+        if not FIT.fullmatch(request_id):
+            request_id = str(uuid4())
+        _current.set(request_id)
+        response = self.get_response(request)
+        if isinstance(response, Awaitable):
+            return _add_header_later(response, request_id)
+        return _add_header(response, request_id)
 
 
 class WithRequestId(logging.Filter):

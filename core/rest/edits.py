@@ -54,6 +54,7 @@ def with_preconditions(run: Run) -> Run:
             return run(request, *args, **values)
         with transaction.atomic():
             if request.method in CHANGING_METHODS:
+                # Lock first, then compare: nobody can change the object in between.
                 _lock_object(_object_path(request.path))
                 if _is_stale(request):
                     return JsonResponse(STALE_ERROR.body(), status=STALE_ERROR.code)
@@ -85,7 +86,8 @@ def _is_signed_in(operation: Any, request: HttpRequest) -> bool:
 
 
 def _lock_object(path: str) -> None:
-    """Serialize changes of one object until the transaction ends. SQLite has one writer anyway."""
+    """Make other changes of the object wait until the transaction ends. SQLite has one writer
+    anyway."""
     if connection.vendor == "postgresql":
         number = int.from_bytes(hashlib.sha256(path.encode()).digest()[:8], signed=True)
         with connection.cursor() as cursor:
@@ -96,11 +98,12 @@ def _is_stale(request: HttpRequest) -> bool:
     wanted = request.headers.get("If-Match", "").strip()
     if wanted in {"", "*"}:
         return False
-    asked = copy(request)
-    asked.method = "GET"
-    asked.GET = QueryDict()
+    # Read the object by its own GET call, inside the transaction that has locked it.
+    reading = copy(request)
+    reading.method = "GET"
+    reading.GET = QueryDict()
     match = resolve(_object_path(request.path))
-    answer = match.func(asked, *match.args, **match.kwargs)
+    answer = match.func(reading, *match.args, **match.kwargs)
     tags = {tag.strip().removeprefix("W/") for tag in wanted.split(",")}
     # Something that cannot be read by itself (405) has no ETag, so one sent for it is stale.
     return answer.status_code in {200, 405} and answer.headers.get("ETag") not in tags
@@ -126,10 +129,12 @@ def _parse_body(response: HttpResponse) -> Any:
 
 
 def _editable_parts(body: dict[str, Any]) -> dict[str, Any]:
-    kept = {key: value for key, value in body.items() if key not in VOLATILE_KEYS}
+    parts = _without_volatile_keys(body)
     return {
-        key: {name: it for name, it in value.items() if name not in VOLATILE_KEYS}
-        if isinstance(value, dict)
-        else value
-        for key, value in kept.items()
+        key: _without_volatile_keys(value) if isinstance(value, dict) else value
+        for key, value in parts.items()
     }
+
+
+def _without_volatile_keys(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if key not in VOLATILE_KEYS}

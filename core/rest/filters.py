@@ -1,7 +1,7 @@
 """``filterBy``, ``sortBy`` and ``search`` of lists, in Run:ai's grammar.
 
 A filter is ``field<op>value`` with ``==  !=  <=  >=  =@`` (contains) ``!@`` (does not) ``=^``
-(starts with) ``=$`` (ends with); dates are ISO 8601. Which fields a list has, its table says.
+(starts with) ``=$`` (ends with); dates are ISO 8601. Each list has a table of its fields.
 """
 
 import re
@@ -21,7 +21,7 @@ from core.rest.api import ApiError, Issue, Parameters
 
 
 class ListOfNames:
-    """Type of a JSON column with a list of names; a filter asks for one of them."""
+    """The type of a JSON column with a list of names. A filter matches single names of the list."""
 
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
@@ -151,7 +151,8 @@ def _matching_words(words: Mapping[str, str], operator: str, text: str) -> tuple
 
 
 def word_choices(words: Iterable[str]) -> dict[str, str]:
-    """The type of a column that has one of these words. Any other word in a filter is refused."""
+    """Return the type of a column that contains one of these words. A filter with another word is
+    refused."""
     return {str(word): str(word) for word in words}
 
 

@@ -15,11 +15,11 @@ MOST_GROUPS = 2
 Key = tuple[str, str, str]  # field, value, and its name where it has one
 
 
-def _split_commas(given: Any) -> Any:
+def _split_commas(value: Any) -> Any:
     """Accept a repeated parameter or a comma-separated list, as Run:ai's client sends it."""
-    if not isinstance(given, list):
-        return given
-    return [part for text in given for part in str(text).split(",") if part]
+    if not isinstance(value, list):
+        return value
+    return [part for text in value for part in str(text).split(",") if part]
 
 
 Moment = Annotated[datetime, AfterValidator(in_utc)]
@@ -50,14 +50,15 @@ class MeasureQuery(Parameters):
         return min(int((moment - self.start) / self.step), self.number_of_samples - 1)
 
     def check(self, measured: Iterable[str]) -> None:
-        """400 for a time that is none, 501 for a number that nobody measures."""
+        """Raise ``ApiError`` 400 for an empty time span, and 501 for a type that is not
+        measured."""
         if self.end <= self.start:
             raise unreadable_request([Issue(field="end", details="must be later than start")])
         refuse_unmeasured(self.metric_type, measured)
 
 
 class MeasuredValue(Wire):
-    """The number as a text, as Run:ai has it."""
+    """A number as text, like Run:ai's."""
 
     value: str = Field(description="The number, as text")
     timestamp: datetime = Field(description="The time of the value")
@@ -97,11 +98,16 @@ class Telemetry(Wire):
 
 
 def measurement(name: str, points: Mapping[datetime, float]) -> MetricSeries:
-    values = [MeasuredValue(value=f"{it:g}", timestamp=at) for at, it in sorted(points.items())]
+    values = [
+        MeasuredValue(value=f"{number:g}", timestamp=moment)
+        for moment, number in sorted(points.items())
+    ]
     return MetricSeries(type=name, values=values)
 
 
-def sum_telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]]) -> Telemetry:
+def sum_telemetry(
+    telemetry_type: str, rows: Iterable[tuple[Sequence[Key], float | None]]
+) -> Telemetry:
     """Sum the numbers of each group; ``None`` means unknown and is left out."""
     sums: dict[tuple[Key, ...], float] = {}
     for keys, number in rows:
@@ -110,16 +116,19 @@ def sum_telemetry(name: str, rows: Iterable[tuple[Sequence[Key], float | None]])
     values = [
         TelemetryValue(
             value=f"{number:.12g}",
-            groups=[GroupKey(key=field, value=it, name=said or None) for field, it, said in key],
+            groups=[
+                GroupKey(key=field, value=group, name=name or None) for field, group, name in key
+            ],
         )
         for key, number in sorted(sums.items())
     ]
-    return Telemetry(type=name, timestamp=timezone.now(), values=values)
+    return Telemetry(type=telemetry_type, timestamp=timezone.now(), values=values)
 
 
 def refuse_unmeasured(names: Iterable[str], measured: Iterable[str]) -> None:
     choices = sorted(measured)
-    if others := [name for name in names if name not in choices]:
+    others = [name for name in names if name not in choices]
+    if others:
         details = f"Measured are: {', '.join(choices)}."
         raise ApiError(501, f"Trainyard does not measure {', '.join(others)}.", details=details)
 

@@ -27,13 +27,13 @@ MILLISECOND = 1000  # in microseconds
 
 
 class OptionalSort(SortParameters):
-    """Of a list that has an order of its own, which it keeps unless another is asked for."""
+    """Sorting of a list that has an order of its own, which it keeps unless ``sortBy`` is given."""
 
     sort_by: SortBy = ""
 
 
 class OptionalPages(Parameters):
-    """Of a list that is short, and answered whole unless a ``limit`` is given."""
+    """Paging of a short list, which is complete unless ``limit`` is given."""
 
     offset: int = Field(default=0, ge=0, description="How many items to skip")
     limit: int | None = Field(
@@ -49,9 +49,9 @@ class OptionalPages(Parameters):
 
 
 class WholeListing(OptionalPages, OptionalSort, Filtered):
-    """The filters, the search, the order and the part of a list that is asked for."""
+    """The filters, search, order and page of a list."""
 
-    def of(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
+    def select(self, rows: Iterable[Row], fields: Fields, *names: str) -> list[Row]:
         """Filter, search, sort and cut the rows. ``search`` looks in the attributes ``names``."""
         return self.cut(sort_objects(filter_objects(rows, self, fields, *names), self, fields))
 
@@ -61,14 +61,18 @@ def filter_objects(
 ) -> list[Row]:
     """Rows that pass every filter and contain the search text in one of the attributes
     ``names``."""
-    among = list(parse_filters(parameters.filter_by, fields))
+    conditions = list(parse_filters(parameters.filter_by, fields))
     text = parameters.search.casefold()
     return [
         row
         for row in rows
-        if all(_passes(row, it) for it in among)
-        and (not text or any(text in str(getattr(row, it) or "").casefold() for it in names))
+        if all(_passes(row, condition) for condition in conditions)
+        and (not text or _has_text(row, text, names))
     ]
+
+
+def _has_text(row: Any, text: str, names: Iterable[str]) -> bool:
+    return any(text in str(getattr(row, name) or "").casefold() for name in names)
 
 
 def sort_objects(rows: list[Row], by: SortParameters, fields: Fields) -> list[Row]:
@@ -76,11 +80,11 @@ def sort_objects(rows: list[Row], by: SortParameters, fields: Fields) -> list[Ro
     if not (column := sort_column(by, fields)):
         return rows
 
-    def place(row: Row) -> tuple[bool, Any]:
+    def sort_key(row: Row) -> tuple[bool, Any]:
         value = getattr(row, column)
         return value is None, "" if value is None else value
 
-    return sorted(rows, key=place, reverse=by.sort_order == "desc")
+    return sorted(rows, key=sort_key, reverse=by.sort_order == "desc")
 
 
 def _passes(row: Any, condition: FilterCondition) -> bool:

@@ -12,26 +12,26 @@ REQUIRED = "This field is required."
 
 
 def error_texts(error: ValidationError) -> Iterator[str]:
-    """The messages of an error, with our own words for a blank model field."""
+    """Return the messages of an error, with our own text for a blank model field."""
     return iter([REQUIRED] if error.code == "blank" else error.messages)
 
 
 def run_rules(*rules: Callable[[], None]) -> None:
     """Run all rules and raise one ``ValidationError`` with everything they refuse."""
-    wrong: dict[str, Any] = {}
+    errors: dict[str, Any] = {}
     for rule in rules:
         try:
             rule()
         except ValidationError as error:
-            wrong = error.update_error_dict(wrong)
-    if wrong:
-        raise ValidationError(wrong)
+            errors = error.update_error_dict(errors)
+    if errors:
+        raise ValidationError(errors)
 
 
 @contextmanager
 def refuse_taken_name(row: Model) -> Iterator[None]:
-    """Save a validated ``row`` in the block. If somebody else took its name meanwhile, the usual
-    ``ValidationError`` is raised instead of ``IntegrityError``."""
+    """Run the block, which saves a validated ``row``. If another row got its name since the
+    validation, raise the usual ``ValidationError`` instead of ``IntegrityError``."""
     try:
         with transaction.atomic():
             yield

@@ -36,8 +36,8 @@ def _run(path: Path) -> None:
 
 
 def checkpoint(path: Path) -> bool:
-    """Copy the log into the database file without blocking readers or writers. True if all of it
-    was copied."""
+    """Copy the log into the database file without blocking readers or writers. Return whether all
+    of the log was copied."""
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True)) as connection:
-        _, logged, brought = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-    return bool(logged == brought)
+        _, logged, copied = connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return bool(logged == copied)

@@ -44,25 +44,28 @@ def version() -> str:
 
 @register.inclusion_tag("layout/nav_item.html", takes_context=True)
 def nav_item(context: template.Context, route: str, label: str, icon: str) -> dict[str, Any]:
-    """An entry of the navigation. It is marked as current on pages whose path or route starts like
-    its own, unless the page names its entry in ``nav_route``."""
+    """Draw an entry of the navigation. The entry is current on pages whose path or route begins
+    like its own, unless the page names its entry in ``nav_route``."""
     try:
         address = reverse(route)
     except NoReverseMatch:
         address = ""
     request = context.get("request")
     match = getattr(request, "resolver_match", None)
-    here = (match.url_name or "") if match else ""
-    below = bool(address and request) and context["request"].path.startswith(address)
-    named = context.get("nav_route")
-    current = route == named if named else below or here.startswith(route.removesuffix("list"))
-    return {"address": address, "label": label, "icon": icon, "current": current}
+    url_name = (match.url_name or "") if match else ""
+    is_below = bool(address and request) and context["request"].path.startswith(address)
+    entry_of_page = context.get("nav_route")
+    if entry_of_page:
+        is_current = route == entry_of_page
+    else:
+        is_current = is_below or url_name.startswith(route.removesuffix("list"))
+    return {"address": address, "label": label, "icon": icon, "current": is_current}
 
 
 @register.simple_tag
 def when(at: datetime | None, how: str = "") -> str:
-    """A time in UTC, which a script shows in the reader's time zone (static/js/times.js). ``how``
-    may be ``relative``, or ``clock`` for the time of day only, if it is today."""
+    """Draw a time in UTC; a script shows it in the reader's time zone (static/js/times.js). ``how``
+    may be ``relative``, or ``clock`` for the time of day alone if it is today."""
     if at is None:
         return "–"
     moment = at.astimezone(UTC).isoformat(sep=" ", timespec="seconds")

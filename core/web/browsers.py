@@ -60,17 +60,19 @@ class HtmxResponseMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
-        asked = cast(HtmxRequest, request)
-        if not asked.htmx or asked.htmx.boosted or not isinstance(response, HttpResponse):
+        htmx = cast(HtmxRequest, request).htmx
+        if not htmx or htmx.boosted or not isinstance(response, HttpResponse):
             return response
         sign_in = resolve_url(settings.LOGIN_URL)
         if response.status_code == 302 and urlsplit(response["Location"]).path == sign_in:
-            back = urlencode({"next": asked.htmx.current_url_abs_path or "/"})
+            back = urlencode({"next": htmx.current_url_abs_path or "/"})
             return HttpResponseClientRedirect(f"{sign_in}?{back}")
         leaves = any(name in response for name in ("HX-Redirect", "HX-Refresh", "Location"))
-        if not leaves and (messages := list(get_messages(request))):
-            shown = [{"text": str(m.message), "tone": m.level_tag} for m in messages]
-            trigger_client_event(response, "toasts", {"shown": shown})
+        # Reading the messages removes them, so they wait for the next page if this one is left.
+        messages = [] if leaves else list(get_messages(request))
+        if messages:
+            toasts = [{"text": str(m.message), "tone": m.level_tag} for m in messages]
+            trigger_client_event(response, "toasts", {"shown": toasts})
         return response
 
 

@@ -1,4 +1,4 @@
-"""How a view responds: with a whole page, one part of it, or a redirect."""
+"""Responses of views: a full page, one part of it, or a redirect."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,15 +23,15 @@ def render_partial(
     *,
     status: int = 200,
 ) -> HttpResponse:
-    """The part for htmx, the whole page for everyone else (a boosted link wants the page)."""
-    whole = not request.htmx or request.htmx.boosted or request.htmx.history_restore_request
-    name = template if whole else f"{template}#{part}"
+    """Render the part for htmx, and the full page for all other requests and for boosted links."""
+    is_full_page = not request.htmx or request.htmx.boosted or request.htmx.history_restore_request
+    name = template if is_full_page else f"{template}#{part}"
     return render(request, name, dict(context), status=status)
 
 
 def is_visit(request: HttpRequest) -> bool:
-    """Whether someone goes to the page. Other pages can have a browser ask for it as well, as an
-    image or to have it ready, with its cookies. Browsers say so where a server has HTTPS."""
+    """Whether a person opens the page. Other sites can make a browser request it with its cookies,
+    as an image or in advance; browsers mark such requests, at least with HTTPS."""
     headers = request.headers
     is_shown = headers.get("Sec-Fetch-Dest", "document") == "document"
     is_ours = headers.get("Sec-Fetch-Site") == "same-origin"

@@ -1,5 +1,5 @@
-"""Pages that many packages share: a form, a confirmation, and that of deleting. They fit the drawer
-and a full page."""
+"""Pages that many packages share: a form, a confirmation, and the confirmation of a deletion. Each
+fits the drawer and a full page."""
 
 from collections.abc import Callable
 from typing import Any
@@ -112,7 +112,7 @@ def deletion_page(
 
 
 def return_address(request: HtmxRequest) -> str:
-    """The address in ``?next=``, if it is one of ours; else empty."""
+    """Return the address in ``?next=`` if it is one of ours; else an empty text."""
     back = request.GET.get("next", "")
     ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure())
     return back if ours else ""

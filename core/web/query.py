@@ -11,12 +11,12 @@ LONGEST_RANGES = 2000
 
 
 def parse_number(text: str) -> int | None:
-    """The number, or ``None`` if ``text`` is not one or is too large to be an id."""
+    """Return the number; ``None`` if ``text`` is not one or is too large to be an id."""
     return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def parse_uuid(text: str) -> UUID | None:
-    """The UUID, or ``None`` if ``text`` is not one."""
+    """Return the UUID; ``None`` if ``text`` is not one."""
     try:
         return UUID(text)
     except ValueError:
@@ -24,30 +24,31 @@ def parse_uuid(text: str) -> UUID | None:
 
 
 def parse_uuids(texts: Iterable[str]) -> list[UUID]:
-    """The UUIDs among ``texts``; anything else is skipped."""
+    """Return the UUIDs among ``texts``; skip all others."""
     return [uuid for text in texts if (uuid := parse_uuid(text))]
 
 
 def parse_ranges(text: str, among: Collection[int]) -> tuple[set[int], list[str]]:
-    """Parse ranges such as ``0-3,8``: the numbers of ``among`` that they name, and the parts that
-    name none."""
-    named = set[int]()
+    """Parse ranges such as ``0-3,8``. Return the numbers of ``among`` in them, and the parts that
+    contain none."""
+    found = set[int]()
     refused = list[str]()
-    for part in filter(None, (part.strip() for part in text[:LONGEST_RANGES].split(","))):
+    parts = (part.strip() for part in text[:LONGEST_RANGES].split(","))
+    for part in filter(None, parts):
         first, dash, last = part.partition("-")
         low = parse_number(first.strip())
         high = parse_number((last if dash else first).strip())
-        numbers = {
-            one for one in among if low is not None and high is not None and low <= one <= high
-        }
-        named |= numbers
+        numbers = set[int]()
+        if low is not None and high is not None:
+            numbers = {number for number in among if low <= number <= high}
+        found |= numbers
         if not numbers:
             refused.append(part)
-    return named, refused
+    return found, refused
 
 
 def format_ranges(numbers: Iterable[int]) -> str:
-    """The inverse of :func:`numbers_of`: ``0-3,8`` for 0, 1, 2, 3, 8."""
+    """Invert :func:`parse_ranges`: return ``0-3,8`` for 0, 1, 2, 3, 8."""
     ranges: list[list[int]] = []
     for number in sorted(numbers):
         if ranges and ranges[-1][-1] == number - 1:
@@ -58,7 +59,7 @@ def format_ranges(numbers: Iterable[int]) -> str:
 
 
 def search_text(query: QueryDict, name: str = "q") -> str:
-    """The search text of an address, cut to a length that somebody might type."""
+    """Return the search text of an address, cut to ``LONGEST_TEXT``."""
     return query.get(name, "").strip()[:LONGEST_TEXT]
 
 

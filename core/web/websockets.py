@@ -18,8 +18,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 def refuse_foreign_pages(app: App) -> App:
-    """Only let through websockets that come from a page of this host or a trusted origin, and whose
-    address and cookies are fit text."""
+    """Wrap an application to refuse websockets from pages of other sites, and those with unfit text
+    in their address or cookies."""
 
     async def checked(scope: Scope, receive: Receive, send: Send) -> None:
         if is_own_page(scope) and not has_unfit_text(scope):
@@ -60,7 +60,7 @@ def has_unfit_text(scope: Scope) -> bool:
 
 
 def is_own_page(scope: Scope) -> bool:
-    """Whether the websocket leads to the host that the page came from."""
+    """Whether the page that opens the websocket is from the same host, or from a trusted origin."""
     headers = {name.lower(): value.decode("latin-1") for name, value in scope["headers"]}
     origin = headers.get(b"origin", "")
     host = headers.get(b"host", "")
@@ -71,7 +71,7 @@ def is_own_page(scope: Scope) -> bool:
 
 
 def origin_of(scope: Scope, host: str) -> str:
-    """The Origin header that pages of this host send. With HTTPS=on it is always https, whatever
-    the proxy in front speaks to us."""
+    """Return the Origin header that pages of this host send. With HTTPS=on it is always https, even
+    if the proxy in front uses HTTP."""
     encrypted = settings.HTTPS or scope.get("scheme") == "wss"
     return f"{'https' if encrypted else 'http'}://{host}"

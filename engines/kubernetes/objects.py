@@ -142,7 +142,7 @@ def foreign_finalizers(job: Manifest) -> list[str]:
 def finalizer_error(names: Sequence[str]) -> EngineUnavailable:
     title = f"The job is kept on the cluster by the finalizer {' and '.join(names)}"
     todo = "Whoever added it must remove it. If this persists, ask the administrator."
-    cause = Cause(CauseKind.OTHER, title, todo, own_reason=Reason.CLUSTER_UNAVAILABLE)
+    cause = Cause(CauseKind.OTHER, title, todo, precise_reason=Reason.CLUSTER_UNAVAILABLE)
     return EngineUnavailable(f"{title}. {todo}", cause=cause)
 
 

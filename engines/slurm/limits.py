@@ -8,7 +8,7 @@ from engines.slurm.script.directives import account, left, partitions
 from engines.slurm.script.shape import MIB, Tasks, tasks_of
 from engines.slurm.script.site import SlurmSite
 from spec.problems.errors import Problem, parse_path
-from spec.problems.time_limit import in_words
+from spec.problems.time_limit import format_duration
 from spec.values.quantities import format_bytes
 
 INSTEAD = "; ask for less, or choose another node pool"
@@ -58,7 +58,7 @@ def _all(partition: Partition, launch: Launch, site: SlurmSite) -> Iterator[Obst
         yield "nodePools", f"the partition {name} is for {allowed}, and not for the account {own}"
     asked = left(launch)
     if asked is not None and longest is not None and asked > longest:
-        yield "timeLimitSeconds", f"the partition {name} allows {in_words(longest)}"
+        yield "timeLimitSeconds", f"the partition {name} allows {format_duration(longest)}"
     for tasks in tasks_of(launch.spec):
         yield from _of_nodes(partition, tasks)
 

@@ -33,4 +33,4 @@ def list_project_ranks(request: ApiRequest, listing: Query[WholeListing]) -> Ran
         RankOut(name=rank.value, value=rank.level, is_default=rank.value == default)
         for rank in PriorityClass
     )
-    return RankList(priorities=listing.of(every, FIELDS, "name"))
+    return RankList(priorities=listing.select(every, FIELDS, "name"))

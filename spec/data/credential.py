@@ -21,7 +21,7 @@ class CredentialKind(StrEnum):
 
 
 #: The kinds that are only for image pulls.
-PULLING = frozenset({CredentialKind.REGISTRY, CredentialKind.NGC})
+PULL_KINDS = frozenset({CredentialKind.REGISTRY, CredentialKind.NGC})
 #: NVIDIA's registry, and the user name for signing in there with an API key.
 NGC_SERVER = "nvcr.io"
 NGC_USER = "$oauthtoken"
@@ -36,7 +36,7 @@ KEYS: dict[CredentialKind, tuple[str, ...]] = {
     CredentialKind.NGC: ("NGC_API_KEY",),
 }
 #: The lists of ``storage`` whose items name a credential, and the field with the address.
-FETCHED = {"git": "repository", "s3": "bucket"}
+ADDRESS_FIELDS = {"git": "repository", "s3": "bucket"}
 KNOWN_HOSTS = "known_hosts"  # the key of an SSH key's known hosts among its values
 HOST_LINE = re.compile(
     r"(@(cert-authority|revoked) +)?[^ @#]\S* +(ssh-|ecdsa-|sk-)[a-z0-9@.-]+ +[A-Za-z0-9+/=]+( .*)?"
@@ -46,33 +46,33 @@ SERVER = re.compile(r"(https?://)?[A-Za-z0-9][A-Za-z0-9.:_-]*(/[A-Za-z0-9._/-]*)
 MOST_KEYS = 50
 
 
-def credential_kind_for(fetched: str, address: str) -> CredentialKind:
+def credential_kind_for(storage_list: str, address: str) -> CredentialKind:
     """Return the kind of credential that opens an item of one of the lists ``FETCHED``. All its
     keys are needed."""
-    if fetched == "s3":
+    if storage_list == "s3":
         return CredentialKind.ACCESS_KEY
     return CredentialKind.SSH_KEY if is_by_ssh(address) else CredentialKind.PASSWORD
 
 
-def _once(keys: tuple[str, ...]) -> tuple[str, ...]:
+def _check_unique(keys: tuple[str, ...]) -> tuple[str, ...]:
     if twice := {key for key in keys if keys.count(key) > 1}:
         raise ValueError(f"{', '.join(sorted(twice))} is given twice")
     return keys
 
 
-def _key(name: str) -> str:
+def _check_key(name: str) -> str:
     if not KEY.fullmatch(name):
         raise ValueError(f"{name!r} is not a key; use letters, digits, hyphens, dots and _")
     return name
 
 
-def _server(url: str) -> str:
+def _check_server(url: str) -> str:
     if not SERVER.fullmatch(url):
         raise ValueError("must be a registry such as registry.example.com, without a user")
     return url
 
 
-def _hosts(text: str) -> str:
+def _check_known_hosts(text: str) -> str:
     """Check that known hosts are as ``ssh-keyscan`` prints them."""
     lines = text.split("\n")
     wrong = [
@@ -85,7 +85,7 @@ def _hosts(text: str) -> str:
     return text
 
 
-Key = Annotated[str, Field(max_length=253), AfterValidator(_key)]
+Key = Annotated[str, Field(max_length=253), AfterValidator(_check_key)]
 
 
 class CredentialSpec(Part):
@@ -94,11 +94,15 @@ class CredentialSpec(Part):
     registry, ``known_hosts`` the only ones that an SSH key is shown to, where it says any."""
 
     kind: CredentialKind
-    keys: Annotated[tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_once)] = ()
+    keys: Annotated[
+        tuple[Key, ...], Field(max_length=MOST_KEYS), AfterValidator(_check_unique)
+    ] = ()
     existing_secret: Name | None = None
-    server: Annotated[str, Field(max_length=253), AfterValidator(_server)] | None = None
+    server: Annotated[str, Field(max_length=253), AfterValidator(_check_server)] | None = None
     email: str | None = Field(None, max_length=253)
-    known_hosts: Annotated[str, Field(max_length=20_000), AfterValidator(_hosts)] | None = None
+    known_hosts: (
+        Annotated[str, Field(max_length=20_000), AfterValidator(_check_known_hosts)] | None
+    ) = None
 
     @model_validator(mode="after")
     def _keys_of_its_kind(self) -> Self:
@@ -129,7 +133,7 @@ class CredentialSpec(Part):
     @property
     def is_registry(self) -> bool:
         """Whether it is only for image pulls."""
-        return self.kind in PULLING
+        return self.kind in PULL_KINDS
 
     @property
     def registry(self) -> str:

@@ -23,8 +23,8 @@ class SourceKind(StrEnum):
     SECRET = "secretVolume"  # noqa: S105 -- the API's word for a kind of volume, not a secret
 
 
-PARTS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
-PART_OF: dict[SourceKind, type[Part]] = {
+PART_FIELDS = ("pvc", "nfs", "host_path", "s3", "git", "config_map_volume", "secret_volume")
+PART_TYPES: dict[SourceKind, type[Part]] = {
     SourceKind.PVC: Pvc,
     SourceKind.NFS: Nfs,
     SourceKind.HOST_PATH: HostPath,
@@ -34,7 +34,7 @@ PART_OF: dict[SourceKind, type[Part]] = {
     SourceKind.SECRET: SecretVolume,
 }
 #: The field of each kind that has the path in the container.
-PLACES = {
+PATH_FIELDS = {
     kind: "path" if kind in {SourceKind.PVC, SourceKind.S3, SourceKind.GIT} else "mountPath"
     for kind in SourceKind
 }
@@ -74,7 +74,7 @@ class DataSourceSpec(Part):
     @property
     def as_storage(self) -> Storage:
         """A pod's storage with only this item."""
-        given = {name: (part,) for name in PARTS if (part := getattr(self, name)) is not None}
+        given = {name: (part,) for name in PART_FIELDS if (part := getattr(self, name)) is not None}
         return Storage.model_construct(None, **given)
 
     @property
@@ -86,9 +86,9 @@ class DataSourceSpec(Part):
     @property
     def path(self) -> str:
         """Its path in the container, unless a workload chooses another one."""
-        path: str = self.item[PLACES[self.kind]]
+        path: str = self.item[PATH_FIELDS[self.kind]]
         return path
 
-    def at(self, path: str) -> dict[str, Any]:
+    def item_at(self, path: str) -> dict[str, Any]:
         """Return the item with another path in the container; an empty ``path`` keeps its own."""
-        return self.item | ({PLACES[self.kind]: path} if path else {})
+        return self.item | ({PATH_FIELDS[self.kind]: path} if path else {})

@@ -5,7 +5,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
-from spec.data.places import Inside, Mode, Name, Place, Title
+from spec.data.places import Mode, MountPath, Name, SubPath, Title
 from spec.part import Part
 from spec.values.variable import ONE_OF_BOTH, CredentialFiles, Text
 
@@ -13,13 +13,13 @@ MOST_DATA = 500_000  # bytes of files in one document
 FILE = re.compile(r"[A-Za-z0-9_.-]+")  # a key of a Secret or ConfigMap
 
 
-def _file(name: str) -> str:
+def _check_file_name(name: str) -> str:
     if not FILE.fullmatch(name) or name.startswith("..") or name == ".":
         raise ValueError(f"{name!r} is not a file name; use letters, digits, hyphens, dots and _")
     return name
 
 
-FileName = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(_file)]
+FileName = Annotated[str, Field(min_length=1, max_length=253), AfterValidator(_check_file_name)]
 
 
 class ConfigFile(Part):
@@ -39,8 +39,8 @@ class ConfigMapVolume(Part):
     files: tuple[ConfigFile, ...] = Field(
         (), description="The files of a new ConfigMap; empty for one that exists"
     )
-    mount_path: Place = Field(description="Where it is mounted")
-    sub_path: Inside | None = Field(
+    mount_path: MountPath = Field(description="Where it is mounted")
+    sub_path: SubPath | None = Field(
         None, description="The one key that is mounted as a file; all keys if it is null"
     )
     default_mode: Mode | None = Field(
@@ -79,7 +79,7 @@ class SecretVolume(Part):
     credential: CredentialFiles | None = Field(
         None, description="The credential that is mounted instead of a Secret"
     )
-    mount_path: Place = Field(description="Where it is mounted")
+    mount_path: MountPath = Field(description="Where it is mounted")
     default_mode: Mode | None = Field(
         None, description="The permissions of the files as four octal digits; 0644 if it is null"
     )

@@ -14,7 +14,7 @@ Mode = Annotated[str, Field(pattern=OCTAL)]
 LONGEST_PATH = 4096
 
 
-def _place(path: str) -> str:
+def _check_mount_path(path: str) -> str:
     """Check that a path is one to mount at: absolute, below ``/``, and without parts that lead
     elsewhere."""
     if not path.startswith("/") or path.rstrip("/") == "" or ":" in path or "\0" in path:
@@ -24,19 +24,19 @@ def _place(path: str) -> str:
     return path
 
 
-Place = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_place)]
+MountPath = Annotated[str, Field(max_length=LONGEST_PATH), AfterValidator(_check_mount_path)]
 
 
-def variable_of(place: str) -> str:
+def volume_variable(place: str) -> str:
     """Return the variable by which engines that cannot mount tell a program where a volume is:
     ``VOLUME_MNT_MY_DATA`` for ``/mnt/my-data``."""
     return f"VOLUME_{re.sub('[^A-Z0-9]+', '_', place.upper()).strip('_')}"
 
 
-def _inside(path: str) -> str:
+def _check_sub_path(path: str) -> str:
     if path.startswith("/") or ".." in path.split("/"):
         raise ValueError(f"{path!r} must be a path inside the volume, such as conf/train.yaml")
     return path
 
 
-Inside = Annotated[str, Field(min_length=1), AfterValidator(_inside)]
+SubPath = Annotated[str, Field(min_length=1), AfterValidator(_check_sub_path)]

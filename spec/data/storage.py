@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, Field, model_validator
 
 from spec.data.files import ConfigMapVolume, SecretVolume
-from spec.data.places import Name, Place, Title
+from spec.data.places import MountPath, Name, Title
 from spec.part import Flag, Part
 from spec.values.patterns import BUCKET, SERVER, WEB_ADDRESS_ALONE
 from spec.values.quantities import Quantity
 from spec.values.variable import ONE_OF_BOTH, NamedCredential
 
 
-def _repository(url: str) -> str:
+def _check_repository(url: str) -> str:
     """Check the address of a repository. What git would read as an option, or as a program to run,
     is refused."""
     schemes = ("https://", "http://", "ssh://", "git://")
@@ -32,13 +32,13 @@ def is_by_ssh(repository: str) -> bool:
     return not repository.startswith(("https://", "http://", "git://"))
 
 
-def _revision(name: str) -> str:
+def _check_revision(name: str) -> str:
     if name.startswith("-") or any(c.isspace() for c in name):
         raise ValueError(f"{name!r} is not a branch, tag or commit")
     return name
 
 
-Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_revision)]
+Revision = Annotated[str, Field(min_length=1, max_length=250), AfterValidator(_check_revision)]
 
 
 class AccessModes(Part):
@@ -90,7 +90,7 @@ class Pvc(Part):
     """
 
     name: Title = Field("", description="The name")
-    path: Place = Field(description="Where it is mounted")
+    path: MountPath = Field(description="Where it is mounted")
     existing_pvc: Flag = Field(False, description="Whether the claim exists already")
     claim_name: Name | None = Field(None, description="The name of the claim")
     read_only: Flag = Field(False, description="Whether pods can only read it")
@@ -126,8 +126,8 @@ class Nfs(Part):
         pattern=SERVER,
         description="The host name or address of the server",
     )
-    path: Place = Field(description="The directory of the server")
-    mount_path: Place = Field(description="Where it is mounted")
+    path: MountPath = Field(description="The directory of the server")
+    mount_path: MountPath = Field(description="Where it is mounted")
     read_only: Flag = Field(True, description="Whether pods can only read it")
 
 
@@ -138,8 +138,8 @@ class Propagation(StrEnum):
 
 class HostPath(Part):
     name: Title = Field("", description="The name")
-    path: Place = Field(description="The directory on the node")
-    mount_path: Place = Field(description="Where it is mounted")
+    path: MountPath = Field(description="The directory on the node")
+    mount_path: MountPath = Field(description="Where it is mounted")
     read_only: Flag = Field(True, description="Whether pods can only read it")
     mount_propagation: Propagation = Field(
         Propagation.NONE, description="Whether mounts made later are seen in the pod"
@@ -152,7 +152,7 @@ class S3(Part):
 
     name: Title = Field("", description="The name")
     bucket: str = Field(min_length=3, max_length=255, pattern=BUCKET, description="The bucket")
-    path: Place = Field(description="Where it is fetched to")
+    path: MountPath = Field(description="Where it is fetched to")
     url: str | None = Field(
         None,
         max_length=2000,
@@ -217,7 +217,7 @@ class Git(Part):
     gallery or what is in a Secret."""
 
     name: Title = Field("", description="The name")
-    repository: Annotated[str, Field(max_length=2000), AfterValidator(_repository)] = Field(
+    repository: Annotated[str, Field(max_length=2000), AfterValidator(_check_repository)] = Field(
         description="The URL of the repository"
     )
     branch: Revision | None = Field(
@@ -226,7 +226,7 @@ class Git(Part):
     revision: Revision | None = Field(
         None, description="The commit or tag to fetch; the newest of the branch if it is null"
     )
-    path: Place = Field(description="Where it is fetched to")
+    path: MountPath = Field(description="Where it is fetched to")
     secret_ref: GitSecret | None = Field(
         None, description="The Secret that contains username and password"
     )
@@ -246,7 +246,7 @@ class Git(Part):
         return self
 
     @property
-    def key(self) -> GitSecret | None:
+    def key_secret(self) -> GitSecret | None:
         """The Secret with the private key, if one is needed. By SSH it can only be a key, whatever
         its method says."""
         secret = self.secret_ref
@@ -261,7 +261,7 @@ class Medium(StrEnum):
 
 class EmptyDirVolume(Part):
     name: Title = Field("", description="A name of your own")
-    path: Place = Field(description="The path in the container")
+    path: MountPath = Field(description="The path in the container")
     medium: Medium = Field(Medium.DISK, description="Where it is stored: on disk, or Memory")
     size_limit: Quantity | None = Field(
         None, description="The most that it can hold, such as 1G; no limit if it is null"
@@ -289,14 +289,14 @@ class Storage(Part):
     @model_validator(mode="after")
     def _places_are_unique(self) -> Self:
         taken: set[str] = set()
-        for field, path in self.places():
+        for field, path in self.mount_paths():
             where = path.rstrip("/")
             if where in taken:
                 raise ValueError(f"{field}: {path} is mounted twice; choose another path")
             taken.add(where)
         return self
 
-    def places(self) -> Iterator[tuple[str, str]]:
+    def mount_paths(self) -> Iterator[tuple[str, str]]:
         """Yield the list of each mounted path, and the path."""
         for field, items in (("pvc", self.pvc), ("s3", self.s3), ("git", self.git)):
             yield from ((field, item.path) for item in items)

@@ -10,9 +10,9 @@ from typing import Any, get_args
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from spec.formats.published import PORTS, URLS, connected, published
+from spec.formats.connections import PORTS, URLS, connections_to_tools, tools_to_connections
 from spec.formats.stored import as_mapping
-from spec.framework import Framework, owner_of
+from spec.framework import Framework, framework_with
 from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.problems.errors import SpecError, problems_in
@@ -24,8 +24,12 @@ VARIABLES = "environmentVariables"
 ODD_BREAKS = frozenset("\x85\u2028\u2029")
 
 REPLICA_FIELDS = frozenset(field.alias or name for name, field in Replica.model_fields.items())
-WHOLE_FIELDS = frozenset(field.alias or name for name, field in WorkloadSpec.model_fields.items())
-OURS = frozenset({"kind", "worker", "master", "architecture"})  # keys that a request has elsewhere
+WORKLOAD_FIELDS = frozenset(
+    field.alias or name for name, field in WorkloadSpec.model_fields.items()
+)
+HEAD_KEYS = frozenset(
+    {"kind", "worker", "master", "architecture"}
+)  # keys that a request has elsewhere
 
 
 def dump_spec(part: Part) -> Document:
@@ -33,20 +37,20 @@ def dump_spec(part: Part) -> Document:
     another framework or kind has."""
     document: Document = part.model_dump(mode="json", by_alias=True)
     if isinstance(part, WorkloadSpec):
-        own = _own_fields(part.kind, part.distributed_framework)
+        own = _fields_of(part.kind, part.distributed_framework)
         return {key: value for key, value in document.items() if key in own}
     return document
 
 
 @cache
-def _own_fields(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
+def _fields_of(kind: WorkloadKind, framework: Framework | None) -> frozenset[str]:
     """The fields that a workload of this kind and framework has."""
     traits = kind.traits
     frameworks = {None, framework}
     return frozenset(
         key
-        for key in WHOLE_FIELDS
-        if traits.may_have(key) and (key in traits.shares or owner_of(key) in frameworks)
+        for key in WORKLOAD_FIELDS
+        if traits.may_have(key) and (key in traits.shares or framework_with(key) in frameworks)
     )
 
 
@@ -55,7 +59,7 @@ def order_keys(document: Document, model: type[BaseModel] = WorkloadSpec) -> Doc
     keep their order. Unknown keys come last."""
     fields = inner_models(model)
     in_order = {
-        key: _ordered(value, inner) if inner and (value := document[key]) else document[key]
+        key: _order_inner(value, inner) if inner and (value := document[key]) else document[key]
         for key, inner in fields.items()
         if key in document
     }
@@ -64,21 +68,21 @@ def order_keys(document: Document, model: type[BaseModel] = WorkloadSpec) -> Doc
 
 def order_draft_keys(draft: Any) -> Document:
     """Sort the keys of a stored draft, which may contain anything."""
-    whole: Document = _in_order(as_mapping(draft), WorkloadSpec)
+    whole: Document = _order_values(as_mapping(draft), WorkloadSpec)
     roles = {role: whole[role] for role in ("worker", "master") if role in whole}
-    return whole | {role: _in_order(its, Replica) for role, its in roles.items()}
+    return whole | {role: _order_values(its, Replica) for role, its in roles.items()}
 
 
-def _in_order(part: Any, model: type[BaseModel]) -> Any:
+def _order_values(part: Any, model: type[BaseModel]) -> Any:
     """Sort a part of a draft; its ``values`` are fields of ``model``."""
     values = as_mapping(part).get("values")
     return part | {"values": order_keys(values, model)} if isinstance(values, dict) else part
 
 
-def _ordered(value: Any, model: type[BaseModel]) -> Any:
+def _order_inner(value: Any, model: type[BaseModel]) -> Any:
     if isinstance(value, dict):
         return order_keys(value, model)
-    return [_ordered(item, model) for item in value] if isinstance(value, list) else value
+    return [_order_inner(item, model) for item in value] if isinstance(value, list) else value
 
 
 @cache
@@ -98,7 +102,7 @@ def without_defaults(document: Document, model: type[BaseModel] = WorkloadSpec) 
             kept[key] = value
             continue
         inner = model_in_annotation(field.annotation)
-        value = _brief(value, inner) if inner else value
+        value = _drop_defaults(value, inner) if inner else value
         default = {} if isinstance(field.default, BaseModel) else field.default
         empty = default == () and value == []
         if value is not None and (field.is_required() or not (empty or value == default)):
@@ -106,10 +110,10 @@ def without_defaults(document: Document, model: type[BaseModel] = WorkloadSpec) 
     return kept
 
 
-def _brief(value: Any, model: type[BaseModel]) -> Any:
+def _drop_defaults(value: Any, model: type[BaseModel]) -> Any:
     if isinstance(value, dict):
         return without_defaults(value, model)
-    return [_brief(item, model) for item in value] if isinstance(value, list) else value
+    return [_drop_defaults(item, model) for item in value] if isinstance(value, list) else value
 
 
 def model_in_annotation(annotation: Any) -> type[BaseModel] | None:
@@ -129,14 +133,14 @@ def mask_secret_values(document: Any, variables: str = VARIABLES) -> Any:
     return {
         key: value
         if not isinstance(value, dict | list)
-        else [_masked(item) for item in value]
+        else [_mask_variable(item) for item in value]
         if key == variables and isinstance(value, list)
         else mask_secret_values(value, variables)
         for key, value in document.items()
     }
 
 
-def _masked(variable: Any) -> Any:
+def _mask_variable(variable: Any) -> Any:
     if not isinstance(variable, dict) or not variable.get("value"):
         return variable
     is_secret = looks_secret(str(variable.get("name", "")))
@@ -155,12 +159,12 @@ class ReadableDumper(yaml.SafeDumper):
     """Writes multi-line strings as blocks, and unusual line breaks as escapes."""
 
 
-def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+def _represent_text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
     style = '"' if ODD_BREAKS & set(text) else "|" if "\n" in text else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-ReadableDumper.add_representer(str, _text)
+ReadableDumper.add_representer(str, _represent_text)
 
 
 def to_yaml(document: Document) -> str:
@@ -174,18 +178,22 @@ def from_wire(spec: Document, *, no_master: bool, master: Document | None) -> Do
     document."""
     whole = one_pod_from_wire(spec, WorkloadKind.DISTRIBUTED)
     whole["architecture"] = "workers_only" if no_master else "workers_and_master"
-    return whole | ({} if master is None else {"master": connected(_unshared(master))})
+    return whole | (
+        {} if master is None else {"master": tools_to_connections(_drop_data_sharing(master))}
+    )
 
 
 def one_pod_from_wire(spec: Document, kind: WorkloadKind) -> Document:
     """Convert Run:ai's ``spec`` of a kind without a master."""
     own = REPLICA_FIELDS | {URLS, PORTS}
-    worker = connected(_unshared({key: value for key, value in spec.items() if key in own}))
-    whole = {key: value for key, value in spec.items() if key in _whole_fields(kind)}
+    worker = tools_to_connections(
+        _drop_data_sharing({key: value for key, value in spec.items() if key in own})
+    )
+    whole = {key: value for key, value in spec.items() if key in _workload_fields(kind)}
     return whole | {"worker": worker}
 
 
-def _unshared(replica: Document) -> Document:
+def _drop_data_sharing(replica: Document) -> Document:
     """Drop ``dataSharing: false`` of claims, which Run:ai's client always sends. Any other value is
     left for the spec to refuse."""
     storage = as_mapping(replica.get("storage"))
@@ -208,21 +216,21 @@ def unknown_keys(spec: Document, kind: WorkloadKind = WorkloadKind.DISTRIBUTED) 
 @cache
 def accepted_keys(kind: WorkloadKind) -> frozenset[str]:
     """The keys that Run:ai's ``spec`` may have for this kind."""
-    return REPLICA_FIELDS | _whole_fields(kind) | {URLS, PORTS}
+    return REPLICA_FIELDS | _workload_fields(kind) | {URLS, PORTS}
 
 
 @cache
-def _whole_fields(kind: WorkloadKind) -> frozenset[str]:
+def _workload_fields(kind: WorkloadKind) -> frozenset[str]:
     """The workload-wide fields of a request of this kind."""
-    return frozenset(filter(kind.traits.may_have, WHOLE_FIELDS - OURS))
+    return frozenset(filter(kind.traits.may_have, WORKLOAD_FIELDS - HEAD_KEYS))
 
 
 def to_wire(document: Document) -> Document:
     """The inverse of :func:`from_wire`, without the master. A complete document gives a complete
     ``spec``."""
-    whole = {key: value for key, value in document.items() if key not in OURS}
-    return {**whole, **published(as_mapping(document.get("worker")))}
+    whole = {key: value for key, value in document.items() if key not in HEAD_KEYS}
+    return {**whole, **connections_to_tools(as_mapping(document.get("worker")))}
 
 
 def master_to_wire(document: Document) -> Document | None:
-    return published(as_mapping(document["master"])) if document.get("master") else None
+    return connections_to_tools(as_mapping(document["master"])) if document.get("master") else None

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 
 from spec.draft import GalleryChoices, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents, shape
-from spec.formats.lines import Lined, LineProblem, YamlError, parse_yaml
-from spec.formats.published import OURS_OF, connected
-from spec.kind import GANGS, KindTraits, WorkloadKind, traits_of
+from spec.formats.connections import FIELD_NAMES_OF, tools_to_connections
+from spec.formats.lines import LineProblem, ParsedYaml, YamlError, parse_yaml
+from spec.kind import GANGS, KindTraits, WorkloadKind, kind_traits
 from spec.parts.environment import ToolConnection
 from spec.problems.errors import Path, Problem, problems_in
 from spec.values.variable import MASK, looks_secret
@@ -23,8 +23,8 @@ from spec.workload import Architecture, Replica, WorkloadSpec
 
 #: Keys of the text by the role they describe.
 PARTS = {"worker": ("spec", "assets"), "master": ("masterSpec", "masterAssets")}
-PLACE = {"projectId": "project", "clusterId": "cluster"}
-SAME = "masterSpecSameAsWorker"
+PLACE_KEYS = {"projectId": "project", "clusterId": "cluster"}
+SAME_AS_WORKER = "masterSpecSameAsWorker"
 SHOWN_ELSEWHERE = {"worker", "master", "values", "framework", "architecture", "project", "cluster"}
 
 
@@ -33,14 +33,14 @@ class Names:
     """Translates asset ids to names in the text and back; ``None`` if there is none."""
 
     name_of: Callable[[str, UUID], str] = lambda kind, pk: str(pk)
-    id_of: Callable[[str, str], UUID | None] = lambda kind, name: _uuid(name)
+    id_of: Callable[[str, str], UUID | None] = lambda kind, name: _parse_uuid(name)
 
 
 def write_draft_yaml(draft: WorkloadDraft, names: Names) -> str:
-    return documents.to_yaml(documents.mask_secret_values(_document(draft, names)))
+    return documents.to_yaml(documents.mask_secret_values(_draft_document(draft, names)))
 
 
-def _document(draft: WorkloadDraft, names: Names) -> Values:
+def _draft_document(draft: WorkloadDraft, names: Names) -> Values:
     """The draft as a document. Empty values are left out, except those that were given as empty."""
     blank = WorkloadDraft().model_dump(mode="json", by_alias=True)
     whole = draft.model_dump(mode="json", by_alias=True)
@@ -56,25 +56,25 @@ def _document(draft: WorkloadDraft, names: Names) -> Values:
     if draft.cluster:
         document["clusterId"] = str(draft.cluster)
     if not draft.is_gang:
-        document |= _chosen("assets", draft.worker, names)
-        return document | {"spec": {**draft.counted, **draft.worker.values}}
+        document |= _asset_names("assets", draft.worker, names)
+        return document | {"spec": {**draft.values_of_kind, **draft.worker.values}}
     if draft.architecture == Architecture.WORKERS_ONLY:
         document["noMaster"] = True
     elif draft.architecture != Architecture.WORKERS_AND_MASTER:
         document["architecture"] = draft.architecture
-    document |= _chosen("assets", draft.worker, names)
+    document |= _asset_names("assets", draft.worker, names)
     document["spec"] = {
         "distributedFramework": draft.framework,
-        **draft.counted,
+        **draft.values_of_kind,
         **draft.worker.values,
     }
     if draft.master:
-        document |= _chosen("masterAssets", draft.master, names)
+        document |= _asset_names("masterAssets", draft.master, names)
         document["masterSpec"] = draft.master.values
     return document
 
 
-def _chosen(key: str, replica: ReplicaDraft, names: Names) -> Values:
+def _asset_names(key: str, replica: ReplicaDraft, names: Names) -> Values:
     rest = replica.model_dump(mode="json", by_alias=True, exclude={"assets", "values"})
     blank = ReplicaDraft().model_dump(mode="json", by_alias=True)
     chosen = {kind: names.name_of(kind, pk) for kind, pk in replica.assets.items()}
@@ -82,7 +82,7 @@ def _chosen(key: str, replica: ReplicaDraft, names: Names) -> Values:
     return {key: chosen} if chosen else {}
 
 
-def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
+def parse_draft_yaml(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
     """Parse a draft. ``YamlError`` names every misplaced key with its line; wrong values are kept
     for the form to show.
 
@@ -93,7 +93,7 @@ def draft_of(text: str, base: WorkloadDraft, names: Names) -> WorkloadDraft:
     if faults:
         raise YamlError(LineProblem(lined.line_of(it.path), it.message) for it in faults)
     reader = _Reader(lined, names)
-    draft = reader.draft(base)
+    draft = reader.read_draft(base)
     if reader.problems or draft is None:
         raise YamlError(reader.problems)
     for role in PARTS:
@@ -106,28 +106,28 @@ def _faults(document: Values) -> Iterator[Problem]:
     fields = shape.annotations(WorkloadDraft)
     head = {key: fields[key] for key in fields.keys() - SHOWN_ELSEWHERE | {"architecture"}}
     parts = {part for its in PARTS.values() for part in its}
-    also = dict.fromkeys((*PLACE, *parts, "noMaster", SAME))
+    also = dict.fromkeys((*PLACE_KEYS, *parts, "noMaster", SAME_AS_WORKER))
     own = shape.annotations(Replica, GalleryChoices)
     whole = shape.annotations(WorkloadSpec)
-    whole = {key: whole[key] for key in whole.keys() - documents.OURS}
+    whole = {key: whole[key] for key in whole.keys() - documents.HEAD_KEYS}
     for key in document.keys() & (own | whole).keys() - head.keys() - also.keys():
         yield Problem((key,), f"{key} belongs below spec; indent it")
     rest = {k: v for k, v in document.items() if k not in {*also, *own, *whole} or k in head}
     yield from shape.faults(rest, head | also)
-    yield from _of_spec(document.get("spec"), own | whole, ("spec",))
-    yield from _of_spec(document.get("masterSpec"), own, ("masterSpec",))
+    yield from _spec_faults(document.get("spec"), own | whole, ("spec",))
+    yield from _spec_faults(document.get("masterSpec"), own, ("masterSpec",))
 
 
-def _of_spec(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Problem]:
+def _spec_faults(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Problem]:
     if spec is None:
         return
-    published = dict.fromkeys(OURS_OF)
+    published = dict.fromkeys(FIELD_NAMES_OF)
     if not isinstance(spec, dict):
         yield from shape.faults(spec, fields, at)
         return
     rest = {key: value for key, value in spec.items() if key not in published}
     yield from shape.faults(rest, {**fields, **published}, at)
-    for key, names in OURS_OF.items():
+    for key, names in FIELD_NAMES_OF.items():
         tool = shape.annotations(ToolConnection)
         tool |= {theirs: tool[ours] for theirs, ours in names.items()}
         items = spec.get(key) or []
@@ -141,19 +141,21 @@ def _of_spec(spec: Any, fields: shape.Annotations, at: Path) -> Iterator[Problem
 class _Reader:
     """Reads a document of the right shape into a draft, and collects what has no meaning there."""
 
-    def __init__(self, lined: Lined, names: Names) -> None:
+    def __init__(self, lined: ParsedYaml, names: Names) -> None:
         self.lined = lined
         self.names = names
         self.problems: list[LineProblem] = []
 
-    def draft(self, base: WorkloadDraft) -> WorkloadDraft | None:
+    def read_draft(self, base: WorkloadDraft) -> WorkloadDraft | None:
         document = self.lined.values
-        spec = connected(dict(document.get("spec") or {}))
+        spec = tools_to_connections(dict(document.get("spec") or {}))
         whole = {key: spec.pop(key) for key in list(spec) if key not in documents.REPLICA_FIELDS}
-        fields: Values = {key: value for key, value in document.items() if key in _head()}
+        fields: Values = {key: value for key, value in document.items() if key in _head_keys()}
         fields.setdefault("name", base.name)
-        fields["template"] = self._id("template", document.get("template"), ("template",))
-        self._refuse_others(traits_of(str(document.get("kind", WorkloadKind.DISTRIBUTED))))
+        fields["template"] = self._read_asset_id(
+            "template", document.get("template"), ("template",)
+        )
+        self._refuse_others(kind_traits(str(document.get("kind", WorkloadKind.DISTRIBUTED))))
         framework = whole.pop("distributedFramework", WorkloadDraft().framework)
         fields["framework"] = framework
         fields["architecture"] = self._architecture()
@@ -162,26 +164,26 @@ class _Reader:
         fields["worker"] = self._replica("worker", spec)
         fields["master"] = self._master()
         fields["values"] = whole
-        return self._validated(fields)
+        return self._validate(fields)
 
     def _refuse_others(self, traits: KindTraits) -> None:
         """Refuse fields that only other kinds have, such as those of gangs for a single pod."""
-        lacks = dict(traits.lacks)
+        lacks = dict(traits.foreign_fields)
         if not traits.is_gang:
-            heads = dict.fromkeys(("noMaster", SAME, *PARTS["master"]), GANGS)
-            owned = {key: GANGS for key in documents.WHOLE_FIELDS if not traits.may_have(key)}
+            heads = dict.fromkeys(("noMaster", SAME_AS_WORKER, *PARTS["master"]), GANGS)
+            owned = {key: GANGS for key in documents.WORKLOAD_FIELDS if not traits.may_have(key)}
             lacks = heads | owned | lacks
         spec = self.lined.values.get("spec") or {}
         at = [*((key,) for key in self.lined.values), *(("spec", key) for key in spec)]
         for path in at:
             if path[-1] in lacks:
-                self._say(path, f"{path[-1]}: only {lacks[path[-1]]} have it; leave it out")
+                self._add_problem(path, f"{path[-1]}: only {lacks[path[-1]]} have it; leave it out")
 
     def _architecture(self) -> Any:
         document = self.lined.values
         no_master = document.get("noMaster", False)
         if not isinstance(no_master, bool):
-            self._say(("noMaster",), "noMaster must be true or false")
+            self._add_problem(("noMaster",), "noMaster must be true or false")
         if no_master is True:
             return Architecture.WORKERS_ONLY.value
         return document.get("architecture", Architecture.WORKERS_AND_MASTER.value)
@@ -190,64 +192,70 @@ class _Reader:
         given = self.lined.values.get("projectId", base.project)
         text = "" if given is None else str(given)
         if text and not (text.isdecimal() and len(text) < 19):
-            self._say(("projectId",), f"{text!r} is not the ID of a project")
+            self._add_problem(("projectId",), f"{text!r} is not the ID of a project")
             return None
         return int(text) if text else None
 
     def _cluster(self, base: WorkloadDraft) -> UUID | None:
         given = self.lined.values.get("clusterId", base.cluster)
-        cluster = _uuid(str(given)) if given else None
+        cluster = _parse_uuid(str(given)) if given else None
         if given and not cluster:
-            self._say(("clusterId",), f"{str(given)!r} is not the ID of a cluster")
+            self._add_problem(("clusterId",), f"{str(given)!r} is not the ID of a cluster")
         return cluster
 
     def _master(self) -> Values | None:
         document = self.lined.values
         own = [key for key in PARTS["master"] if document.get(key) is not None]
-        same = document.get(SAME)
+        same = document.get(SAME_AS_WORKER)
         if same not in {None, True, False}:
-            self._say((SAME,), f"{SAME} must be true or false")
+            self._add_problem((SAME_AS_WORKER,), f"{SAME_AS_WORKER} must be true or false")
         if same is True and own:
-            self._say((own[0],), f"leave {own[0]} out where {SAME} is true")
-        return self._replica("master", connected(document.get("masterSpec") or {})) if own else None
+            self._add_problem((own[0],), f"leave {own[0]} out where {SAME_AS_WORKER} is true")
+        return (
+            self._replica("master", tools_to_connections(document.get("masterSpec") or {}))
+            if own
+            else None
+        )
 
     def _replica(self, role: str, values: Values) -> Values:
         key = PARTS[role][1]
         given = self.lined.values.get(key) or {}
         if not isinstance(given, dict):
-            self._say((key,), f"{key} must name an asset for each kind, such as environment")
+            self._add_problem(
+                (key,), f"{key} must name an asset for each kind, such as environment"
+            )
             return {"values": values}
         own = {field.alias for field in ReplicaDraft.model_fields.values()} - {"assets", "values"}
         rest = {name: value for name, value in given.items() if name in own}
         chosen = {
-            kind: self._id(kind, name, (key, kind))
+            kind: self._read_asset_id(kind, name, (key, kind))
             for kind, name in given.items()
             if kind not in own
         }
         return {**rest, "assets": {k: v for k, v in chosen.items() if v}, "values": values}
 
-    def _id(self, kind: str, name: Any, path: Path) -> UUID | None:
+    def _read_asset_id(self, kind: str, name: Any, path: Path) -> UUID | None:
         if name in (None, ""):
             return None
         pk = self.names.id_of(kind, str(name))
         if pk is None:
             message = f"is the name of no {kind}, or of several, that you see; write its ID"
-            self._say(path, f"{str(name)!r} {message}")
+            self._add_problem(path, f"{str(name)!r} {message}")
         return pk
 
-    def _validated(self, fields: Values) -> WorkloadDraft | None:
+    def _validate(self, fields: Values) -> WorkloadDraft | None:
         try:
             return WorkloadDraft.model_validate(fields)
         except ValidationError as error:
             for problem in problems_in(error):
-                self._say(problem.path, f"{problem.field} {problem.message}")
+                self._add_problem(problem.path, f"{problem.field} {problem.message}")
         return None
 
-    def _say(self, path: Path, message: str) -> None:
+    def _add_problem(self, path: Path, message: str) -> None:
         self.problems.append(LineProblem(self.lined.line_of(path), message))
 
 
-def _head() -> set[str]:
+def _head_keys() -> set[str]:
     return set(shape.annotations(WorkloadDraft)) - SHOWN_ELSEWHERE
 
 
@@ -258,14 +266,14 @@ def _replica(draft: WorkloadDraft, role: str) -> ReplicaDraft | None:
 def _unmask(replica: ReplicaDraft | None, base: ReplicaDraft | None) -> None:
     """Restore masked values from ``base``. Variables with the same name are matched by
     their order."""
-    kept = _secrets(base)
-    for name, variables in _secrets(replica).items():
+    kept = _secret_variables(base)
+    for name, variables in _secret_variables(replica).items():
         for variable, old in zip(variables, kept.get(name, ()), strict=False):
             if variable.get("value") == MASK:
                 variable["value"] = old.get("value")
 
 
-def _secrets(replica: ReplicaDraft | None) -> dict[str, list[Values]]:
+def _secret_variables(replica: ReplicaDraft | None) -> dict[str, list[Values]]:
     """Variables with masked values, by name."""
     variables = replica.values.get(documents.VARIABLES) if replica else None
     secret: dict[str, list[Values]] = {}
@@ -275,7 +283,7 @@ def _secrets(replica: ReplicaDraft | None) -> dict[str, list[Values]]:
     return secret
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:

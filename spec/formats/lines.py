@@ -50,7 +50,7 @@ class Loader(yaml.SafeLoader):
 
 
 @dataclass(frozen=True)
-class Lined:
+class ParsedYaml:
     """A parsed mapping, with the line of each key and item by path."""
 
     values: dict[str, Any]
@@ -62,16 +62,16 @@ class Lined:
         return next((self.lines[way] for way in ways if way in self.lines), 0)
 
 
-def parse_yaml(text: str) -> Lined:
+def parse_yaml(text: str) -> ParsedYaml:
     """Parse a text. ``YamlError`` names every wrong line."""
     if len(text) > LONGEST:
         raise YamlError([LineProblem(0, f"The text is longer than {LONGEST} characters")])
     try:
-        _scan(text)
+        _check_events(text)
         loader = Loader(text)
         node = loader.get_single_node()
     except yaml.MarkedYAMLError as error:
-        raise YamlError([_syntax(error)]) from error
+        raise YamlError([_syntax_problem(error)]) from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         message = "There is a character that YAML does not allow; write its escape in double quotes"
@@ -79,15 +79,17 @@ def parse_yaml(text: str) -> Lined:
     if node is None or (isinstance(node, yaml.ScalarNode) and not node.value):
         raise YamlError([LineProblem(0, "There is nothing here; paste a workload")])
     if not isinstance(node, yaml.MappingNode):
-        raise YamlError([LineProblem(_line(node), "Write “key: value” lines, such as name: train")])
+        raise YamlError(
+            [LineProblem(_line_of(node), "Write “key: value” lines, such as name: train")]
+        )
     builder = _Builder(loader)
     values = builder.value(node, ())
     if builder.problems:
         raise YamlError(builder.problems)
-    return Lined(values, builder.lines)
+    return ParsedYaml(values, builder.lines)
 
 
-def _scan(text: str) -> None:
+def _check_events(text: str) -> None:
     """Refuse what would be expensive to parse, or would not mean what it seems to."""
     depth = 0
     documents = 0
@@ -113,12 +115,12 @@ def _scan(text: str) -> None:
         raise YamlError(refused)
 
 
-def _syntax(error: yaml.MarkedYAMLError) -> LineProblem:
+def _syntax_problem(error: yaml.MarkedYAMLError) -> LineProblem:
     mark = error.problem_mark or error.context_mark
     return LineProblem(mark.line + 1 if mark else 0, f"This is not valid YAML: {error.problem}")
 
 
-def _line(node: yaml.Node) -> int:
+def _line_of(node: yaml.Node) -> int:
     return int(node.start_mark.line) + 1
 
 
@@ -131,7 +133,7 @@ class _Builder:
         self.problems: list[LineProblem] = []
 
     def value(self, node: yaml.Node, path: Path) -> Any:
-        self.lines.setdefault(path, _line(node))
+        self.lines.setdefault(path, _line_of(node))
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path)
         if isinstance(node, yaml.SequenceNode):
@@ -142,7 +144,7 @@ class _Builder:
     def _mapping(self, node: yaml.MappingNode, path: Path) -> dict[str, Any]:
         values: dict[str, Any] = {}
         for key_node, value_node in node.value:
-            line = _line(key_node)
+            line = _line_of(key_node)
             key = self._scalar(key_node) if isinstance(key_node, yaml.ScalarNode) else None
             if not isinstance(key, str):
                 self._refuse(line, "A key must be text; put it in quotes")
@@ -159,12 +161,16 @@ class _Builder:
         try:
             value = self.loader.construct_object(node)
         except ValueError:  # more digits than Python converts
-            return self._refuse(_line(node), f"{node.value[:40]} is not a number that can be used")
+            return self._refuse(
+                _line_of(node), f"{node.value[:40]} is not a number that can be used"
+            )
         too_wide = isinstance(value, int) and value.bit_length() > MOST_BITS
         if too_wide or (isinstance(value, float) and not math.isfinite(value)):
-            return self._refuse(_line(node), f"{node.value[:40]} is not a number that can be used")
+            return self._refuse(
+                _line_of(node), f"{node.value[:40]} is not a number that can be used"
+            )
         if isinstance(value, str) and not _is_storable(value):
-            return self._refuse(_line(node), "There is a character that cannot be stored")
+            return self._refuse(_line_of(node), "There is a character that cannot be stored")
         return value
 
     def _refuse(self, line: int, message: str) -> None:

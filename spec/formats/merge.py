@@ -34,16 +34,16 @@ KEYS: dict[str, tuple[str, ...]] = {
 #: Objects that are merged key by key; any other object is a single value.
 PARTS = frozenset({"compute", "probes", "security", "storage"})
 #: Fields of a fraction of a GPU, by its kind.
-PARTS_OF_A_GPU = {
+GPU_FRACTION_FIELDS = {
     "portion": ("gpuPortionRequest", "gpuPortionLimit"),
     "memory": ("gpuMemoryRequest", "gpuMemoryLimit"),
 }
 EXCLUDE = "exclude"
 USER = "user"  # the top layer; others are named after what they came from
-NOTHING: tuple[object, ...] = (None, "", [])
+EMPTY: tuple[object, ...] = (None, "", [])
 
 
-class Merged:
+class MergedLayers:
     """The merged document without empty values, and the layer of each value by dotted path
     (``compute.cpuCoreRequest``, ``labels[2]``)."""
 
@@ -52,11 +52,11 @@ class Merged:
         self._layers: list[str] = []  # lowest first
         self._leaves: dict[str, str] = {}
 
-    def lay(self, values: Values, origin: str) -> None:
+    def add_layer(self, values: Values, origin: str) -> None:
         """Add ``values`` as the next layer. They are not modified."""
         if origin not in self._layers:
             self._layers.append(origin)
-        self._lay(self.document, without_nothing(values), "", origin)
+        self._add_values(self.document, without_empty(values), "", origin)
 
     def credit(self, values: Values, to: str, *, instead_of: str) -> None:
         """Attribute values of the layer ``instead_of`` that equal ``values`` to the layer
@@ -86,76 +86,78 @@ class Merged:
             if origin != next((whole[holder] for holder in parent_paths(path)), "")
         }
 
-    def _lay(self, into: Values, values: Values, within: str, origin: str) -> None:
-        for key in superseded(values) if within == "compute." else ():
+    def _add_values(self, into: Values, values: Values, within: str, origin: str) -> None:
+        for key in superseded_fields(values) if within == "compute." else ():
             into.pop(key, None)
-            self._forget(within + key)
+            self._forget_origins(within + key)
         for key, value in values.items():
             path = within + key
             below = into.get(key)
             if path in PARTS and isinstance(value, dict) and isinstance(below, dict | None):
                 into[key] = dict(below or {})
-                self._lay(into[key], without_nothing(value), f"{path}.", origin)
+                self._add_values(into[key], without_empty(value), f"{path}.", origin)
             elif path in KEYS and isinstance(value, list) and isinstance(below, list | None):
-                into[key] = self._merge(path, below or [], value, origin)
+                into[key] = self._merge_lists(path, below or [], value, origin)
             else:
-                self._forget(path)
+                self._forget_origins(path)
                 into[key] = value
                 self._leaves[path] = origin
 
-    def _forget(self, path: str) -> None:
+    def _forget_origins(self, path: str) -> None:
         for leaf in [leaf for leaf in self._leaves if path in parent_paths(leaf)]:
             del self._leaves[leaf]
 
-    def _merge(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
+    def _merge_lists(self, path: str, below: list[Any], above: list[Any], origin: str) -> list[Any]:
         """Merge two lists. For the same item the higher layer's value takes the lower one's
         position; an excluded item removes the other, too."""
         over = list(above)
         merged = list[tuple[Any, str]]()
         for number, item in enumerate(below):
             was = self._leaves.pop(f"{path}[{number}]", origin)
-            at = next((i for i, held in enumerate(over) if is_same(item, held, KEYS[path])), None)
+            at = next(
+                (i for i, held in enumerate(over) if is_same_item(item, held, KEYS[path])), None
+            )
             merged.append((item, was) if at is None else (over.pop(at), origin))
         merged += [(item, origin) for item in over]
-        stays = [(_bare(item), was) for item, was in merged if not _is_excluded(item)]
+        stays = [(_without_exclude(item), was) for item, was in merged if not _is_excluded(item)]
         self._leaves |= {f"{path}[{number}]": was for number, (_, was) in enumerate(stays)}
         return [item for item, _ in stays]
 
 
-def superseded(compute: Values) -> Iterator[str]:
+def superseded_fields(compute: Values) -> Iterator[str]:
     """GPU fields of lower layers that these values make void: a number of devices means whole ones
     unless more is said, and a fraction is of one kind only."""
     if "gpuDevicesRequest" in compute:
         yield "gpuRequestType"
     if "gpuDevicesRequest" in compute or "gpuRequestType" in compute:
-        yield from parts_of_a_gpu()
+        yield from gpu_fraction_fields()
 
 
-def parts_of_a_gpu(*, but: Any = None) -> Iterator[str]:
+def gpu_fraction_fields(*, except_kind: Any = None) -> Iterator[str]:
     """The fields of all kinds of fractions ``but`` one."""
-    for kind, names in PARTS_OF_A_GPU.items():
-        yield from names if kind != but else ()
+    for kind, names in GPU_FRACTION_FIELDS.items():
+        yield from names if kind != except_kind else ()
 
 
-def is_same(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
+def is_same_item(one: Any, other: Any, keys: tuple[str, ...]) -> bool:
     if not (isinstance(one, dict) and isinstance(other, dict)):
         return False
     for key in keys:
-        if (ours := _text(one.get(key))) and (theirs := _text(other.get(key))):
+        if (ours := _normalize(one.get(key))) and (theirs := _normalize(other.get(key))):
             return ours == theirs
     return False
 
 
-def position_in_layer(given: list[Any], merged: list[Any], at: int) -> int | None:
+def position_in_layer(layer: list[Any], merged: list[Any], index: int) -> int | None:
     """The index, in the list that a layer gave, of the item at ``at`` in the merged list."""
-    if at >= len(merged):
+    if index >= len(merged):
         return None
-    same = [number for number, item in enumerate(given) if _bare(item) == merged[at]]
-    before = merged[:at].count(merged[at])
+    same = [number for number, item in enumerate(layer) if _without_exclude(item) == merged[index]]
+    before = merged[:index].count(merged[index])
     return same[before] if before < len(same) else None
 
 
-def given_path(path: Path, document: Values, given: Values) -> Path:
+def path_in_layer(path: Path, document: Values, given: Values) -> Path:
     """The path at which a layer gave what is at ``path`` of the document; just the list, if the
     item is from another layer."""
     steps: list[str | int] = []
@@ -169,12 +171,12 @@ def given_path(path: Path, document: Values, given: Values) -> Path:
             steps.append(at)
         else:
             steps.append(step)
-        merged = _inside(merged, step)
-        theirs = _inside(theirs, steps[-1])
+        merged = _step_into(merged, step)
+        theirs = _step_into(theirs, steps[-1])
     return tuple(steps)
 
 
-def _inside(value: Any, step: str | int) -> Any:
+def _step_into(value: Any, step: str | int) -> Any:
     if isinstance(value, dict):
         return value.get(step)
     inside = isinstance(value, list) and isinstance(step, int) and step < len(value)
@@ -187,8 +189,8 @@ def parent_paths(path: str) -> Iterator[str]:
         yield path
 
 
-def without_nothing(values: Values) -> Values:
-    return {key: value for key, value in values.items() if value not in NOTHING}
+def without_empty(values: Values) -> Values:
+    return {key: value for key, value in values.items() if value not in EMPTY}
 
 
 def _leaves(values: Values, within: str) -> Iterator[tuple[str, Any]]:
@@ -204,7 +206,7 @@ def _leaves(values: Values, within: str) -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
-def _text(value: Any) -> str:
+def _normalize(value: Any) -> str:
     """Normalize a name or path, so that two spellings are equal."""
     text = "" if value is None else str(value).strip()
     return text.rstrip("/") or text
@@ -214,7 +216,7 @@ def _is_excluded(item: Any) -> bool:
     return isinstance(item, dict) and item.get(EXCLUDE) is True
 
 
-def _bare(item: Any) -> Any:
+def _without_exclude(item: Any) -> Any:
     """An item without ``exclude: false``."""
     if isinstance(item, dict) and item.get(EXCLUDE) is False:
         return {key: value for key, value in item.items() if key != EXCLUDE}

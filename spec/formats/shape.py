@@ -30,31 +30,31 @@ def faults(document: Any, fields: Annotations, at: Path = ()) -> Iterator[Proble
         return
     for key, value in document.items():
         if key in fields:
-            yield from _in_field(value, fields[key], (*at, key))
+            yield from _field_faults(value, fields[key], (*at, key))
         else:
-            yield Problem((*at, key), unknown(key, fields), "unknown")
+            yield Problem((*at, key), unknown_key_message(key, fields), "unknown")
 
 
-def unknown(key: str, fields: Annotations) -> str:
+def unknown_key_message(key: str, fields: Annotations) -> str:
     """``numWorker is not a known field; did you mean numWorkers?``"""
     near = get_close_matches(key, fields, n=1)
     return f"{key} {WORDS['extra_forbidden']}" + (f"; did you mean {near[0]}?" if near else "")
 
 
-def _in_field(value: Any, annotation: Any, path: Path) -> Iterator[Problem]:
+def _field_faults(value: Any, annotation: Any, path: Path) -> Iterator[Problem]:
     if value is None or value == "":
         return
     model = model_in_annotation(annotation)
     if not _is_list(annotation):
-        yield from _one(value, model, path)
+        yield from _value_faults(value, model, path)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _one(item, model, (*path, number), in_list=True)
+            yield from _value_faults(item, model, (*path, number), in_list=True)
     else:
         yield Problem(path, f"{path[-1]} must be a list")
 
 
-def _one(
+def _value_faults(
     value: Any, model: type[BaseModel] | None, path: Path, *, in_list: bool = False
 ) -> Iterator[Problem]:
     if model is not None:

@@ -32,7 +32,7 @@ def drop_invalid_parts(model: type[M], document: Any) -> M:
             return model.model_validate(left)
         except ValidationError as error:
             for item in reversed(error.errors(include_url=False, include_input=False)):
-                _take(left, item["loc"])
+                _remove(left, item["loc"])
     return model()
 
 
@@ -49,11 +49,11 @@ def drop_unknown_fields(model: type[BaseModel], document: Any) -> Any:
     except ValidationError as error:
         for item in reversed(error.errors(include_url=False, include_input=False)):
             if item["type"] == "extra_forbidden":
-                _take(left, item["loc"])
+                _remove(left, item["loc"])
     return left
 
 
-def _take(document: Any, path: Path) -> None:
+def _remove(document: Any, path: Path) -> None:
     """Remove the value at ``path``, or its deepest existing parent."""
     holder = None
     last = None

@@ -11,13 +11,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from spec.imports import traps
-from spec.imports.directives import Directive, directives, mebibytes, seconds, whole
+from spec.imports.directives import (
+    Directive,
+    parse_directives,
+    parse_size,
+    parse_time,
+    parse_whole_number,
+)
 from spec.imports.traps import Note
 from spec.workload import WorkloadSpec
 
 BATCH_SCRIPT = "batchScript"  # a field of the spec, as the next one
 TIME_LIMIT = "timeLimitSeconds"
-TAKEN = {
+KNOWN_OPTIONS = {
     *("job-name", "partition", "time", "nodes", "ntasks", "ntasks-per-node", "gres", "gpus"),
     *("gpus-per-node", "gpus-per-task", "cpus-per-task", "mem", "mem-per-cpu", "chdir", "qos"),
     "constraint",
@@ -38,25 +44,25 @@ class ImportedScript:
     notes: list[Note] = field(default_factory=list)
 
     @property
-    def runs_as_it_stands(self) -> bool:
+    def is_unchanged(self) -> bool:
         return BATCH_SCRIPT in self.spec
 
 
-def import_script(text: str, *, as_it_stands: bool = False) -> ImportedScript:
+def import_script(text: str, *, unchanged: bool = False) -> ImportedScript:
     """Read a script. With ``as_it_stands``, Slurm runs the script itself, and the spec says what it
     requests."""
     script = ImportedScript()
-    options = {it.name: it for it in directives(text)}  # the last one of a name counts
-    _shape(script, options)
+    options = {it.name: it for it in parse_directives(text)}  # the last one of a name counts
+    _set_ranks(script, options)
     for option in options.values():
-        _take(script, option, as_it_stands)
-    script.notes += traps.placeholders(text)
-    if as_it_stands:
-        script.spec |= {BATCH_SCRIPT: text, "command": _says(text), "backoffLimit": 0}
-        script.notes += traps.of_slurm(text, options, script.spec["numWorkers"])
+        _read_option(script, option, unchanged)
+    script.notes += traps.placeholder_notes(text)
+    if unchanged:
+        script.spec |= {BATCH_SCRIPT: text, "command": _first_command(text), "backoffLimit": 0}
+        script.notes += traps.slurm_notes(text, options, script.spec["numWorkers"])
     else:
-        script.spec |= _program(script, text)
-        script.notes += traps.of_conversion(text)
+        script.spec |= _read_program(script, text)
+        script.notes += traps.conversion_notes(text)
     script.notes.sort(key=lambda note: note.line)
     return script
 
@@ -65,66 +71,70 @@ def time_limit_of_script(spec: WorkloadSpec) -> int | None:
     """The time limit in seconds that the workload's batch script sets itself, if it has one."""
     if not spec.batch_script:
         return None
-    limit: int | None = import_script(spec.batch_script, as_it_stands=True).spec.get(TIME_LIMIT)
+    limit: int | None = import_script(spec.batch_script, unchanged=True).spec.get(TIME_LIMIT)
     return limit
 
 
-def _shape(script: ImportedScript, options: dict[str, Directive]) -> None:
+def _set_ranks(script: ImportedScript, options: dict[str, Directive]) -> None:
     """Set the number of ranks, and what each of them requests."""
-    nodes = _nodes(script, options)
-    per_node = _count(script, options, "ntasks-per-node", 1)
-    ranks = _count(script, options, "ntasks", nodes * per_node)
-    cpus = _count(script, options, "cpus-per-task", 1)
+    nodes = _node_count(script, options)
+    per_node = _read_count(script, options, "ntasks-per-node", 1)
+    ranks = _read_count(script, options, "ntasks", nodes * per_node)
+    cpus = _read_count(script, options, "cpus-per-task", 1)
     compute: dict[str, Any] = {"cpuCoreRequest": cpus}
     on_node = max(1, ranks // max(1, nodes))
-    if gpus := _gpus(script, options, ranks, on_node):
+    if gpus := _gpus_per_rank(script, options, ranks, on_node):
         compute["gpuDevicesRequest"] = gpus
-    if memory := _memory(script, options, cpus, on_node):
+    if memory := _memory_per_rank(script, options, cpus, on_node):
         compute["cpuMemoryRequest"] = f"{memory}Mi"
     script.spec |= {"distributedFramework": "PyTorch", "numWorkers": ranks, "compute": compute}
 
 
-def _nodes(script: ImportedScript, options: dict[str, Directive]) -> int:
+def _node_count(script: ImportedScript, options: dict[str, Directive]) -> int:
     """Return the number of nodes; for ``2-4`` the smallest, if the script also gives the number of
     tasks."""
     option = options.get("nodes")
     fewest, between, most = option.value.partition("-") if option else ("", "", "")
-    least = whole(fewest)
-    if not (option and between and least and whole(most) is not None):
-        return _count(script, options, "nodes", 1)
+    least = parse_whole_number(fewest)
+    if not (option and between and least and parse_whole_number(most) is not None):
+        return _read_count(script, options, "nodes", 1)
     if fewest != most and "ntasks" not in options:
         text = f"--nodes={option.value} leaves open how many tasks there are: add --ntasks"
         script.notes.append(Note(option.line, text, blocks=True))
     return least
 
 
-def _count(script: ImportedScript, options: dict[str, Directive], name: str, default: int) -> int:
+def _read_count(
+    script: ImportedScript, options: dict[str, Directive], name: str, default: int
+) -> int:
     option = options.get(name)
     if option is None:
         return default
-    if number := whole(option.value):
+    if number := parse_whole_number(option.value):
         return number
     script.notes.append(Note(option.line, f"--{name}={option.value} is not a number", blocks=True))
     return default
 
 
-def _gpus(script: ImportedScript, options: dict[str, Directive], ranks: int, on_node: int) -> int:
+def _gpus_per_rank(
+    script: ImportedScript, options: dict[str, Directive], ranks: int, on_node: int
+) -> int:
     """Return the number of GPUs of each rank."""
     for name, tasks in (("gpus-per-task", 1), ("gres", on_node), ("gpus-per-node", on_node)):
         if option := options.get(name):
-            return _shared(script, option, tasks)
+            return _divide_gpus(script, option, tasks)
     option = options.get("gpus")
-    return _shared(script, option, ranks) if option else 0
+    return _divide_gpus(script, option, ranks) if option else 0
 
 
-def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
+def _divide_gpus(script: ImportedScript, option: Directive, tasks: int) -> int:
     last = option.value.split(",")[0].rpartition(":")[2]
     if option.name == "gres" and not option.value.startswith("gpu"):
         script.notes.append(
             Note(option.line, f"{option.value} is left out: only GPUs are requested.")
         )
         return 0
-    number = whole(last)
+    number = parse_whole_number(last)
     count = 1 if number is None else number
     if count % tasks:
         text = f"{count} GPUs are not the same for each of {tasks} tasks"
@@ -132,13 +142,13 @@ def _shared(script: ImportedScript, option: Directive, tasks: int) -> int:
     return count // tasks
 
 
-def _memory(
+def _memory_per_rank(
     script: ImportedScript, options: dict[str, Directive], cpus: int, on_node: int
 ) -> int | None:
     """Return the memory of each rank in MiB; ``None`` if the script does not say."""
     for name, factor in (("mem-per-cpu", cpus), ("mem", 1 / on_node)):
         if option := options.get(name):
-            size = mebibytes(option.value)
+            size = parse_size(option.value)
             if size is None and option.value != "0":
                 text = f"--{name}={option.value} is not a size"
                 script.notes.append(Note(option.line, text, blocks=True))
@@ -146,7 +156,7 @@ def _memory(
     return None
 
 
-def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None:
+def _read_option(script: ImportedScript, option: Directive, unchanged: bool) -> None:
     name = option.name
     value = option.value
     if traps.PLACEHOLDER.search(value):
@@ -162,7 +172,7 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
             script.qos_line = option.line
         case "time" if value.upper() in {"0", "UNLIMITED", "INFINITE"}:
             pass
-        case "time" if (limit := seconds(value)) is not None:
+        case "time" if (limit := parse_time(value)) is not None:
             script.spec[TIME_LIMIT] = limit
         case "time":
             script.notes.append(Note(option.line, f"--time={value} is not a time", blocks=True))
@@ -170,14 +180,14 @@ def _take(script: ImportedScript, option: Directive, as_it_stands: bool) -> None
             script.spec["workingDir"] = value
         case "constraint":
             script.spec["nodeType"] = value
-        case _ if name not in TAKEN and not as_it_stands:
-            text = traps.OWN_WAY.get(
+        case _ if name not in KNOWN_OPTIONS and not unchanged:
+            text = traps.HANDLED_OPTIONS.get(
                 name, f"--{name} has no counterpart in Trainyard and is left out."
             )
             script.notes.append(Note(option.line, text))
 
 
-def _program(script: ImportedScript, text: str) -> dict[str, Any]:
+def _read_program(script: ImportedScript, text: str) -> dict[str, Any]:
     """Return the command of the only ``srun``, and the lines before it as setup."""
     setup: list[str] = []
     steps = [(number, line) for number, line in _commands(text) if traps.is_step(line)]
@@ -189,7 +199,7 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
         return {}
     at, step = steps[0]
     try:
-        command = _of_step(step)
+        command = _step_command(step)
     except ValueError:  # from shlex
         problem = "A quote of this srun ends on another line, or nowhere; write it on one line"
         script.notes.append(Note(at, problem, blocks=True))
@@ -197,7 +207,7 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
     for number, line in _commands(text):
         if number > at:
             script.notes.append(Note(number, "What follows srun is left out."))
-        elif number < at and not (reason := traps.set_by_trainyard(line)):
+        elif number < at and not (reason := traps.reason_to_drop(line)):
             setup.append(line)
         elif number < at:
             script.notes.append(Note(number, reason))
@@ -210,28 +220,28 @@ def _program(script: ImportedScript, text: str) -> dict[str, Any]:
 def _commands(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that run something. Continued lines are joined."""
     start = 0
-    held = ""
+    joined = ""
     for number, line in enumerate(text.splitlines(), 1):
-        held, start = (held + line.strip(), start) if held else (line.strip(), number)
-        if held.endswith("\\"):
-            held = held[:-1].rstrip() + " "
+        joined, start = (joined + line.strip(), start) if joined else (line.strip(), number)
+        if joined.endswith("\\"):
+            joined = joined[:-1].rstrip() + " "
             continue
-        if held and not held.startswith("#"):
-            yield start, held
-        held = ""
+        if joined and not joined.startswith("#"):
+            yield start, joined
+        joined = ""
 
 
-def _says(text: str) -> str:
+def _first_command(text: str) -> str:
     """Return the command of the first step, for people to read: Slurm runs the script itself."""
     steps = (line for _, line in _commands(text) if traps.is_step(line))
     step = next(steps, "")
     try:
-        return (_of_step(step) if step else "") or "bash"
+        return (_step_command(step) if step else "") or "bash"
     except ValueError:  # only a shell can read a quote that ends on another line
         return "bash"
 
 
-def _of_step(line: str) -> str:
+def _step_command(line: str) -> str:
     """Return the command of a step, without ``srun`` and its options. Raises ``ValueError`` if a
     quote does not end."""
     words = shlex.split(line)[1:]

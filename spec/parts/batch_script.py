@@ -10,7 +10,7 @@ ON_SLURM_ALONE = "only Slurm runs a batch script as it stands; submit what it ru
 DOS_LINES = "the lines end as on Windows (CR LF), which sbatch refuses; save it with LF alone"
 
 
-def _script(value: str) -> str:
+def _check_script(value: str) -> str:
     if not value.startswith("#!"):
         raise ValueError(NO_INTERPRETER)
     if "\r" in value:
@@ -23,5 +23,5 @@ def _script(value: str) -> str:
 BatchScript = Annotated[
     str,
     StringConstraints(max_length=LONGEST, strip_whitespace=False),
-    AfterValidator(_script),
+    AfterValidator(_check_script),
 ]

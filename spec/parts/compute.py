@@ -87,9 +87,17 @@ class Compute(Part):
     def _limits_cover_requests(self) -> Self:
         pairs = (
             ("gpuPortionLimit", self.gpu_portion_limit, self.gpu_portion_request),
-            ("gpuMemoryLimit", _size(self.gpu_memory_limit), _size(self.gpu_memory_request)),
+            (
+                "gpuMemoryLimit",
+                _bytes_or_none(self.gpu_memory_limit),
+                _bytes_or_none(self.gpu_memory_request),
+            ),
             ("cpuCoreLimit", self.cpu_core_limit, self.cpu_core_request),
-            ("cpuMemoryLimit", _size(self.cpu_memory_limit), _size(self.cpu_memory_request)),
+            (
+                "cpuMemoryLimit",
+                _bytes_or_none(self.cpu_memory_limit),
+                _bytes_or_none(self.cpu_memory_request),
+            ),
         )
         for name, limit, request in pairs:
             if limit is not None and limit < (request or 0):
@@ -122,8 +130,8 @@ class Compute(Part):
 
     @property
     def memory_limit_bytes(self) -> int | None:
-        return _size(self.cpu_memory_limit)
+        return _bytes_or_none(self.cpu_memory_limit)
 
 
-def _size(quantity: str | None) -> int | None:
+def _bytes_or_none(quantity: str | None) -> int | None:
     return None if quantity is None else to_bytes(quantity)

@@ -15,16 +15,16 @@ from spec.values.patterns import NUMBERS
 from spec.values.variable import (
     EnvironmentVariable,
     Text,
-    fill_references,
-    from_credentials,
-    references,
+    address_variables,
+    credential_variables,
+    referenced_variables,
 )
 
 IMAGE = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._/:@-]*$")
 LONGEST_COMMAND = 10_000
 
 
-def _image(value: str) -> str:
+def _check_image(value: str) -> str:
     if not value:
         raise ValueError(
             "is required; write an image URL such as kubeflow/pytorch-dist-mnist:latest"
@@ -34,7 +34,7 @@ def _image(value: str) -> str:
     return value
 
 
-def _words(value: str) -> str:
+def _check_quotes(value: str) -> str:
     """A command line is split into words as a shell would; every engine needs that to work."""
     try:
         shlex.split(value)
@@ -43,9 +43,9 @@ def _words(value: str) -> str:
     return value
 
 
-Image = Annotated[str, Field(max_length=512), AfterValidator(_image)]
+Image = Annotated[str, Field(max_length=512), AfterValidator(_check_image)]
 CommandLine = Annotated[
-    Text, Field(min_length=1, max_length=LONGEST_COMMAND), AfterValidator(_words)
+    Text, Field(min_length=1, max_length=LONGEST_COMMAND), AfterValidator(_check_quotes)
 ]
 
 
@@ -80,7 +80,7 @@ CAPABILITIES = tuple(
 )
 
 
-def _capability(name: str) -> str:
+def _check_capability(name: str) -> str:
     if name not in CAPABILITIES:
         raise ValueError(
             f"{name!r} is not a Linux capability; use one of {', '.join(CAPABILITIES)}"
@@ -113,7 +113,7 @@ class Security(Part):
     read_only_root_filesystem: Flag | None = Field(
         None, description="Whether the container cannot write to its own file system"
     )
-    capabilities: tuple[Annotated[str, AfterValidator(_capability)], ...] = Field(
+    capabilities: tuple[Annotated[str, AfterValidator(_check_capability)], ...] = Field(
         (), description="Linux capabilities that the container gets, such as SYS_NICE"
     )
     seccomp_profile_type: Seccomp | None = Field(
@@ -185,7 +185,7 @@ TOOLS = {
     "custom": "Custom",
     **EXTERNAL_TOOLS,
 }
-SERVED_ALONE = "is for tools that the image serves; leave it out"
+ONLY_FOR_SERVED_TOOLS = "is for tools that the image serves; leave it out"
 
 
 class ToolConnection(Part):
@@ -248,9 +248,9 @@ class ToolConnection(Part):
             return self
         if self.external_url is None:
             raise ValueError("externalUrl: is required, such as https://wandb.ai/team/${PROJECT}")
-        for name, default in SERVED:
+        for name, default in SERVED_FIELDS:
             if getattr(self, name) != default:
-                raise ValueError(f"{to_camel(name)}: {SERVED_ALONE}")
+                raise ValueError(f"{to_camel(name)}: {ONLY_FOR_SERVED_TOOLS}")
         return self
 
     @model_validator(mode="after")
@@ -272,7 +272,7 @@ class ToolConnection(Part):
 
 
 #: What says how people reach a tool of the image, and what it is where it says nothing.
-SERVED = (
+SERVED_FIELDS = (
     ("container_port", None),
     ("node_port", None),
     ("connection_type", ConnectionType.EXTERNAL_URL),
@@ -324,16 +324,16 @@ class Container(Part):
             names = [item.name for item in getattr(self, field)]
             if twice := {name for name in names if names.count(name) > 1}:
                 raise ValueError(f"{field}: {', '.join(sorted(twice))} is given twice")
-        hidden = from_credentials(self.environment_variables)
+        hidden = credential_variables(self.environment_variables)
         for field, line in (("command", self.command), ("args", self.args)):
-            if shown := sorted(hidden & references(line or "")):
+            if shown := sorted(hidden & referenced_variables(line or "")):
                 raise ValueError(
                     f"{field}: must not name $({shown[0]}), which holds the value of a credential: "
                     "everyone on a machine can read command lines; let the program read the "
                     "variable"
                 )
         for tool in self.connections:
-            if shown := sorted(hidden & fill_references(tool.external_url or "")):
+            if shown := sorted(hidden & address_variables(tool.external_url or "")):
                 raise ValueError(
                     f"connections: the URL of {tool.name} must not name {shown[0]}, which holds "
                     "the value of a credential: others see it"

@@ -10,7 +10,7 @@ from spec.parts.scheduling import LabelValue
 from spec.values.patterns import LABEL_KEY
 
 
-def _label(name: str) -> str:
+def _check_label_name(name: str) -> str:
     if name and not re.match(LABEL_KEY, name):
         raise ValueError(
             f"{name!r} is not a label name; use letters, digits, - _ . between letters or digits"
@@ -21,8 +21,8 @@ def _label(name: str) -> str:
 class Annotation(Part):
     """An annotation of the pods. Its value is any text."""
 
-    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_label)] = Field(
-        description="The name, such as team or example.com/team"
+    name: Annotated[str, Field(min_length=1, max_length=63), AfterValidator(_check_label_name)] = (
+        Field(description="The name, such as team or example.com/team")
     )
     value: str = Field("", max_length=4096, description="The value, any text")
 

@@ -10,11 +10,11 @@ MOST_LINES = 200
 LONGEST_LINE = 2000
 
 
-def _line(value: str) -> str:
+def _check_line(value: str) -> str:
     if "\n" in value or "\r" in value:
         raise ValueError("must be one line; make an item of each line")
     return value
 
 
-SetupLine = Annotated[Text, Field(max_length=LONGEST_LINE), AfterValidator(_line)]
+SetupLine = Annotated[Text, Field(max_length=LONGEST_LINE), AfterValidator(_check_line)]
 Setup = Annotated[tuple[SetupLine, ...], Field(max_length=MOST_LINES)]

@@ -59,11 +59,11 @@ class Cause:
     who: str = ""
     shares: tuple[Share, ...] = ()
     total: int = 0
-    own_reason: Reason = Reason.NONE  # more precise than the reason of its kind
+    precise_reason: Reason = Reason.NONE  # more precise than the reason of its kind
 
     @property
     def reason(self) -> Reason:
-        return self.own_reason or REASONS.get(self.kind, Reason.WAITING_FOR_CAPACITY)
+        return self.precise_reason or REASONS.get(self.kind, Reason.WAITING_FOR_CAPACITY)
 
     @property
     def message(self) -> str:

@@ -141,10 +141,10 @@ def problem_from_pydantic(
         else f"must be at least {least} characters long",
     }
     text = WORDS.get(kind) or limits.get(kind) or _sentence(message)
-    return Problem(path, text, BROKEN_RULES.get(kind, "") or _rule_of(kind))
+    return Problem(path, text, BROKEN_RULES.get(kind, "") or _type_rule(kind))
 
 
-def _rule_of(kind: str) -> str:
+def _type_rule(kind: str) -> str:
     """The rule that a value of the wrong type breaks."""
     return "type" if WORDS.get(kind) or kind.endswith(("_type", "_parsing")) else ""
 

@@ -15,7 +15,7 @@ class FieldRuling:
     why: str = ""
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """``Locked by template base: one image for all.``"""
         verb = "Locked" if self.locked else "Required"
         return f"{verb} by {self.source}{self.reason}."

@@ -17,7 +17,7 @@ class Shortage(NamedTuple):
     label: str
     title: str
     todo: str
-    near: int
+    nearness: int
 
 
 #: Nodes that only lack space; other nodes; nodes of the control plane, which schedulers exclude by
@@ -54,7 +54,7 @@ AFFINITY = Shortage(
     "Loosen the pod affinity or topology, or ask for fewer pods.",
     FULL,
 )
-SILENT = Shortage(
+NOT_ANSWERING = Shortage(
     CauseKind.NODES,
     "they do not answer",
     "Nodes do not answer",
@@ -68,7 +68,7 @@ CORDONED = Shortage(
     f"Wait until they are uncordoned, or {CLUSTER}.",
     OTHER,
 )
-OF_CONTROL_PLANE = Shortage(
+CONTROL_PLANE_TAINT = Shortage(
     CauseKind.NODES,
     "reserved for the control plane",
     "Nodes are reserved for the control plane by the taint {0}",
@@ -82,7 +82,7 @@ TAINTED = Shortage(
     f"Add a toleration for the taint, or {POOL}.",
     OTHER,
 )
-NOT_ASKED_FOR = Shortage(
+NOT_REQUESTED = Shortage(
     CauseKind.NODES,
     "not of the requested node pool or type",
     "No node is of the requested pool or type",

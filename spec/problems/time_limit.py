@@ -3,7 +3,7 @@
 UNITS = (("d", 86_400), ("h", 3600), ("min", 60), ("s", 1))
 
 
-def in_words(seconds: int) -> str:
+def format_duration(seconds: int) -> str:
     """``1 h 30 min``, exactly."""
     parts = []
     for name, size in UNITS:
@@ -13,8 +13,8 @@ def in_words(seconds: int) -> str:
 
 
 def time_limit_sentence(seconds: int) -> str:
-    return f"It reached its time limit of {in_words(seconds)}."
+    return f"It reached its time limit of {format_duration(seconds)}."
 
 
-def was_idle(seconds: int) -> str:
-    return f"Nobody used it for {in_words(seconds)}, its idle limit. Run starts it again."
+def idle_limit_sentence(seconds: int) -> str:
+    return f"Nobody used it for {format_duration(seconds)}, its idle limit. Run starts it again."

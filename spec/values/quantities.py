@@ -48,10 +48,10 @@ def format_gib(size: float) -> str:
     return f"{value:,.0f} GiB" if value >= 100 else f"{value:.3g} GiB"
 
 
-def _checked(quantity: str) -> str:
+def _check_quantity(quantity: str) -> str:
     if to_bytes(quantity) <= 0:
         raise ValueError("must be more than 0")
     return quantity
 
 
-Quantity = Annotated[str, AfterValidator(_checked)]
+Quantity = Annotated[str, AfterValidator(_check_quantity)]

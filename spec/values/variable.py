@@ -18,7 +18,7 @@ SECRET = re.compile(
     re.IGNORECASE,
 )
 REFERENCE = re.compile(r"\$\$|\$\(([^)]+)\)")  # two dollars are one, in pairs from the left
-HOLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+ADDRESS_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 ONE_OF_BOTH = "give either a credential or the name of an existing Secret, not both"
 MASK = "***"  # shown instead of a value that looks secret
 
@@ -28,7 +28,7 @@ def looks_secret(name: str) -> bool:
     return bool(SECRET.search(name))
 
 
-def _variable(name: str) -> str:
+def _check_variable_name(name: str) -> str:
     if not name:
         raise ValueError("is required")
     if not VARIABLE.fullmatch(name):
@@ -38,13 +38,13 @@ def _variable(name: str) -> str:
     return name
 
 
-def _text(value: str) -> str:
+def _check_text(value: str) -> str:
     if "\0" in value:
         raise ValueError("must not contain a NUL character")
     return value
 
 
-Text = Annotated[str, AfterValidator(_text)]
+Text = Annotated[str, AfterValidator(_check_text)]
 
 
 class KeyOf(Part):
@@ -115,7 +115,7 @@ class FieldRef(Part):
 class EnvironmentVariable(Part):
     """One variable: a value, or exactly one place to take it from."""
 
-    name: Annotated[str, Field(max_length=256), AfterValidator(_variable)] = Field(
+    name: Annotated[str, Field(max_length=256), AfterValidator(_check_variable_name)] = Field(
         description="The name of the variable"
     )
     value: Annotated[Text, Field(max_length=32_768)] | None = Field(
@@ -168,33 +168,37 @@ class EnvironmentVariable(Part):
         return self
 
     @property
-    def is_taken(self) -> bool:
+    def has_source(self) -> bool:
         """Whether the value comes from somewhere else."""
         return bool(self.secret or self.config_map or self.pod_field_ref or self.credential)
 
 
-def references(text: str) -> set[str]:
+def referenced_variables(text: str) -> set[str]:
     """Return the variables that a text refers to by ``$(NAME)``, as Kubernetes expands them."""
     return {match[1] for match in REFERENCE.finditer(text) if match[1]}
 
 
-def fill_references(text: str) -> set[str]:
+def address_variables(text: str) -> set[str]:
     """Return the variables that an address refers to by ``${NAME}``."""
-    return {match[1] for match in HOLE.finditer(text)}
+    return {match[1] for match in ADDRESS_REFERENCE.finditer(text)}
 
 
-def fill_in(text: str, values: Mapping[str, str]) -> str:
+def fill_address(text: str, values: Mapping[str, str]) -> str:
     """Replace references to variables with known values. All others stay as they are."""
-    return HOLE.sub(lambda match: quote(values.get(match[1], match[0]), safe="${}/"), text)
+    return ADDRESS_REFERENCE.sub(
+        lambda match: quote(values.get(match[1], match[0]), safe="${}/"), text
+    )
 
 
-def from_credentials(variables: Iterable[EnvironmentVariable]) -> set[str]:
+def credential_variables(variables: Iterable[EnvironmentVariable]) -> set[str]:
     """Return the names of variables that contain a credential's value, directly or through another
     variable."""
     variables = list(variables)
     hidden = {variable.name for variable in variables if variable.credential}
     while True:
-        more = {it.name for it in variables if references(it.value or "") & hidden} - hidden
+        more = {
+            it.name for it in variables if referenced_variables(it.value or "") & hidden
+        } - hidden
         if not (hidden and more):
             return hidden
         hidden |= more

@@ -54,7 +54,7 @@ def test_a_stored_spec_is_lifted_when_read_and_stays_as_it_is_until_saved(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     WorkloadFactory()
-    monkeypatch.setitem(versions.LIFTS, 1, to_second)
+    monkeypatch.setitem(versions.UPGRADES, 1, to_second)
     workload = Workload.objects.get()
     assert workload.spec.worker.working_dir == "/then"
     assert stored(Workload, "spec_json")[versions.KEY] == 1
@@ -81,7 +81,7 @@ def test_an_earlier_version_of_an_asset_is_lifted_when_restored(
         ENVIRONMENT, by=by, name="base", scope=OwningScope(home), document={"image": "a:1"}
     )
     services.update(ENVIRONMENT, asset, by=by, document={"image": "b:1", "workingDir": "/now"})
-    monkeypatch.setitem(versions.LIFTS, 1, to_second)
+    monkeypatch.setitem(versions.UPGRADES, 1, to_second)
     first = history.versions_of(ENVIRONMENT, asset).get(number=1)
     assert first.columns["spec_json"][versions.KEY] == 1
     services.restore(ENVIRONMENT, asset, first, by=by)

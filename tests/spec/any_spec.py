@@ -14,7 +14,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError, create_model
 
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.framework import Framework, owner_of
+from spec.framework import Framework, framework_with
 from spec.kind import GANG_FIELDS
 from spec.parts.environment import ToolConnection
 from spec.workload import WorkloadSpec
@@ -115,7 +115,9 @@ Gang = create_model("Gang", __base__=WorkloadSpec, distributed_framework=(Framew
 def one_pod(gang: Values, kind: str) -> Values:
     """Return the document of a workload with one pod, with the values that it shares with the
     gang's."""
-    own = {key: it for key, it in gang.items() if key not in GANG_FIELDS and not owner_of(key)}
+    own = {
+        key: it for key, it in gang.items() if key not in GANG_FIELDS and not framework_with(key)
+    }
     return own | {"kind": kind}
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from spec.cautions import cautions
 from spec.formats import documents
-from spec.framework import NCCL
+from spec.framework import NCCL_CAUTION
 
 PORTION = {"gpuDevicesRequest": 1, "gpuRequestType": "portion", "gpuPortionRequest": 0.5}
 WHOLE = {"gpuDevicesRequest": 1}
@@ -27,7 +27,7 @@ def test_ranks_that_may_share_a_gpu(
 ) -> None:
     worker = {"image": "i", "compute": compute}
     spec = documents.load_spec({"distributedFramework": framework, "worker": worker, **also})
-    assert (NCCL in cautions(spec)) == told
+    assert (NCCL_CAUTION in cautions(spec)) == told
 
 
 @pytest.mark.parametrize(

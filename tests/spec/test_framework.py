@@ -9,7 +9,7 @@ import pytest
 from config.run.install import ROOT
 from engines.kubernetes.jobs import KINDS
 from engines.local.planning import environment
-from spec.framework import TRAITS, Framework, Head, owner_of
+from spec.framework import TRAITS, Framework, Head, framework_with
 from spec.workload import WorkloadSpec
 from tests.engines.kubernetes.cases import CASES
 from tests.repository import tracked
@@ -32,8 +32,8 @@ def test_a_field_of_a_framework_is_one_of_the_spec_and_of_no_other_framework() -
     fields = [name for traits in TRAITS.values() for name in traits.fields]
     assert set(fields) <= {field.alias for field in WorkloadSpec.model_fields.values()}
     assert len(set(fields)) == len(fields)
-    assert owner_of("slotsPerWorker") is Framework.MPI
-    assert owner_of("numWorkers") is None
+    assert framework_with("slotsPerWorker") is Framework.MPI
+    assert framework_with("numWorkers") is None
 
 
 def test_kubernetes_has_a_job_and_a_golden_manifest_for_each() -> None:

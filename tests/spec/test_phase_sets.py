@@ -56,5 +56,5 @@ def sets_in(source: str) -> list[str]:
 
 
 def test_no_set_of_phases_has_two_names() -> None:
-    assert {"ACTIVE", "HOLDING", "WAITING", "ENDED", "TERMINAL", "GATHERING"} <= set(SETS)
+    assert {"ACTIVE", "HOLDING_RESOURCES", "WAITING", "ENDED", "TERMINAL", "GATHERING"} <= set(SETS)
     assert len(set(SETS.values())) == len(SETS)

@@ -1,6 +1,6 @@
 """The table of legal moves."""
 
-from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, TERMINAL, Phase
+from spec.phases import ACTIVE, HOLDING_RESOURCES, MOVES, STOPPABLE, TERMINAL, Phase
 
 
 def test_every_phase_has_a_row() -> None:
@@ -25,7 +25,7 @@ def test_no_phase_moves_to_itself() -> None:
 
 
 def test_a_phase_that_holds_resources_is_active_and_an_end_is_not() -> None:
-    assert HOLDING < ACTIVE
+    assert HOLDING_RESOURCES < ACTIVE
     assert not ACTIVE & TERMINAL
     assert {Phase.PENDING, Phase.RUNNING} < STOPPABLE
     assert not STOPPABLE & (TERMINAL | {Phase.STOPPED, Phase.STOPPING})

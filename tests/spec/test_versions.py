@@ -23,18 +23,18 @@ def to_second(document: dict[str, Any], model: type[BaseModel]) -> None:
 
 @pytest.fixture
 def second(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(versions.LIFTS, 1, to_second)
+    monkeypatch.setitem(versions.UPGRADES, 1, to_second)
 
 
 @pytest.mark.usefixtures("second")
 def test_a_document_of_version_1_is_lifted_to_version_2() -> None:
     stored = {**SPEC, versions.KEY: 1}
-    spec = WorkloadSpec.model_validate(versions.lifted(stored, WorkloadSpec))
+    spec = WorkloadSpec.model_validate(versions.upgrade_document(stored, WorkloadSpec))
     assert spec.termination_grace_period_seconds == 7
     assert spec.worker.working_dir == "/then"
     assert spec.master is not None
     assert spec.master.working_dir == "/then"
-    environment = versions.lifted({**REPLICA, versions.KEY: 1}, Environment)
+    environment = versions.upgrade_document({**REPLICA, versions.KEY: 1}, Environment)
     assert environment == {**REPLICA, "workingDir": "/then"}
 
 
@@ -42,7 +42,7 @@ def test_a_document_of_version_1_is_lifted_to_version_2() -> None:
 def test_a_document_of_the_current_version_is_read_as_it_is() -> None:
     stored = versions.with_version(SPEC)
     assert stored == {**SPEC, versions.KEY: 2}
-    assert versions.lifted(stored, WorkloadSpec) == SPEC
+    assert versions.upgrade_document(stored, WorkloadSpec) == SPEC
 
 
 @pytest.mark.usefixtures("second")
@@ -50,13 +50,13 @@ def test_a_later_version_applies_every_lift_in_turn(monkeypatch: pytest.MonkeyPa
     def to_third(document: dict[str, Any], model: type[BaseModel]) -> None:
         document["workingDir"] += "/later"
 
-    monkeypatch.setitem(versions.LIFTS, 2, to_third)
-    lifted = versions.lifted({**REPLICA, versions.KEY: 1}, Environment)
+    monkeypatch.setitem(versions.UPGRADES, 2, to_third)
+    lifted = versions.upgrade_document({**REPLICA, versions.KEY: 1}, Environment)
     assert lifted["workingDir"] == "/then/later"
 
 
 @pytest.mark.usefixtures("second")
 @pytest.mark.parametrize("document", [None, [], "text", {"worker": 3}, {"worker": [None, 5]}])
 def test_an_invalid_document_is_left_for_validation_to_refuse(document: object) -> None:
-    assert versions.lifted(document, WorkloadSpec) == document
-    assert versions.lifted(versions.with_version(document), WorkloadSpec) == document
+    assert versions.upgrade_document(document, WorkloadSpec) == document
+    assert versions.upgrade_document(versions.with_version(document), WorkloadSpec) == document

@@ -18,7 +18,7 @@ from clusters.api.clusters import find_cluster
 from core.rest.api import not_found, translate_errors
 from core.rest.measures import Measurements, MeasureQuery, measurement
 from projects.models import Department, Project
-from spec.phases import HOLDING
+from spec.phases import HOLDING_RESOURCES
 from workloads.models import Event, Workload
 
 router = Router(tags=["Projects"], by_alias=True)
@@ -117,7 +117,7 @@ def _holding_periods(
     for pk, changes in groupby(rows.iterator(), key=itemgetter(0)):
         since: datetime | None = None
         for _, at, phase in changes:
-            if phase in HOLDING:
+            if phase in HOLDING_RESOURCES:
                 since = since or at
             elif since is not None:
                 yield amounts[pk], since, at

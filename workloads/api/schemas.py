@@ -11,7 +11,7 @@ from spec.formats import documents
 from spec.formats.stored import as_mapping
 from spec.kind import WorkloadKind
 from spec.parts.scheduling import PriorityClass
-from spec.phases import TOLD_TO_STOP, Phase
+from spec.phases import STOP_REQUESTED, Phase
 from workloads.api.warnings import WarningOut, warnings_of
 from workloads.api.why import CauseOut, FailureOut
 from workloads.api.words import (
@@ -153,7 +153,7 @@ def desired_phase(workload: Workload) -> str:
     """Return the phase that the user asked for: Running, Stopped or Deleted."""
     if workload.deleted_at or workload.phase == Phase.DELETING:
         return "Deleted"
-    return "Stopped" if workload.phase in TOLD_TO_STOP else "Running"
+    return "Stopped" if workload.phase in STOP_REQUESTED else "Running"
 
 
 class Resources(Wire):

@@ -11,7 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic.json_schema import WithJsonSchema
 
 from spec.formats import documents
-from spec.formats.published import ABSENT, OURS_OF, PORTS, URLS
+from spec.formats.connections import FIELD_NAMES_OF, IMPLIED_VALUES, PORTS, URLS
 from spec.kind import WorkloadKind
 from spec.part import Part
 from spec.parts.environment import ToolConnection
@@ -117,11 +117,11 @@ def _tool_fields() -> dict[str, Any]:
 
 
 def _tool_model(key: str) -> type[BaseModel]:
-    theirs = {ours: name for name, ours in OURS_OF[key].items()}
+    theirs = {ours: name for name, ours in FIELD_NAMES_OF[key].items()}
     fields = {
         theirs.get(name, name): it
         for name, it in _model_fields(ToolConnection).items()
-        if name not in ABSENT[key]
+        if name not in IMPLIED_VALUES[key]
     }
     return _create_model(LISTED[key], fields)
 

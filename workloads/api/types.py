@@ -72,7 +72,9 @@ class PriorityList(Wire):
 @router.get("/workload-types", response=WorkloadTypeList)
 def list_workload_types(request: ApiRequest, listing: Query[WholeListing]) -> WorkloadTypeList:
     """The types of workloads. Each has a path of its own, where it is submitted."""
-    return WorkloadTypeList(types=listing.of(map(WorkloadTypeOut.of, WorkloadKind), FIELDS, "name"))
+    return WorkloadTypeList(
+        types=listing.select(map(WorkloadTypeOut.of, WorkloadKind), FIELDS, "name")
+    )
 
 
 @router.get("/workload-types/{type_id}", response=WorkloadTypeOut)
@@ -87,7 +89,7 @@ def get_workload_type(request: ApiRequest, type_id: str) -> WorkloadTypeOut:
 @router.get("/workload-categories", response=CategoryList)
 def list_workload_categories(request: ApiRequest, listing: Query[WholeListing]) -> CategoryList:
     """The categories of the workloads that you can see, by name. Any word can be one."""
-    return CategoryList(categories=listing.of(_categories(request.user), FIELDS, "name"))
+    return CategoryList(categories=listing.select(_categories(request.user), FIELDS, "name"))
 
 
 @router.get("/workload-categories/{category_id}", response=CategoryOut)
@@ -105,7 +107,7 @@ def list_workload_priorities(request: ApiRequest, listing: Query[WholeListing]) 
     every = (
         PriorityOut(id=it.value, name=it.value, value=it.value_on_cluster) for it in PriorityClass
     )
-    return PriorityList(priorities=listing.of(every, PRIORITY_FIELDS, "name"))
+    return PriorityList(priorities=listing.select(every, PRIORITY_FIELDS, "name"))
 
 
 def _categories(user: User) -> Iterable[CategoryOut]:

@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from accounts import access
 from accounts.models import User
-from spec.phases import ACTIVE, HOLDING, TERMINAL, Phase
+from spec.phases import ACTIVE, HOLDING_RESOURCES, TERMINAL, Phase
 
 if TYPE_CHECKING:
     from workloads.models.workload import Workload  # noqa: F401 -- named below, in a string
@@ -63,13 +63,13 @@ class WorkloadQuerySet(models.QuerySet["Workload"]):
 
     def holding(self) -> Self:
         """Workloads that hold resources of their cluster, or are about to give them back."""
-        return self.filter(phase__in=HOLDING, deleted_at=None)
+        return self.filter(phase__in=HOLDING_RESOURCES, deleted_at=None)
 
     def occupying(self) -> Self:
         """Workloads that take up space on machines: they hold resources, or are being deleted and
         have pods that still run."""
         leaving = Q(phase=Phase.DELETING, running_pods__gt=0)
-        return self.filter(Q(phase__in=HOLDING) | leaving, deleted_at=None)
+        return self.filter(Q(phase__in=HOLDING_RESOURCES) | leaving, deleted_at=None)
 
     def waiting(self) -> Self:
         """Workloads that admission may start, in the order they were queued."""

@@ -10,9 +10,9 @@ from django.db.models.expressions import Combinable
 from django.db.models.functions import Coalesce
 
 from spec.phases import (
-    ASKED_TO_RUN,
     ENDED,
     GATHERING,
+    RUN_REQUESTED,
     STARTED,
     TERMINAL,
     WAITING,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from workloads.models.workload import Workload
 
 #: Phases in which the ranks of this run have not been seen to run all at once.
-BEFORE_ALL_RUN = ASKED_TO_RUN | GATHERING
+BEFORE_ALL_RUN = RUN_REQUESTED | GATHERING
 
 
 def times_of_move(workload: Workload, origin: Phase, to: Phase, now: datetime) -> dict[str, Any]:

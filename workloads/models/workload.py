@@ -22,7 +22,16 @@ from projects.models import Project
 from spec.draft import WorkloadDraft
 from spec.formats import documents
 from spec.formats.stored import as_mapping, document_fault
-from spec.phases import ACTIVE, HOLDING, MOVES, STOPPABLE, WAITING, Phase, Reason, counts_as_running
+from spec.phases import (
+    ACTIVE,
+    HOLDING_RESOURCES,
+    MOVES,
+    STOPPABLE,
+    WAITING,
+    Phase,
+    Reason,
+    counts_as_running,
+)
 from spec.workload import DEFAULT_AUTO_DELETION_SECONDS, WorkloadSpec
 from workloads.models import choices
 from workloads.models.queries import WorkloadQuerySet
@@ -253,7 +262,7 @@ class Workload(models.Model):
     @property
     def holds_resources(self) -> bool:
         """Whether the workload holds resources of its cluster."""
-        return self.phase in HOLDING
+        return self.phase in HOLDING_RESOURCES
 
     @property
     def can_stop(self) -> bool:

@@ -7,7 +7,7 @@ from django.db.models.functions import Cast
 
 from clusters.models import Cluster
 from spec.problems.errors import Problem, parse_path
-from spec.tools import Tool, tools_of
+from spec.tools import Tool, served_tools
 from spec.workload import WorkloadSpec
 from workloads.models import Workload
 
@@ -16,7 +16,7 @@ ENTER_ANOTHER = "enter another, or leave it empty for any free one"
 
 def complaints(cluster: Cluster, spec: WorkloadSpec) -> Iterator[Problem]:
     """Ports that two tools ask for, or that another existing workload has."""
-    wanted = [(tool, tool.connection.node_port) for tool in tools_of(spec)]
+    wanted = [(tool, tool.connection.node_port) for tool in served_tools(spec)]
     requested = [(tool, port) for tool, port in wanted if port]
     ports_in_use = (
         _ports_in_use(cluster, {port for _, port in requested}) if requested else set[int]()
@@ -48,5 +48,5 @@ def _ports_in_use(cluster: Cluster, ports: set[int]) -> set[int]:
     ports_in_use = set[int]()
     for workload in texts.only("spec_json"):
         if not workload.spec_fault:
-            ports_in_use |= {tool.connection.node_port or 0 for tool in tools_of(workload.spec)}
+            ports_in_use |= {tool.connection.node_port or 0 for tool in served_tools(workload.spec)}
     return ports_in_use & ports

@@ -3,12 +3,12 @@
 from clusters.models import Cluster
 from projects.models import Department, Project
 from projects.quotas import Demand, StrictQuota, quota_of, strict_quotas_of, usage_of
-from spec.phases import ACTIVE, HOLDING
+from spec.phases import ACTIVE, HOLDING_RESOURCES
 
 
 def limiting_accounts(project: Project) -> list[StrictQuota]:
     """The accounts that limit the project, with their current usage."""
-    phases = ACTIVE if starts_at_once(project.cluster) else HOLDING
+    phases = ACTIVE if starts_at_once(project.cluster) else HOLDING_RESOURCES
     usage = usage_of([project], phases)[project.pk].demand
     own = StrictQuota("project", project.name, quota_of(project), usage)
     strict = strict_quotas_of([project], phases)[project.pk]

@@ -20,7 +20,7 @@ def read_script(
     can run batch scripts."""
     if as_it_stands is None:
         as_it_stands = bool(cluster and cluster.definition.runs_batch_scripts)
-    script = import_script(text, as_it_stands=as_it_stands)
+    script = import_script(text, unchanged=as_it_stands)
     if not as_it_stands:
         _apply_partition_and_qos(script, cluster)
     return script

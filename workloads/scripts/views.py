@@ -18,7 +18,7 @@ from accounts.http import Request
 from core.storage import require_space
 from core.web.query import parse_number
 from projects.models import Project
-from spec.imports.reading import ReadLine, script_lines
+from spec.imports.explanation import ExplainedLine, explain_lines
 from spec.imports.sbatch import ImportedScript
 from spec.parts.batch_script import LONGEST
 from spec.problems.errors import Problem, SpecError
@@ -133,7 +133,7 @@ def _render_page(
     problems: tuple[Problem, ...] | list[Problem] = (),
     status: int = 200,
 ) -> HttpResponse:
-    read_lines: list[ReadLine] = list(script_lines(posted.text, script)) if script else []
+    read_lines: list[ExplainedLine] = list(explain_lines(posted.text, script)) if script else []
     if script and not problems:
         problems = plan(build_draft(script, posted.name, posted.project), by=request.user).problems
     # The page shows the notes at their lines, so it does not list these problems again.

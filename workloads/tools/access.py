@@ -11,7 +11,7 @@ from assets.credential import own_values
 from core.broker.valkey import valkey_connection
 from spec.parts.environment import Access
 from spec.phases import RankPhase
-from spec.tools import UNGUARDED, Tool, tools_of
+from spec.tools import UNGUARDED, Tool, served_tools
 from workloads.models import Workload
 from workloads.tools.names import is_named
 
@@ -33,7 +33,7 @@ class Grant:
 
 def tools_of_workload(workload: Workload) -> tuple[Tool, ...]:
     """Return the tools of a workload; none if its spec is no longer valid."""
-    return () if workload.spec_fault else tools_of(workload.spec)
+    return () if workload.spec_fault else served_tools(workload.spec)
 
 
 def find_usable_tool(user: User, workload_id: UUID, slug: str) -> tuple[Workload, Tool] | None:

@@ -13,7 +13,7 @@ from assets.credential.own_values import why_kept_out
 from clusters.connections import engine_for
 from core.web.http import render_partial
 from engines.base import EngineError
-from spec.tools import UNGUARDED, Tool, links_of
+from spec.tools import UNGUARDED, Tool, external_links
 from workloads.history import events
 from workloads.http import find_workload
 from workloads.models import Workload
@@ -43,7 +43,7 @@ def tool_list(request: Request, pk: UUID) -> HttpResponse:
         )
         for tool in tools
     ]
-    links = () if workload.spec_fault else links_of(workload.spec)
+    links = () if workload.spec_fault else external_links(workload.spec)
     guarded = any(tool.connection.connection_type not in UNGUARDED for tool in tools)
     kept_out = why_kept_out(workload, request.user) if guarded else ""
     context = {"workload": workload, "rows": rows, "links": links, "kept_out": kept_out}

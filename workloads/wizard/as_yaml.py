@@ -42,7 +42,7 @@ def fill_from_yaml(draft: Draft, text: str, *, by: User, version: int | None) ->
     is wrong, and ``drafts.DraftOvertaken`` if the draft is no longer at ``version``."""
 
     def change(content: WorkloadDraft) -> set[str]:
-        filled = draft_yaml.draft_of(text, content, names_for(by))
+        filled = draft_yaml.parse_draft_yaml(text, content, names_for(by))
         filled.rules = (filled.rules or ()) if content.is_template else None
         for name in WorkloadDraft.model_fields:
             setattr(content, name, getattr(filled, name))

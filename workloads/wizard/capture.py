@@ -8,7 +8,7 @@ from django.http import QueryDict
 from accounts.models import User
 from core.forms import nested
 from spec.draft import ReplicaDraft, WorkloadDraft
-from spec.formats.merge import parts_of_a_gpu
+from spec.formats.merge import gpu_fraction_fields
 from workloads.wizard.choices import rules
 from workloads.wizard.sections.resources.requests import PART_OF_A_GPU
 from workloads.wizard.sections.table import questions
@@ -42,7 +42,7 @@ def _gpu_part(replica: ReplicaDraft) -> Any:
 def _forget_other_parts(replica: ReplicaDraft) -> None:
     """Clear the amounts that belong to another part of a GPU than the chosen one. A page may still
     send them: it was loaded before the answer to that choice arrived."""
-    for name in parts_of_a_gpu(but=_gpu_part(replica)):
+    for name in gpu_fraction_fields(except_kind=_gpu_part(replica)):
         nested.put(replica.values, f"compute.{name}", None)
 
 

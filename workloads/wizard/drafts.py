@@ -12,7 +12,7 @@ from clusters.models import Cluster
 from core.web.query import parse_number, parse_uuids
 from projects.models import Project
 from spec.draft import WorkloadDraft
-from spec.kind import WorkloadKind, kinds_of
+from spec.kind import WorkloadKind, kinds_of_wizard
 from workloads.models import Draft, Workload
 from workloads.wizard.capture import capture
 from workloads.wizard.sections.setup import start_from_template
@@ -78,7 +78,7 @@ def begin(
     if kind in set(WorkloadKind):
         content.kind = kind
     elif not template:
-        latest_training = _latest_workload(user, kinds_of(content.traits.noun))
+        latest_training = _latest_workload(user, kinds_of_wizard(content.traits.noun))
         if latest_training:
             _copy_kind(content, latest_training)
     _choose_project(content, user, project, _latest_workload(user))

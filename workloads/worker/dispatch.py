@@ -20,7 +20,7 @@ from clusters.models import Cluster
 from core.broker.enqueue import allow_next
 from core.broker.lease import hold_lease, shutting_down
 from engines.base import Engine, EngineError, EngineRefused, EngineUnavailable, Launch
-from spec.phases import ASKED_TO_RUN, Phase, Reason
+from spec.phases import RUN_REQUESTED, Phase, Reason
 from spec.problems.causes import Cause, CauseKind
 from workloads import enqueue, reconcile
 from workloads.engines import engine_for_person
@@ -62,7 +62,7 @@ def queue_up(cluster: Cluster) -> None:
     """Queue submitted and resumed workloads of a cluster without a queue of its own, and start
     those that may. Processes that do this at the same time do no harm."""
     allow_next(enqueue.QUEUE_UP, cluster.pk)  # what is committed later needs a message of its own
-    rows = Workload.objects.filter(cluster=cluster, phase__in=ASKED_TO_RUN, deleted_at=None)
+    rows = Workload.objects.filter(cluster=cluster, phase__in=RUN_REQUESTED, deleted_at=None)
     asked = rows.order_by("queued_at", "pk")
     left = list(asked.values_list("pk", flat=True))
     ahead = Workload.objects.waiting().filter(cluster=cluster).count()
@@ -113,7 +113,7 @@ def waiting_for_submission(cluster: Cluster) -> WorkloadQuerySet:
     unseen = Q(handed_over_at__lt=timezone.now() - UNSEEN, observed_run__lt=F("run"))
     return (
         Workload.objects.filter(Q(handed_over_at=None) | unseen, cluster=cluster, deleted_at=None)
-        .filter(phase__in=ASKED_TO_RUN)
+        .filter(phase__in=RUN_REQUESTED)
         .order_by("queued_at", "pk")
     )
 
@@ -167,10 +167,14 @@ def _submit_round(
 def _show_delay(workload: Workload, why: EngineUnavailable) -> None:
     """Show on a workload why its cluster does not accept it at the moment."""
     cause = why.cause or Cause(
-        CauseKind.OTHER, NOT_ACCEPTED, SOON, said=str(why), own_reason=Reason.CLUSTER_UNAVAILABLE
+        CauseKind.OTHER,
+        NOT_ACCEPTED,
+        SOON,
+        said=str(why),
+        precise_reason=Reason.CLUSTER_UNAVAILABLE,
     )
     # Guarded: it may have been stopped or accepted since the round began.
-    waits = Workload.objects.filter(pk=workload.pk, phase__in=ASKED_TO_RUN, run=workload.run)
+    waits = Workload.objects.filter(pk=workload.pk, phase__in=RUN_REQUESTED, run=workload.run)
     with transaction.atomic():
         if waits.update(reason=cause.reason, message=cause.message):
             causes.record_cause(workload, cause)
@@ -180,7 +184,7 @@ def _show_delay(workload: Workload, why: EngineUnavailable) -> None:
 def _clear_delays(submitted: list[UUID]) -> None:
     """Clear what submitted workloads waited for."""
     waited = Workload.objects.filter(
-        pk__in=submitted, phase__in=ASKED_TO_RUN, reason=Reason.CLUSTER_UNAVAILABLE
+        pk__in=submitted, phase__in=RUN_REQUESTED, reason=Reason.CLUSTER_UNAVAILABLE
     )
     for workload in waited.with_state_columns():
         with transaction.atomic():

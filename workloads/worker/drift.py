@@ -105,7 +105,7 @@ def _demand(workload: Workload, observation: Observation) -> dict[str, float]:
     if workload.spec_fault:
         return {}
     spec = workload.spec
-    memory = workload.cluster.gpu_memory if spec.asks_gpu_memory else 0
+    memory = workload.cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     replicas = {pod.role: pod.replica.compute for pod in spec.pods}
     demand = Demand()
     for state in observation.ranks:

@@ -10,7 +10,7 @@ from django.db.models import F, Prefetch
 from clusters.models import Cluster
 from engines.base import Observation
 from engines.shared.observations import is_same_state
-from spec.phases import HANDED_OVER, KEPT_THERE, Phase
+from spec.phases import HANDED_OVER, ON_KEEPING_CLUSTER, Phase
 from workloads import reconcile
 from workloads.history import causes
 from workloads.history.phase_order import keep_phase_forward
@@ -70,7 +70,7 @@ def _still_agreed(cluster: Cluster, some: Sequence[Observation], before: Agreed)
 def forget_missing(cluster: Cluster, listed: Sequence[Observation]) -> None:
     """Mark workloads as lost that are missing from the list. A stopped one stays stopped, and says
     that its job is gone."""
-    phases = KEPT_THERE if cluster.definition.keeps_stopped_workloads else HANDED_OVER
+    phases = ON_KEEPING_CLUSTER if cluster.definition.keeps_stopped_workloads else HANDED_OVER
     rows = Workload.objects.filter(
         cluster=cluster,
         phase__in=phases,

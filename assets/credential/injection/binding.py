@@ -12,7 +12,7 @@ from assets.credential.kind import CREDENTIAL
 from assets.credential.model import Credential
 from assets.credential.usable import OF_ANOTHER_PERSON, UsableCredentials, reason_unfit
 from projects.models import Project
-from spec.data.credential import FETCHED, KEYS, CredentialKind
+from spec.data.credential import ADDRESS_FIELDS, KEYS, CredentialKind
 from spec.draft import Values
 from spec.formats.documents import VARIABLES
 from spec.formats.stored import as_mapping
@@ -52,7 +52,7 @@ def bind_credentials(
     variables = [_expand_user_credential(item) for item in _items(document, VARIABLES)]
     pull_secrets = [_expand_user_credential(item) for item in _items(document, PULL_SECRETS)]
     storage = as_mapping(document.get(STORAGE))
-    volumes = {key: _items(storage, key) for key in (*FETCHED, FILES)}
+    volumes = {key: _items(storage, key) for key in (*ADDRESS_FIELDS, FILES)}
 
     references = [item["credential"] for item in variables if _has_reference(item)]
     references += [item for item in pull_secrets if _is_pull_reference(item)]
@@ -170,7 +170,7 @@ class _Binder:
         credential = self._find(volume["credential"], path)
         if credential is None:
             return volume
-        if problem := reason_unfit(credential, key, str(volume.get(FETCHED[key]) or "")):
+        if problem := reason_unfit(credential, key, str(volume.get(ADDRESS_FIELDS[key]) or "")):
             self._add_problem(path, problem)
             return volume
         self.bound.credentials.append(credential)

@@ -12,8 +12,8 @@ from assets.credential.usable import distance, fault_of
 from engines.base import Registry
 from projects.models import Project
 from projects.scopes import scopes_including
-from spec.data.credential import NGC_USER, PULLING, CredentialKind
-from spec.values.registry import host_of, registry_of
+from spec.data.credential import NGC_USER, PULL_KINDS, CredentialKind
+from spec.values.registry import image_registry, registry_host
 from spec.workload import WorkloadSpec
 
 
@@ -26,13 +26,13 @@ def registry_credentials(spec: WorkloadSpec, project: Project, by: User | None) 
     replicas = list(filter(None, (spec.worker, spec.master)))
     pull_secrets = [it for replica in replicas for it in replica.image_pull_secrets]
     named_ids = {it.asset_id for it in pull_secrets if it.asset_id}
-    hosts = {registry_of(replica.image) for replica in replicas if replica.image}
+    hosts = {image_registry(replica.image) for replica in replicas if replica.image}
     valid_credentials = [
         row for row in _usable_registry_credentials(project, by, named_ids) if not fault_of(row)
     ]
     by_host: dict[str, Credential] = {}
     for row in sorted(valid_credentials, key=lambda it: (it.pk not in named_ids, distance(it))):
-        host = host_of(row.spec.registry)
+        host = registry_host(row.spec.registry)
         if host in hosts or row.pk in named_ids:
             by_host.setdefault(host, row)
     return list(by_host.values())
@@ -46,7 +46,7 @@ def _usable_registry_credentials(
     rows = Credential.objects.filter(
         scopes_including(project.pk, project.department_id, project.cluster_id),
         SHARED | Q(owner=by, pk__in=named),
-        spec_json__kind__in=[kind.value for kind in PULLING],
+        spec_json__kind__in=[kind.value for kind in PULL_KINDS],
     )
     # Every submission and launch asks, and SQLite takes a microsecond for each column.
     return rows.only("name", "spec_json", "scope", "owner", "cluster", "department", "project")
@@ -55,7 +55,7 @@ def _usable_registry_credentials(
 def registries_without_passwords(credentials: Iterable[Credential]) -> tuple[Registry, ...]:
     """Return registries without passwords."""
     return tuple(
-        Registry(host_of(it.spec.registry), existing_secret=it.spec.existing_secret or "")
+        Registry(registry_host(it.spec.registry), existing_secret=it.spec.existing_secret or "")
         for it in credentials
     )
 

@@ -17,7 +17,7 @@ from engines.base import Claim, Launch
 from engines.kubernetes.names import project_namespace
 from spec.parts.scheduling import NODE_TYPE
 from spec.problems.errors import Problem, parse_path
-from spec.tools import tools_of
+from spec.tools import served_tools
 from spec.workload import Replica, WorkloadSpec
 
 CLAIM = "claim"
@@ -39,7 +39,7 @@ def unknown_names(cluster: "Cluster", spec: WorkloadSpec) -> Iterator[Problem]:
         replicas["master"] = spec.master
     for role, replica in replicas.items():
         yield from _unknown_storage_classes(role, replica, capabilities.storage_classes)
-    for tool in tools_of(spec):
+    for tool in served_tools(spec):
         port = tool.connection.node_port
         if port and port in capabilities.node_ports:
             yield Problem(

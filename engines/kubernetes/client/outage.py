@@ -73,7 +73,9 @@ def webhook_cause(said: str) -> Cause | None:
 
 
 def _cluster_cause(title: str, todo: str, said: str) -> Cause:
-    return Cause(CauseKind.OPERATOR, title, todo, said=said, own_reason=Reason.CLUSTER_UNAVAILABLE)
+    return Cause(
+        CauseKind.OPERATOR, title, todo, said=said, precise_reason=Reason.CLUSTER_UNAVAILABLE
+    )
 
 
 def _nested_errors(error: BaseException) -> Iterator[BaseException]:

@@ -18,7 +18,7 @@ from engines.kubernetes.manifests.values import without_empty
 from engines.kubernetes.names import job_name
 from spec.parts.environment import ConnectionType
 from spec.problems.errors import Problem, parse_path
-from spec.tools import Tool, tools_of
+from spec.tools import Tool, served_tools
 from spec.values.names import object_name
 from spec.workload import Role
 
@@ -28,7 +28,7 @@ SILENCE_SECONDS = "3600"  # seconds that a websocket may be silent
 
 def tool_objects(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
     items: list[Manifest] = []
-    for tool in tools_of(launch.spec):
+    for tool in served_tools(launch.spec):
         items.append(service(launch, kind, space, tool))
         if tool.connection.connection_type is ConnectionType.EXTERNAL_URL:
             items.append(ingress(launch, space, tool))
@@ -38,7 +38,7 @@ def tool_objects(launch: Launch, kind: JobKind, space: str) -> list[Manifest]:
 def complaints(launch: Launch) -> Iterator[Problem]:
     """External URLs that cannot be provided."""
     site = launch.site
-    for tool in tools_of(launch.spec):
+    for tool in served_tools(launch.spec):
         if tool.connection.connection_type is not ConnectionType.EXTERNAL_URL:
             continue
         place = (*parse_path(tool.field), "connectionType")

@@ -120,7 +120,7 @@ def _program_problem(replica: Replica, words: list[str], *, first_run: bool) -> 
     variables = {
         variable.name: variable.value or ""
         for variable in replica.environment_variables
-        if not variable.is_taken
+        if not variable.has_source
     }
     program = _expand_known(words[0], variables)
     if program is None:
@@ -190,4 +190,4 @@ def _is_folder(path: str) -> bool:
 def _is_mounted(path: str, replica: Replica) -> bool:
     """Whether a volume provides this path."""
     normalized = Path(os.path.normpath(path))
-    return any(normalized.is_relative_to(mount) for _, mount in replica.storage.places())
+    return any(normalized.is_relative_to(mount) for _, mount in replica.storage.mount_paths())

@@ -13,7 +13,7 @@ from engines.nodes import NodeInfo
 from spec.framework import Head
 from spec.phases import Reason
 from spec.problems.errors import Problem, parse_path
-from spec.tools import tools_of
+from spec.tools import served_tools
 from spec.values.variable import EnvironmentVariable
 from spec.workload import Pod, Role
 
@@ -133,7 +133,7 @@ class Planner:
 
 
 def _tool_ports(launch: Launch, pod: Pod) -> list[int]:
-    return sorted({tool.port for tool in tools_of(launch.spec) if tool.pod.rank == pod.rank})
+    return sorted({tool.port for tool in served_tools(launch.spec) if tool.pod.rank == pod.rank})
 
 
 def _to_problem(lack: lookup.Lack) -> Problem:

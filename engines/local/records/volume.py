@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from spec.data.places import variable_of
+from spec.data.places import volume_variable
 
 GIT = "git"  # a repository, fetched before the ranks start
 S3 = "s3"  # a bucket, likewise
@@ -42,4 +42,4 @@ class Volume:
 
     @property
     def variable(self) -> str:
-        return variable_of(self.place)
+        return volume_variable(self.place)

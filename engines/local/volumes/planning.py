@@ -8,7 +8,13 @@ from urllib.parse import quote
 
 from engines.base import Launch
 from engines.local.records.volume import CLAIMS, EMPTY, FILES, FOLDER, GIT, MEMORY, S3, Volume
-from spec.data.credential import FETCHED, KEYS, KNOWN_HOSTS, CredentialKind, credential_kind_for
+from spec.data.credential import (
+    ADDRESS_FIELDS,
+    KEYS,
+    KNOWN_HOSTS,
+    CredentialKind,
+    credential_kind_for,
+)
 from spec.data.files import ConfigMapVolume, SecretVolume
 from spec.data.storage import S3 as Bucket
 from spec.data.storage import EmptyDirVolume, HostPath, Medium, Nfs, Pvc, Storage, is_by_ssh
@@ -123,7 +129,7 @@ def keys(launch: Launch) -> dict[str, dict[str, str]]:
     launch that is only shown."""
     by_id: dict[str, dict[str, str]] = {}
     for replica in filter(None, (launch.spec.worker, launch.spec.master)):
-        for kind, field in FETCHED.items():
+        for kind, field in ADDRESS_FIELDS.items():
             for item in getattr(replica.storage, kind):
                 if item.credential:
                     credential_kind = credential_kind_for(kind, getattr(item, field))

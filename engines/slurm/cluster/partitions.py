@@ -9,7 +9,7 @@ from engines.nodes import NodeInfo
 from engines.partitions import NodeShape, Partition
 from engines.slurm.cluster.nodes import MIB, fields
 from engines.slurm.script.site import FEATURE, PARTITION
-from spec.problems.time_limit import in_words
+from spec.problems.time_limit import format_duration
 from spec.values.quantities import format_bytes
 
 CLOSED = {"DRAIN", "INACTIVE"}  # one that is DOWN accepts jobs, and starts them later
@@ -69,7 +69,7 @@ def _words(partition: Partition) -> Iterator[str]:
         yield f"takes no jobs, it is {partition.closed}"
     if partition.nodes is not None:
         yield ", ".join(map(_nodes_in_words, partition.nodes))
-    most = [in_words(partition.max_seconds)] if partition.max_seconds else []
+    most = [format_duration(partition.max_seconds)] if partition.max_seconds else []
     most += [_some(partition.max_nodes, "node")] if partition.max_nodes else []
     most += [f"{_some(partition.max_cpus, 'core')} on each"] if partition.max_cpus else []
     most += [f"{format_bytes(partition.max_memory * MIB)} on each"] if partition.max_memory else []

@@ -33,12 +33,12 @@ STEP = 'step() { exec bash "$RUN/start.sh"; }\n'
 
 def asked(launch: Launch) -> str:
     """The script's own ``#SBATCH`` lines, unchanged."""
-    return "".join(f"{line}\n" for line in written.lines(script_of(launch.spec)))
+    return "".join(f"{line}\n" for line in written.directive_lines(script_of(launch.spec)))
 
 
 def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
     """Trainyard's options, which come after the script's own lines."""
-    said = {it.name for it in written.directives(script_of(launch.spec))}
+    said = {it.name for it in written.parse_directives(script_of(launch.spec))}
     if "no-requeue" in said:
         said.add("requeue")
     for name, value in directives.options(launch, site):
@@ -50,7 +50,7 @@ def options(launch: Launch, site: SlurmSite) -> Iterator[directives.Option]:
 
 def start(launch: Launch, site: SlurmSite, text: str) -> str:
     """The start script, which sets up the script's surroundings and then runs it."""
-    said = {it.name: it.value for it in written.directives(script_of(launch.spec))}
+    said = {it.name: it.value for it in written.parse_directives(script_of(launch.spec))}
     folder = SharedFolder(site.directory, launch.handle.workload_id)
     values = {
         "BELL": folder.bell,  # tasks may not get it, because of --export
@@ -74,7 +74,7 @@ def complaints(spec: WorkloadSpec) -> Iterator[Problem]:
     """Problems where the spec contradicts the script, and where the script cannot run here."""
     if not script_of(spec):
         return
-    script = import_script(script_of(spec), as_it_stands=True)
+    script = import_script(script_of(spec), unchanged=True)
     for note in script.notes:
         if note.blocks:
             yield Problem((BATCH_SCRIPT,), f"line {note.line}: {note.text}")

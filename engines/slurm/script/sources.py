@@ -13,7 +13,7 @@ from engines.shared.sources import bucket_failed, repository_failed
 from engines.slurm.layout import SharedFolder
 from engines.slurm.script.site import SlurmSite
 from spec.data.credential import KNOWN_HOSTS, CredentialKind, credential_kind_for
-from spec.data.places import variable_of
+from spec.data.places import volume_variable
 from spec.data.storage import S3, Git
 from spec.values.variable import MASK, NamedCredential
 from spec.workload import Pod, Replica
@@ -46,7 +46,7 @@ class FetchedSource:
 
     @property
     def variable(self) -> str:
-        return variable_of(self.place)
+        return volume_variable(self.place)
 
     @property
     def opened_by(self) -> CredentialKind:

@@ -126,6 +126,6 @@ def cause_of(reason: str, start: datetime | None = None) -> Cause:
     for sign, kind, title, todo in CAUSES:
         if reason.startswith(sign):
             own = Reason.NEVER_FITS if todo.startswith(EDIT) else Reason.NONE
-            return Cause(kind, title, f"{todo}{when}", said=reason, own_reason=own)
+            return Cause(kind, title, f"{todo}{when}", said=reason, precise_reason=own)
     todo = "Slurm gives no more than this reason; ask the administrators of the cluster." + when
     return Cause(CauseKind.OTHER, f"Slurm keeps it waiting: {reason}", todo, said=reason)

@@ -3,13 +3,13 @@
 from dataclasses import dataclass, field
 
 from spec.imports.manifest.kinds import KINDS, ImportedKind
-from spec.imports.manifest.pods import OF_THE_WHOLE, pod_of
+from spec.imports.manifest.pods import WORKLOAD_FIELDS, read_pod
 from spec.imports.manifest.reading import (
     Document,
     ManifestFault,
     ManifestPart,
     ManifestReading,
-    filled,
+    without_empty,
 )
 from spec.kind import WorkloadKind
 
@@ -18,10 +18,10 @@ ADDED_BY_SERVERS = (
 )
 BATCH = "batch/v1"
 LONGEST_NAME = 253  # characters that Kubernetes accepts
-OF_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
+BELONGS_TO_PODS = "belongs to the template of the pods, whose labels and annotations are kept"
 
 
-TAKEN = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
+ACCEPTED_KINDS = f"{', '.join(KINDS)} of kubeflow.org, and Job of {BATCH}"
 
 
 @dataclass
@@ -49,20 +49,20 @@ def import_manifest(manifest: Document) -> ImportedManifest:
     version = whole.text("apiVersion")
     operated = KINDS.get(kind)
     if kind == "Job" and version == BATCH:
-        _one_pod(job, _heading(job, whole))
+        _read_pod_job(job, _read_heading(job, whole))
     elif operated and version in operated.versions:
-        _gang(job, operated, _heading(job, whole))
+        _read_gang(job, operated, _read_heading(job, whole))
     else:
         at = "apiVersion" if operated or kind == "Job" else "kind"
         what = f"{kind} of {version}" if version else f"{kind} without an apiVersion"
         said = f"{what} cannot be run" if kind else "is required"
-        job.faults = [ManifestFault(at, f"{said}; Trainyard takes {TAKEN}")]
+        job.faults = [ManifestFault(at, f"{said}; Trainyard takes {ACCEPTED_KINDS}")]
         return job
     job.faults = reading.all_faults()
     return job
 
 
-def _heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
+def _read_heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     """Read the metadata of a job, and return its spec."""
     whole.drop("status")
     meta = whole.part("metadata")
@@ -75,60 +75,64 @@ def _heading(job: ImportedManifest, whole: ManifestPart) -> ManifestPart:
     for key in ("labels", "annotations"):
         if key in meta:
             meta.drop(key)
-            meta.refuse(key, OF_PODS)
+            meta.refuse(key, BELONGS_TO_PODS)
     return whole.part("spec")
 
 
-def _one_pod(job: ImportedManifest, spec: ManifestPart) -> None:
+def _read_pod_job(job: ImportedManifest, spec: ManifestPart) -> None:
     job.kind = WorkloadKind.TRAINING
-    spec.one_of("parallelism", 1)
-    spec.one_of("completions", 1)
-    spec.one_of("completionMode", "NonIndexed")
-    spec.one_of("suspend", False)
-    replica, whole = pod_of(spec.part("template"))
-    job.spec = {**replica, **whole, **_limits(spec)}
+    spec.require_one_of("parallelism", 1)
+    spec.require_one_of("completions", 1)
+    spec.require_one_of("completionMode", "NonIndexed")
+    spec.require_one_of("suspend", False)
+    replica, whole = read_pod(spec.part("template"))
+    job.spec = {**replica, **whole, **_read_limits(spec)}
 
 
-def _limits(policy: ManifestPart) -> Document:
-    return filled(
+def _read_limits(policy: ManifestPart) -> Document:
+    return without_empty(
         {
-            "backoffLimit": policy.whole("backoffLimit"),
-            "timeLimitSeconds": policy.whole("activeDeadlineSeconds"),
-            "autoDeletionTimeAfterCompletionSeconds": policy.whole("ttlSecondsAfterFinished"),
+            "backoffLimit": policy.whole_number("backoffLimit"),
+            "timeLimitSeconds": policy.whole_number("activeDeadlineSeconds"),
+            "autoDeletionTimeAfterCompletionSeconds": policy.whole_number(
+                "ttlSecondsAfterFinished"
+            ),
         }
     )
 
 
-def _gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None:
+def _read_gang(job: ImportedManifest, kind: ImportedKind, spec: ManifestPart) -> None:
     policy = spec.part("runPolicy")
     roles = spec.part(kind.replicas)
-    policy.one_of("suspend", False)
-    job.spec = {"distributedFramework": str(kind.framework), **_limits(policy)}
+    policy.require_one_of("suspend", False)
+    job.spec = {"distributedFramework": str(kind.framework), **_read_limits(policy)}
     if clean := policy.text("cleanPodPolicy"):
         job.spec["cleanPodPolicy"] = clean
-    job.spec |= kind.own(spec, job.spec.get("backoffLimit"))
+    job.spec |= kind.read_fields(spec, job.spec.get("backoffLimit"))
     head = next((name for name in kind.head if name in roles), "")
     job.no_master = not head
     if "Worker" not in roles:
-        _alone(job, kind, roles, head)
+        _read_head_alone(job, kind, roles, head)
         return
-    count, worker = _replica(roles.part("Worker"), job)
+    count, worker = _read_replica(roles.part("Worker"), job)
     job.spec |= {"numWorkers": count, **worker}
     if head:
-        leaders, master = _replica(roles.part(head), job)
+        leaders, master = _read_replica(roles.part(head), job)
         if leaders != 1:
             roles.refuse(f"{head}.replicas", "must be 1")
         job.master = None if master == worker else master
 
 
-def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head: str) -> None:
+def _read_head_alone(
+    job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head: str
+) -> None:
     """Read a job that has only a head, which is a training of one pod."""
     if not head or not kind.may_be_alone:
         roles.refuse("Worker", "is required")
         return
     job.kind = WorkloadKind.TRAINING
     job.no_master = False
-    count, replica = _replica(roles.part(head), job)
+    count, replica = _read_replica(roles.part(head), job)
     if count != 1:
         roles.refuse(f"{head}.replicas", "must be 1")
     del job.spec["distributedFramework"]
@@ -136,17 +140,17 @@ def _alone(job: ImportedManifest, kind: ImportedKind, roles: ManifestPart, head:
     job.spec |= replica
 
 
-def _replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
+def _read_replica(replica: ManifestPart, job: ImportedManifest) -> tuple[int, Document]:
     """Return the number of replicas, and what each of them is. What their template says about the
     whole workload goes to the job."""
-    count = replica.whole("replicas")
+    count = replica.whole_number("replicas")
     policy = replica.text("restartPolicy")
     template = replica.part("template")
-    pod, whole = pod_of(template)
+    pod, whole = read_pod(template)
     for key, value in whole.items():
         if job.spec.setdefault(key, value) != value:
             template.refuse(
-                OF_THE_WHOLE[key], f"must be as in the workers' template, {job.spec[key]}"
+                WORKLOAD_FIELDS[key], f"must be as in the workers' template, {job.spec[key]}"
             )
     # The operator's restart policy overrides that of the template.
     return 1 if count is None else count, pod | ({"restartPolicy": policy} if policy else {})

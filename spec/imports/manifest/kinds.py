@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from spec.framework import Framework
-from spec.imports.manifest.reading import Document, ManifestPart, filled, number_in
+from spec.imports.manifest.reading import Document, ManifestPart, parse_number, without_empty
 
 
-def _nothing(spec: ManifestPart, limit: int | None) -> Document:
+def _read_nothing(spec: ManifestPart, limit: int | None) -> Document:
     return {}
 
 
@@ -24,49 +24,49 @@ class ImportedKind:
     replicas: str
     head: tuple[str, ...] = ("Master",)
     versions: tuple[str, ...] = ("kubeflow.org/v1",)
-    own: Callable[[ManifestPart, int | None], Document] = _nothing
+    read_fields: Callable[[ManifestPart, int | None], Document] = _read_nothing
     may_be_alone: bool = False
 
 
-def _of_pytorch(spec: ManifestPart, limit: int | None) -> Document:
-    return _elastic(spec.part("elasticPolicy"), limit) | _processes(spec)
+def _read_pytorch(spec: ManifestPart, limit: int | None) -> Document:
+    return _read_elastic_policy(spec.part("elasticPolicy"), limit) | _read_processes(spec)
 
 
-def _of_tensorflow(spec: ManifestPart, limit: int | None) -> Document:
-    spec.one_of("successPolicy", "AllWorkers")
+def _read_tensorflow(spec: ManifestPart, limit: int | None) -> Document:
+    spec.require_one_of("successPolicy", "AllWorkers")
     return {}
 
 
-def _of_mpi(spec: ManifestPart, limit: int | None) -> Document:
-    spec.one_of("mpiImplementation", "OpenMPI")
-    return filled(
+def _read_mpi(spec: ManifestPart, limit: int | None) -> Document:
+    spec.require_one_of("mpiImplementation", "OpenMPI")
+    return without_empty(
         {
-            "slotsPerWorker": spec.whole("slotsPerWorker"),
+            "slotsPerWorker": spec.whole_number("slotsPerWorker"),
             "sshAuthMountPath": spec.text("sshAuthMountPath"),
             "mpiLauncherCreationPolicy": spec.text("launcherCreationPolicy"),
         }
     )
 
 
-def _elastic(policy: ManifestPart, limit: int | None) -> Document:
+def _read_elastic_policy(policy: ManifestPart, limit: int | None) -> Document:
     """Read an elastic policy. ``limit`` is how often the job itself may restart: a workload has one
     number for both."""
-    policy.one_of("rdzvBackend", "c10d")
-    restarts = policy.whole("maxRestarts")
+    policy.require_one_of("rdzvBackend", "c10d")
+    restarts = policy.whole_number("maxRestarts")
     if None not in {limit, restarts} and restarts != limit:
         policy.refuse("maxRestarts", f"must be as runPolicy.backoffLimit, {limit}")
     bounds = {
-        "minReplicas": policy.whole("minReplicas"),
-        "maxReplicas": policy.whole("maxReplicas"),
+        "minReplicas": policy.whole_number("minReplicas"),
+        "maxReplicas": policy.whole_number("maxReplicas"),
     }
-    return filled(bounds | {"backoffLimit": restarts})
+    return without_empty(bounds | {"backoffLimit": restarts})
 
 
-def _processes(spec: ManifestPart) -> Document:
+def _read_processes(spec: ManifestPart) -> Document:
     """Read the number of processes. ``auto`` and ``gpu`` are what Trainyard does without a
     number."""
     number = spec.text("nprocPerNode")
-    if (processes := number_in(number)) is not None:
+    if (processes := parse_number(number)) is not None:
         return {"processesPerPod": processes}
     if number not in {"", "auto", "gpu"}:
         spec.refuse("nprocPerNode", f"{number!r} is not auto, gpu or a number")
@@ -76,10 +76,13 @@ def _processes(spec: ManifestPart) -> Document:
 KINDS: Mapping[str, ImportedKind] = MappingProxyType(
     {
         "PyTorchJob": ImportedKind(
-            Framework.PYTORCH, "pytorchReplicaSpecs", own=_of_pytorch, may_be_alone=True
+            Framework.PYTORCH, "pytorchReplicaSpecs", read_fields=_read_pytorch, may_be_alone=True
         ),
         "TFJob": ImportedKind(
-            Framework.TENSORFLOW, "tfReplicaSpecs", ("Chief", "Master"), own=_of_tensorflow
+            Framework.TENSORFLOW,
+            "tfReplicaSpecs",
+            ("Chief", "Master"),
+            read_fields=_read_tensorflow,
         ),
         "XGBoostJob": ImportedKind(Framework.XGBOOST, "xgbReplicaSpecs"),
         "JAXJob": ImportedKind(Framework.JAX, "jaxReplicaSpecs", ()),
@@ -88,7 +91,7 @@ KINDS: Mapping[str, ImportedKind] = MappingProxyType(
             "mpiReplicaSpecs",
             ("Launcher",),
             ("kubeflow.org/v2beta1", "kubeflow.org/v1"),
-            _of_mpi,
+            _read_mpi,
         ),
     }
 )

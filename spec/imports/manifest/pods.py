@@ -1,13 +1,13 @@
 """Reads the template of a pod: what the pods of a workload run and request, with the names of our
 JSON."""
 
-from spec.imports.manifest.containers import container_of
-from spec.imports.manifest.reading import Document, ManifestPart, filled
-from spec.imports.manifest.volumes import storage_of
+from spec.imports.manifest.containers import read_container
+from spec.imports.manifest.reading import Document, ManifestPart, without_empty
+from spec.imports.manifest.volumes import read_storage
 from spec.parts.scheduling import NODE_TYPE
 
 ADDED_BY_SERVERS = ("creationTimestamp", "name", "namespace")
-OF_TRAINYARD = "trainyard.io/"
+TRAINYARD_PREFIX = "trainyard.io/"
 #: KAI's labels. Where a workload waits, its project says.
 QUEUE, PREEMPTIBILITY, PRIORITY = (
     *("kai.scheduler/queue", "kai.scheduler/preemptibility"),
@@ -17,9 +17,9 @@ QUEUE, PREEMPTIBILITY, PRIORITY = (
 FRACTION = "gpu-fraction"
 GPU_MEMORY = "gpu-memory"
 SCHEDULERS = ("default-scheduler", "kai-scheduler", "runai-scheduler")
-ALL_AT_ONCE = "Trainyard runs one container in a pod; build one image of them"
+ONE_CONTAINER = "Trainyard runs one container in a pod; build one image of them"
 #: Fields of the whole workload → where a pod's template has them.
-OF_THE_WHOLE = {
+WORKLOAD_FIELDS = {
     "priorityClass": "spec.priorityClassName",
     "preemptibility": f"metadata.labels.{PREEMPTIBILITY}",
     "terminationGracePeriodSeconds": "spec.terminationGracePeriodSeconds",
@@ -27,7 +27,7 @@ OF_THE_WHOLE = {
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
-def pod_of(template: ManifestPart) -> tuple[Document, Document]:
+def read_pod(template: ManifestPart) -> tuple[Document, Document]:
     """Return the fields of the pods, and the fields of the whole workload that are in their
     template."""
     meta = template.part("metadata")
@@ -39,45 +39,45 @@ def pod_of(template: ManifestPart) -> tuple[Document, Document]:
     whole = {
         "preemptibility": marks.text(PREEMPTIBILITY),
         "priorityClass": spec.text("priorityClassName") or marks.text(PRIORITY),
-        "terminationGracePeriodSeconds": spec.whole("terminationGracePeriodSeconds"),
+        "terminationGracePeriodSeconds": spec.whole_number("terminationGracePeriodSeconds"),
     }
-    replica: Document = {"compute": _shares(notes)}
-    security = _security(spec)
-    one = _container(spec)
-    inner = container_of(one, security)
+    replica: Document = {"compute": _read_gpu_fraction(notes)}
+    security = _read_security(spec)
+    one = _first_container(spec)
+    inner = read_container(one, security)
     replica["compute"] |= inner.pop("compute")
-    volumes, shared_memory = storage_of(spec, one)
+    volumes, shared_memory = read_storage(spec, one)
     if shared_memory:
         replica["compute"]["largeShmRequest"] = True
     replica |= inner | {
-        "security": filled(security),
+        "security": without_empty(security),
         "storage": volumes,
-        "labels": _named(marks),
-        "annotations": _named(notes),
+        "labels": _read_labels(marks),
+        "annotations": _read_labels(notes),
         "imagePullSecrets": [{"name": it.text("name")} for it in spec.parts("imagePullSecrets")],
         "restartPolicy": spec.text("restartPolicy"),
-        **_placement(spec),
+        **_read_placement(spec),
     }
-    spec.one_of("schedulerName", *SCHEDULERS)
-    spec.one_of("dnsPolicy", "ClusterFirst", "ClusterFirstWithHostNet")
-    return filled(replica), filled(whole)
+    spec.require_one_of("schedulerName", *SCHEDULERS)
+    spec.require_one_of("dnsPolicy", "ClusterFirst", "ClusterFirstWithHostNet")
+    return without_empty(replica), without_empty(whole)
 
 
-def _container(spec: ManifestPart) -> ManifestPart:
+def _first_container(spec: ManifestPart) -> ManifestPart:
     first, *others = spec.parts("containers") or [spec.part("containers")]
     for other in others:
         other.drop(*other.names())
-        spec.refuse(other.path.removeprefix(f"{spec.path}."), ALL_AT_ONCE)
+        spec.refuse(other.path.removeprefix(f"{spec.path}."), ONE_CONTAINER)
     return first
 
 
-def _named(part: ManifestPart) -> list[Document]:
+def _read_labels(part: ManifestPart) -> list[Document]:
     """Labels or annotations, without those of the Trainyard that wrote the manifest."""
-    part.drop(*(key for key in part.names() if key.startswith(OF_TRAINYARD)))
+    part.drop(*(key for key in part.names() if key.startswith(TRAINYARD_PREFIX)))
     return [{"name": key, "value": part.text(key)} for key in part.names()]
 
 
-def _shares(notes: ManifestPart) -> Document:
+def _read_gpu_fraction(notes: ManifestPart) -> Document:
     """Return the part of a GPU, which KAI reads from annotations."""
     if FRACTION in notes:
         portion = notes.text(FRACTION)
@@ -93,13 +93,13 @@ def _shares(notes: ManifestPart) -> Document:
     return {"gpuDevicesRequest": 1, **asked}
 
 
-def _security(spec: ManifestPart) -> Document:
+def _read_security(spec: ManifestPart) -> Document:
     """Return the security settings of the pod; those of its container are added later."""
     rights = spec.part("securityContext")
-    groups = ",".join(map(str, rights.wholes("supplementalGroups")))
+    groups = ",".join(map(str, rights.whole_numbers("supplementalGroups")))
     return {
-        "runAsUid": rights.whole("runAsUser"),
-        "runAsGid": rights.whole("runAsGroup"),
+        "runAsUid": rights.whole_number("runAsUser"),
+        "runAsGid": rights.whole_number("runAsGroup"),
         "supplementalGroups": groups,
         "runAsNonRoot": rights.flag("runAsNonRoot"),
         "seccompProfileType": rights.part("seccompProfile").text("type"),
@@ -108,7 +108,7 @@ def _security(spec: ManifestPart) -> Document:
     }
 
 
-def _placement(spec: ManifestPart) -> Document:
+def _read_placement(spec: ManifestPart) -> Document:
     chosen = spec.part("nodeSelector")
     kind = chosen.text(NODE_TYPE)
     wanted = [
@@ -117,7 +117,7 @@ def _placement(spec: ManifestPart) -> Document:
     required = spec.part("affinity").part("nodeAffinity").part(REQUIRED)
     terms = [
         [
-            filled(
+            without_empty(
                 {
                     "key": it.text("key"),
                     "operator": it.text("operator"),
@@ -134,19 +134,19 @@ def _placement(spec: ManifestPart) -> Document:
     return {
         "nodeType": kind,
         "nodeAffinityRequired": affinity if terms else None,
-        "tolerations": [_toleration(it) for it in spec.parts("tolerations")],
+        "tolerations": [_read_toleration(it) for it in spec.parts("tolerations")],
     }
 
 
-def _toleration(taint: ManifestPart) -> Document:
+def _read_toleration(taint: ManifestPart) -> Document:
     if "key" not in taint:
         taint.refuse("key", "is required: a taint is named by its key")
-    return filled(
+    return without_empty(
         {
             "key": taint.text("key"),
             "operator": taint.text("operator"),
             "value": taint.text("value"),
             "effect": taint.text("effect"),
-            "seconds": taint.whole("tolerationSeconds"),
+            "seconds": taint.whole_number("tolerationSeconds"),
         }
     )

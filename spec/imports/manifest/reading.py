@@ -42,7 +42,7 @@ class ManifestReading:
 
     def all_faults(self) -> list[ManifestFault]:
         """Return all faults, including every key that was not read, unless its value is empty."""
-        left = (fault for part in self.parts for fault in part.left())
+        left = (fault for part in self.parts for fault in part.unread_faults())
         return sorted([*self.faults, *left], key=lambda fault: fault.path)
 
 
@@ -52,35 +52,35 @@ class ManifestPart:
     def __init__(self, values: Document, path: str, reading: ManifestReading) -> None:
         self.path = path
         self._reading = reading
-        self._left = dict(values)
+        self._unread = dict(values)
 
     def __contains__(self, key: str) -> bool:
-        return self._left.get(key) is not None
+        return self._unread.get(key) is not None
 
-    def holds(self, key: str, value: JsonValue) -> bool:
+    def has_value(self, key: str, value: JsonValue) -> bool:
         """Whether a key has exactly this value."""
-        return bool(self._left.get(key) == value)
+        return bool(self._unread.get(key) == value)
 
-    def place(self, key: str) -> str:
+    def path_of(self, key: str) -> str:
         return f"{self.path}.{key}" if self.path else key
 
     def refuse(self, key: str, text: str) -> None:
-        self._reading.faults.append(ManifestFault(self.place(key), text))
+        self._reading.faults.append(ManifestFault(self.path_of(key), text))
 
-    def left(self) -> Iterator[ManifestFault]:
-        for key, value in self._left.items():
+    def unread_faults(self) -> Iterator[ManifestFault]:
+        for key, value in self._unread.items():
             if value not in (None, "", [], {}):
-                yield ManifestFault(self.place(key), NO_COUNTERPART)
+                yield ManifestFault(self.path_of(key), NO_COUNTERPART)
 
     def drop(self, *keys: str) -> None:
         """Ignore keys that say nothing about a workload."""
         for key in keys:
-            self._left.pop(key, None)
+            self._unread.pop(key, None)
 
     def text(self, key: str) -> str:
         return str(self._take(key, str) or "")
 
-    def whole(self, key: str) -> int | None:
+    def whole_number(self, key: str) -> int | None:
         return self._take(key, int)
 
     def flag(self, key: str) -> bool | None:
@@ -88,7 +88,7 @@ class ManifestPart:
 
     def quantity(self, key: str) -> str:
         """Read a quantity, which may also be a number, as a text."""
-        value = self._left.pop(key, None)
+        value = self._unread.pop(key, None)
         if value is None or (isinstance(value, str | int | float) and not isinstance(value, bool)):
             return "" if value is None else str(value)
         self.refuse(key, "must be a quantity such as 500m or 2Gi")
@@ -96,55 +96,55 @@ class ManifestPart:
 
     def part(self, key: str) -> "ManifestPart":
         """Read a mapping; an empty one if there is none."""
-        return self._reading.part(self._take(key, dict) or {}, self.place(key))
+        return self._reading.part(self._take(key, dict) or {}, self.path_of(key))
 
     def parts(self, key: str) -> list["ManifestPart"]:
         return [
-            self._reading.part(item, f"{self.place(key)}.{number}")
+            self._reading.part(item, f"{self.path_of(key)}.{number}")
             for number, item in self._items(key, dict)
         ]
 
     def texts(self, key: str) -> list[str]:
         return [item for _, item in self._items(key, str)]
 
-    def wholes(self, key: str) -> list[int]:
+    def whole_numbers(self, key: str) -> list[int]:
         return [item for _, item in self._items(key, int)]
 
     def names(self) -> list[str]:
-        return list(self._left)
+        return list(self._unread)
 
-    def one_of(self, key: str, *choices: JsonValue) -> None:
+    def require_one_of(self, key: str, *choices: JsonValue) -> None:
         """Read a key that offers no choice in Trainyard: it must have one of these values, or be
         missing."""
-        value = self._left.pop(key, None)
+        value = self._unread.pop(key, None)
         if value not in (None, "", *choices):
             words = [str(it).lower() if isinstance(it, bool) else str(it) for it in choices]
             self.refuse(key, f"can only be {' or '.join(words)} here")
 
     def _take(self, key: str, kind: type[Kind]) -> Kind | None:
-        value = self._left.pop(key, None)
-        if value is None or _is(value, kind):
+        value = self._unread.pop(key, None)
+        if value is None or _has_type(value, kind):
             return cast("Kind | None", value)
         self.refuse(key, f"must be {KINDS_OF_VALUES[kind]}")
         return None
 
     def _items(self, key: str, kind: type) -> Iterator[tuple[int, Any]]:
         for number, item in enumerate(self._take(key, list) or ()):
-            if _is(item, kind):
+            if _has_type(item, kind):
                 yield number, item
             else:
                 self.refuse(f"{key}.{number}", f"must be {KINDS_OF_VALUES[kind]}")
 
 
-def _is(value: Any, kind: type) -> bool:
+def _has_type(value: Any, kind: type) -> bool:
     return isinstance(value, kind) and not (kind is int and isinstance(value, bool))
 
 
-def number_in(text: str) -> int | None:
+def parse_number(text: str) -> int | None:
     """Return a whole number of at most 9 digits; ``None`` for anything else."""
     return int(text) if len(text) <= MOST_DIGITS and text.isdecimal() else None
 
 
-def filled(document: Document) -> Document:
+def without_empty(document: Document) -> Document:
     """Return the document without empty values. False and zero are values, and stay."""
     return {key: value for key, value in document.items() if value not in (None, "", [], {})}

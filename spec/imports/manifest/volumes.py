@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
-from spec.imports.manifest.reading import Document, ManifestPart, filled
+from spec.imports.manifest.reading import Document, ManifestPart, without_empty
 
 SHM = "/dev/shm"  # noqa: S108 -- where programs expect shared memory
 
 
-def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, bool]:
+def read_storage(spec: ManifestPart, container: ManifestPart) -> tuple[Document, bool]:
     """Return lists with their names in JSON, and whether shared memory is as large as the
     node's."""
     volumes = {volume.text("name"): volume for volume in spec.parts("volumes")}
@@ -26,7 +26,7 @@ def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, b
             volume.drop("emptyDir")
             large = True
         else:
-            _add(storage, volume, mount, path)
+            _add_volume(storage, volume, mount, path)
         mounted.add(name)
     for name, volume in volumes.items():
         if name not in mounted:
@@ -36,10 +36,10 @@ def storage_of(spec: ManifestPart, container: ManifestPart) -> tuple[Document, b
 
 
 def _is_shared_memory(volume: ManifestPart, path: str) -> bool:
-    return path == SHM and volume.holds("emptyDir", {"medium": "Memory"})
+    return path == SHM and volume.has_value("emptyDir", {"medium": "Memory"})
 
 
-def _add(
+def _add_volume(
     storage: dict[str, list[Document]], volume: ManifestPart, mount: ManifestPart, path: str
 ) -> None:
     source = next((key for key in SOURCES if key in volume), "")
@@ -49,22 +49,22 @@ def _add(
         return
     field, read = SOURCES[source]
     item = read(volume.part(source), mount, path)
-    storage.setdefault(field, []).append(filled(item))
+    storage.setdefault(field, []).append(without_empty(item))
 
 
-def _claim(claim: ManifestPart, mount: ManifestPart, path: str) -> Document:
-    read_only = _either(claim, mount)
+def _read_claim(claim: ManifestPart, mount: ManifestPart, path: str) -> Document:
+    read_only = _is_read_only(claim, mount)
     name = claim.text("claimName")
     return {"existingPvc": True, "claimName": name, "path": path, "readOnly": read_only}
 
 
-def _nfs(export: ManifestPart, mount: ManifestPart, path: str) -> Document:
-    read_only = _either(export, mount)
+def _read_nfs(export: ManifestPart, mount: ManifestPart, path: str) -> Document:
+    read_only = _is_read_only(export, mount)
     where = {"server": export.text("server"), "path": export.text("path")}
     return where | {"mountPath": path, "readOnly": read_only}
 
 
-def _host(host: ManifestPart, mount: ManifestPart, path: str) -> Document:
+def _read_host_path(host: ManifestPart, mount: ManifestPart, path: str) -> Document:
     return {
         "path": host.text("path"),
         "mountPath": path,
@@ -73,43 +73,47 @@ def _host(host: ManifestPart, mount: ManifestPart, path: str) -> Document:
     }
 
 
-def _config_map(config: ManifestPart, mount: ManifestPart, path: str) -> Document:
+def _read_config_map(config: ManifestPart, mount: ManifestPart, path: str) -> Document:
     mount.drop("readOnly")  # as it always is
     return {
         "configMap": config.text("name"),
         "mountPath": path,
         "subPath": mount.text("subPath"),
-        "defaultMode": _mode(config),
+        "defaultMode": _read_mode(config),
     }
 
 
-def _secret(secret: ManifestPart, mount: ManifestPart, path: str) -> Document:
+def _read_secret(secret: ManifestPart, mount: ManifestPart, path: str) -> Document:
     mount.drop("readOnly")  # as it always is
-    return {"secret": secret.text("secretName"), "mountPath": path, "defaultMode": _mode(secret)}
+    return {
+        "secret": secret.text("secretName"),
+        "mountPath": path,
+        "defaultMode": _read_mode(secret),
+    }
 
 
-def _empty(folder: ManifestPart, mount: ManifestPart, path: str) -> Document:
-    mount.one_of("readOnly", False)
+def _read_empty_dir(folder: ManifestPart, mount: ManifestPart, path: str) -> Document:
+    mount.require_one_of("readOnly", False)
     size = folder.quantity("sizeLimit")
     return {"path": path, "medium": folder.text("medium"), "sizeLimit": size}
 
 
 #: Key of a volume → the list that it belongs to, and how it is read.
 SOURCES: dict[str, tuple[str, Callable[[ManifestPart, ManifestPart, str], Document]]] = {
-    "persistentVolumeClaim": ("pvc", _claim),
-    "nfs": ("nfs", _nfs),
-    "hostPath": ("hostPath", _host),
-    "configMap": ("configMapVolume", _config_map),
-    "secret": ("secretVolume", _secret),
-    "emptyDir": ("emptyDirVolume", _empty),
+    "persistentVolumeClaim": ("pvc", _read_claim),
+    "nfs": ("nfs", _read_nfs),
+    "hostPath": ("hostPath", _read_host_path),
+    "configMap": ("configMapVolume", _read_config_map),
+    "secret": ("secretVolume", _read_secret),
+    "emptyDir": ("emptyDirVolume", _read_empty_dir),
 }
 
 
-def _either(source: ManifestPart, mount: ManifestPart) -> bool:
+def _is_read_only(source: ManifestPart, mount: ManifestPart) -> bool:
     """Read both flags, and return whether either says that the volume is read-only."""
     return any([source.flag("readOnly"), mount.flag("readOnly")])
 
 
-def _mode(source: ManifestPart) -> str:
-    mode = source.whole("defaultMode")
+def _read_mode(source: ManifestPart) -> str:
+    mode = source.whole_number("defaultMode")
     return "" if mode is None else f"{mode:04o}"

@@ -38,7 +38,7 @@ ROWS = [
 
 def names(**asked: object) -> list[str]:
     listing = WholeListing.model_validate(asked)
-    return [row.name for row in listing.of(ROWS, FIELDS, "name")]
+    return [row.name for row in listing.select(ROWS, FIELDS, "name")]
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def script() -> Launch:
 
 def as_written(text: str, handle: Handle = HANDLE) -> Launch:
     """A batch script that runs as it stands."""
-    document = import_script(text, as_it_stands=True).spec
+    document = import_script(text, unchanged=True).spec
     compute = document.pop("compute")
     command = document.pop("command")
     place = document.pop("workingDir", None)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.formats.draft_yaml import Names, draft_of, write_draft_yaml
+from spec.formats.draft_yaml import Names, parse_draft_yaml, write_draft_yaml
 from spec.formats.lines import YamlError
 from spec.values.variable import MASK
 from spec.workload import WorkloadSpec
@@ -22,14 +22,14 @@ TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]
 
 def problems(text: str) -> list[tuple[int, str]]:
     with pytest.raises(YamlError) as refused:
-        draft_of(text, BLANK, Names())
+        parse_draft_yaml(text, BLANK, Names())
     return [(problem.line, problem.message) for problem in refused.value.problems]
 
 
 @given(any_spec.specs())
 def test_any_valid_spec_survives_yaml(spec: WorkloadSpec) -> None:
     draft = any_spec.draft_of(spec)
-    back = draft_of(write_draft_yaml(draft, Names()), draft, Names())
+    back = parse_draft_yaml(write_draft_yaml(draft, Names()), draft, Names())
     assert back == draft
     gang = {"distributedFramework": back.framework, "architecture": back.architecture}
     whole = {"kind": back.kind, **(gang if back.is_gang else {})}
@@ -54,7 +54,7 @@ def test_whatever_was_typed_survives_yaml(one: str, two: str, three: str) -> Non
         worker=ReplicaDraft(values={"command": three, "labels": [{"name": one, "value": two}]}),
         values={"numWorkers": three},
     )
-    assert draft_of(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
+    assert parse_draft_yaml(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
 
 
 def test_choices_places_and_half_filled_lists_survive_yaml() -> None:
@@ -73,7 +73,7 @@ def test_choices_places_and_half_filled_lists_survive_yaml() -> None:
         master=ReplicaDraft(),
         values={"nodePools": [""], "minReplicas": None},
     )
-    assert draft_of(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
+    assert parse_draft_yaml(write_draft_yaml(draft, Names()), BLANK, Names()) == draft
 
 
 def test_assets_stand_in_the_text_by_name() -> None:
@@ -83,9 +83,9 @@ def test_assets_stand_in_the_text_by_name() -> None:
     draft = WorkloadDraft(worker=ReplicaDraft(assets={"environment": pk}))
     text = write_draft_yaml(draft, names)
     assert "environment: pytorch-dt" in text
-    assert draft_of(text, BLANK, names) == draft
+    assert parse_draft_yaml(text, BLANK, names) == draft
     with pytest.raises(YamlError, match="line 2: 'other' is the name of no environment"):
-        draft_of("assets:\n  environment: other\n", BLANK, names)
+        parse_draft_yaml("assets:\n  environment: other\n", BLANK, names)
 
 
 def test_values_that_look_secret_are_masked_and_kept() -> None:
@@ -97,14 +97,14 @@ def test_values_that_look_secret_are_masked_and_kept() -> None:
     text = write_draft_yaml(draft, Names())
     assert "one" not in text
     assert text.count(MASK) == 3
-    assert draft_of(text, draft, Names()) == draft
-    elsewhere = draft_of(text, BLANK, Names()).worker.values["environmentVariables"]
+    assert parse_draft_yaml(text, draft, Names()) == draft
+    elsewhere = parse_draft_yaml(text, BLANK, Names()).worker.values["environmentVariables"]
     assert [it["value"] for it in elsewhere] == [MASK, MASK], "the plan asks for the value"
 
 
 def test_the_body_of_a_request_fills_the_form() -> None:
     cluster = uuid4()
-    draft = draft_of(
+    draft = parse_draft_yaml(
         f"name: a\nprojectId: 3\nclusterId: {cluster}\nmasterSpecSameAsWorker: true\nspec:\n"
         "  distributedFramework: MPI\n  image: x\n  numWorkers: 2\n"
         "  exposedUrls: [{container: 8888, toolName: lab}]\n",
@@ -119,7 +119,7 @@ def test_the_body_of_a_request_fills_the_form() -> None:
 
 def test_name_and_place_stay_where_the_text_has_none() -> None:
     base = WorkloadDraft(name="train", cluster=UUID(int=1), project=4, values={"numWorkers": 9})
-    draft = draft_of("spec: {image: x}", base, Names())
+    draft = parse_draft_yaml("spec: {image: x}", base, Names())
     assert (draft.name, draft.cluster, draft.project) == ("train", UUID(int=1), 4)
     assert draft.values == {}, "the rest is what the text says"
 

@@ -9,17 +9,17 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from spec.data.storage import Storage
-from spec.formats.merge import KEYS, PARTS, Merged, given_path, is_same
+from spec.formats.merge import KEYS, PARTS, MergedLayers, is_same_item, path_in_layer
 from spec.parts.compute import Compute
 from spec.parts.environment import Security
 from spec.parts.probes import Probes
 from spec.workload import Replica, WorkloadSpec
 
 
-def merged(*layers: tuple[dict[str, Any], str]) -> Merged:
-    result = Merged()
+def merged(*layers: tuple[dict[str, Any], str]) -> MergedLayers:
+    result = MergedLayers()
     for values, origin in layers:
-        result.lay(values, origin)
+        result.add_layer(values, origin)
     return result
 
 
@@ -94,9 +94,9 @@ def test_a_problem_is_led_back_to_where_the_item_was_given() -> None:
         "labels": [{"name": "", "value": ""}, {"name": "b", "exclude": True}, *variables(c="?")]
     }
     result = merged(({"labels": variables(a="1", b="2")}, "asset"), (given, "user"))
-    assert given_path(("labels", 0, "value"), result.document, given) == ("labels",)
-    assert given_path(("labels", 1, "value"), result.document, given)[1] == 0
-    assert given_path(("labels", 2, "value"), result.document, given) == ("labels", 2, "value")
+    assert path_in_layer(("labels", 0, "value"), result.document, given) == ("labels",)
+    assert path_in_layer(("labels", 1, "value"), result.document, given)[1] == 0
+    assert path_in_layer(("labels", 2, "value"), result.document, given) == ("labels", 2, "value")
 
 
 NAMES = st.sampled_from("abcdef")
@@ -134,7 +134,7 @@ def test_nothing_of_the_asset_goes_but_what_the_user_names(below: Any, above: An
         assert item == ({k: v for k, v in ours.items() if k != "exclude"} if ours else theirs)
     assert (below, above) == kept, "what was given is as it was"
 
-    result.lay({"labels": above}, "user")
+    result.add_layer({"labels": above}, "user")
     assert result.document.get("labels", []) == items, "said twice is said once"
 
 
@@ -170,5 +170,5 @@ def test_every_list_of_things_says_its_key() -> None:
 
 
 def test_items_without_a_key_are_never_the_same() -> None:
-    assert not is_same({"key": "gpu"}, {"key": "gpu"}, ("name",))
-    assert not is_same("gpu", "gpu", ("name",))
+    assert not is_same_item({"key": "gpu"}, {"key": "gpu"}, ("name",))
+    assert not is_same_item("gpu", "gpu", ("name",))

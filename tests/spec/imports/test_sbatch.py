@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from spec.imports.directives import directives, mebibytes, seconds
+from spec.imports.directives import parse_directives, parse_size, parse_time
 from spec.imports.sbatch import import_script
 
 TUTORIAL = (Path(__file__).parent / "tutorial.sh").read_text()
@@ -18,7 +18,7 @@ def test_options_are_read_in_every_form_and_only_before_the_first_command() -> N
 echo hello
 #SBATCH --nodes=9
 """
-    read = {it.name: (it.line, it.value) for it in directives(text)}
+    read = {it.name: (it.line, it.value) for it in parse_directives(text)}
     assert read == {
         "nodes": (2, "2"),
         "partition": (2, "gpu"),
@@ -34,17 +34,17 @@ echo hello
     [("10", 600), ("1:30", 90), ("9:00:00", 32_400), ("2-3", 183_600), ("1-0:0:5", 86_405)],
 )
 def test_times_are_slurms(text: str, number: int) -> None:
-    assert seconds(text) == number
+    assert parse_time(text) == number
 
 
 def test_sizes_are_slurms() -> None:
-    assert [mebibytes(text) for text in ("1792G", "500", "2048K", "1T")] == [
+    assert [parse_size(text) for text in ("1792G", "500", "2048K", "1T")] == [
         1792 * 1024,
         500,
         2,
         1024 * 1024,
     ]
-    assert (seconds("soon"), mebibytes("much")) == (None, None)
+    assert (parse_time("soon"), parse_size("much")) == (None, None)
 
 
 def test_the_tutorials_script_becomes_a_rank_for_each_task() -> None:
@@ -89,7 +89,7 @@ export MASTER_ADDR=n1
 cd ~/code
 srun python train.py
 """
-    notes = import_script(text, as_it_stands=True).notes
+    notes = import_script(text, unchanged=True).notes
     assert not any(note.blocks for note in notes)
     said = [(note.line, note.text) for note in notes]
     for line, words in (
@@ -111,7 +111,7 @@ def test_traps_of_the_job_itself_are_named() -> None:
     for signal, is_heard in (("B:USR1@60", True), ("USR1@60", True), ("B:INT@60", False)):
         said = {
             note.line: note.text
-            for note in import_script(text.format(signal), as_it_stands=True).notes
+            for note in import_script(text.format(signal), unchanged=True).notes
         }
         assert "waits for no other" in said[3]
         assert (4 not in said) is is_heard, signal
@@ -119,21 +119,19 @@ def test_traps_of_the_job_itself_are_named() -> None:
 
 def test_a_range_of_nodes_and_no_limit_of_time_are_taken() -> None:
     for time in ("0", "UNLIMITED", "infinite"):
-        script = import_script(f"#SBATCH -N 2-4 -n 8 --mem=8G -t {time}\nsrun a", as_it_stands=True)
+        script = import_script(f"#SBATCH -N 2-4 -n 8 --mem=8G -t {time}\nsrun a", unchanged=True)
         assert not any(note.blocks for note in script.notes)
         assert script.spec["numWorkers"] == 8
         assert script.spec["compute"]["cpuMemoryRequest"] == "2048Mi"
         assert "timeLimitSeconds" not in script.spec
-    assert import_script("#SBATCH -N 2-2\nsrun a", as_it_stands=True).spec["numWorkers"] == 2
+    assert import_script("#SBATCH -N 2-2\nsrun a", unchanged=True).spec["numWorkers"] == 2
 
 
 @pytest.mark.parametrize("address", ["localhost", "127.0.0.1", "::1", "localhost.localdomain"])
 def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: str) -> None:
     for options, is_trap in (("-N 1 -n 2", False), ("-n 1", False), ("-N 2", True), ("-n 2", True)):
         text = f"#SBATCH {options} -D /srv\nexport MASTER_ADDR={address}\nsrun -K python a.py\n"
-        said = [
-            note.text for note in import_script(text, as_it_stands=True).notes if note.line == 2
-        ]
+        said = [note.text for note in import_script(text, unchanged=True).notes if note.line == 2]
         assert len(said) == is_trap, options
         assert all("each node would look for rank 0 on itself" in it for it in said)
 
@@ -149,7 +147,7 @@ def test_a_loopback_address_is_a_trap_where_there_may_be_several_nodes(address: 
 )
 def test_a_variable_that_follows_its_job_is_no_trap(line: str) -> None:
     text = f"#!/bin/bash\n#SBATCH -n 2 -D /srv\n{line}\nsrun -K python train.py\n"
-    (place,) = import_script(text, as_it_stands=True).notes
+    (place,) = import_script(text, unchanged=True).notes
     assert place.text.startswith("/srv has to exist")
 
 
@@ -184,7 +182,7 @@ def test_a_step_loses_its_own_options_and_a_continued_line_is_one() -> None:
 @pytest.mark.parametrize("step", ["srun bash -c '\necho hello\n'", "srun echo it's"])
 def test_a_quote_that_does_not_end_on_its_line_is_left_to_slurm_or_named(step: str) -> None:
     text = f"#!/bin/bash\n#SBATCH --ntasks=2\n{step}\n"
-    script = import_script(text, as_it_stands=True)
+    script = import_script(text, unchanged=True)
     assert (script.spec["batchScript"], script.spec["command"]) == (text, "bash")
     (note,) = [note for note in import_script(text).notes if note.blocks]
     assert (note.line, note.text.partition(" of ")[0]) == (3, "A quote")

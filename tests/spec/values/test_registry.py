@@ -2,7 +2,7 @@
 
 import pytest
 
-from spec.values.registry import host_of, registry_of, server_of
+from spec.values.registry import credential_server, image_registry, registry_host
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from spec.values.registry import host_of, registry_of, server_of
     ],
 )
 def test_an_image_is_pulled_from_the_host_in_its_name_or_docker_hub(image: str, host: str) -> None:
-    assert registry_of(image) == host
+    assert image_registry(image) == host
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_an_image_is_pulled_from_the_host_in_its_name_or_docker_hub(image: str, 
     ],
 )
 def test_a_server_is_meant_by_its_host(server: str, host: str) -> None:
-    assert host_of(server) == host
+    assert registry_host(server) == host
 
 
 def test_nodes_look_up_docker_hub_by_its_old_address() -> None:
-    assert server_of("docker.io") == "https://index.docker.io/v1/"
-    assert server_of("nvcr.io") == "nvcr.io"
+    assert credential_server("docker.io") == "https://index.docker.io/v1/"
+    assert credential_server("nvcr.io") == "nvcr.io"

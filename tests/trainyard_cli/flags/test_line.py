@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from spec.formats import documents
-from spec.formats.merge import without_nothing
+from spec.formats.merge import without_empty
 from spec.kind import WorkloadKind
 from spec.workload import WorkloadSpec
 from tests.spec.any_spec import specs
@@ -26,11 +26,11 @@ Body = dict[str, Any]
 def body_of(spec: WorkloadSpec) -> Body:
     """What a program sends for it, as the wizard's summary has it."""
     document = documents.without_defaults(documents.dump_spec(spec))
-    body: Body = {"name": "train", "spec": without_nothing(documents.to_wire(document))}
+    body: Body = {"name": "train", "spec": without_empty(documents.to_wire(document))}
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
     if (master := documents.master_to_wire(document)) is not None:
-        body["masterSpec"] = without_nothing(master)
+        body["masterSpec"] = without_empty(master)
     return body
 
 

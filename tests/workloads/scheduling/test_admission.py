@@ -4,7 +4,7 @@ import pytest
 
 from projects.models import Project
 from spec.parts.scheduling import PriorityClass
-from spec.phases import HOLDING, Phase, Reason
+from spec.phases import HOLDING_RESOURCES, Phase, Reason
 from tests.factories import ProjectFactory
 from tests.workloads.gangs import phases, waiting
 from workloads.models import Event, Workload
@@ -108,7 +108,7 @@ def test_holders_never_hold_more_than_the_machine_has(project: Project) -> None:
     Project.objects.update(over_quota=True)
     for _ in range(9):
         admission.admit_waiting(project.cluster)
-        held = Workload.objects.filter(phase__in=HOLDING)
+        held = Workload.objects.filter(phase__in=HOLDING_RESOURCES)
         used = [d for w in held for rank in w.ranks.all() for d in rank.gpu_devices]
         assert len(used) == len(set(used)) <= 4
         oldest = held.order_by("queued_at").first()

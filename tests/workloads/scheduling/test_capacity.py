@@ -4,7 +4,7 @@ import pytest
 
 from projects.models import Project
 from projects.quotas import Demand, usage_of
-from spec.phases import HOLDING, Phase
+from spec.phases import HOLDING_RESOURCES, Phase
 from tests.factories import WorkloadFactory, workload_spec
 from tests.workloads.gangs import phases, waiting
 from workloads.scheduling import capacity
@@ -31,7 +31,7 @@ def test_the_room_kept_in_mind_is_the_room_there_is(project: Project) -> None:
 def test_a_quota_is_held_exactly_in_these_phases(phase: Phase, project: Project) -> None:
     WorkloadFactory(project=project, phase=phase)
     held = usage_of([project])[project.pk].demand
-    assert held == (Demand(0.3, 0.3, 300_000_000) if phase in HOLDING else Demand())
+    assert held == (Demand(0.3, 0.3, 300_000_000) if phase in HOLDING_RESOURCES else Demand())
 
 
 @pytest.mark.parametrize(("pods", "free"), [(3, 3.7), (0, 4.0)])

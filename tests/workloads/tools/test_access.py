@@ -7,7 +7,7 @@ import pytest
 from accounts import groups
 from accounts.models import User
 from engines.fake import FakeEngine
-from spec.tools import tools_of
+from spec.tools import served_tools
 from tests.factories import UserFactory
 from tests.web import HTMX, signed_in
 from tests.workloads.own import use_own_credential
@@ -199,7 +199,7 @@ def test_a_masters_own_tools_and_those_of_the_workers(workload: Workload) -> Non
     two = [{"name": "TB", "containerPort": 6006}, {"name": "tb", "containerPort": 6007}]
     workload.spec_json["master"] = {**part, "connections": two}
     part["connections"] = [{"name": "Jupyter Lab!", "containerPort": 8888}]
-    found = [(tool.slug, tool.pod.rank, tool.field) for tool in tools_of(workload.spec)]
+    found = [(tool.slug, tool.pod.rank, tool.field) for tool in served_tools(workload.spec)]
     assert found == [
         ("tb", 0, "master.connections[0]"),
         ("tb-2", 0, "master.connections[1]"),

@@ -5,7 +5,7 @@ import pytest
 from accounts.models import User
 from spec.formats import documents
 from spec.problems.errors import SpecError
-from spec.tools import Link, links_of
+from spec.tools import Link, external_links
 from tests.web import signed_in
 from workloads.models import Workload
 from workloads.tools.access import tools_of_workload
@@ -24,7 +24,7 @@ def belongs(workload: Workload, *, url: str = "", **variables: str) -> Workload:
 
 def test_variables_stand_in_the_address_of_a_tool_that_is_elsewhere(workload: Workload) -> None:
     belongs(workload, PROJECT="big nets")
-    (link,) = links_of(workload.spec)
+    (link,) = external_links(workload.spec)
     assert link == Link("Runs", "Weights & Biases", "https://wandb.ai/ada/big%20nets")
     assert tools_of_workload(workload) == (), "nothing serves it"
 
@@ -32,12 +32,12 @@ def test_variables_stand_in_the_address_of_a_tool_that_is_elsewhere(workload: Wo
 def test_a_related_url_is_called_as_a_tool_of_its_type(workload: Workload) -> None:
     workload.spec_json["relatedUrls"] = [{"url": "https://wandb.ai/ada", "type": "wandb"}]
     name = "Weights & Biases"
-    assert links_of(workload.spec) == (Link(name, name, "https://wandb.ai/ada"),)
+    assert external_links(workload.spec) == (Link(name, name, "https://wandb.ai/ada"),)
 
 
 def test_an_address_shows_no_secret_and_says_what_it_lacks(workload: Workload) -> None:
     belongs(workload, url="https://comet.com/${TEAM}/${API_KEY}", API_KEY="zanzibar")
-    (link,) = links_of(workload.spec)
+    (link,) = external_links(workload.spec)
     assert link.unknown == ("API_KEY", "TEAM")
     assert "zanzibar" not in link.url
 

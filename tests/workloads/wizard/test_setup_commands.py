@@ -26,7 +26,7 @@ def test_lines_become_the_setup_of_the_workload(wizard: Wizard) -> None:
 def test_no_lines_are_no_setup(wizard: Wizard) -> None:
     wizard.ready().open(wizard.at(2)).press("save", setup="true\n\n")
     wizard.press("save", setup="  \n")
-    assert not wizard.draft.content.given.get("setup")
+    assert not wizard.draft.content.filled_values.get("setup")
     wizard.press("continue")
     assert "Setup commands" not in wizard.page
 

@@ -150,7 +150,7 @@ def test_a_workload_that_the_cluster_does_not_take_says_why_until_it_does(
     away = Cause(
         CauseKind.OPERATOR,
         "The admission webhook validator.pytorchjob does not answer",
-        own_reason=Reason.CLUSTER_UNAVAILABLE,
+        precise_reason=Reason.CLUSTER_UNAVAILABLE,
     )
     for error, title in (
         (EngineUnavailable("Its claim is still being deleted."), dispatch.NOT_ACCEPTED),

@@ -9,7 +9,7 @@ from ninja import Field, Query, Router
 
 from accounts.api.tokens import ApiRequest
 from spec.formats import documents
-from spec.formats.merge import without_nothing
+from spec.formats.merge import without_empty
 from spec.values.patterns import pattern_with_message
 from trainyard_cli.flags.line import command_line
 from workloads.api.lookup import WithDeleted, find_with_deleted
@@ -110,9 +110,9 @@ def _command_line(workload: Workload, document: documents.Document) -> str:
     request = _request_fields(document)
     body = {
         "name": workload.name,
-        "spec": without_nothing(request["spec"]),
+        "spec": without_empty(request["spec"]),
         "noMaster": request["no_master"],
     }
     if request["master_spec"] is not None:
-        body["masterSpec"] = without_nothing(request["master_spec"])
+        body["masterSpec"] = without_empty(request["master_spec"])
     return command_line(body, workload.spec.kind.traits.path, workload.project.name)

@@ -14,7 +14,7 @@ from core.rest.api import ApiError, Issue, Wire, refusal_error
 from core.web.query import parse_number
 from spec.draft import ASSET_LISTS, ReplicaDraft, WorkloadDraft
 from spec.formats import documents
-from spec.formats.published import given_as
+from spec.formats.connections import path_in_request
 from spec.kind import WorkloadKind
 from spec.problems.errors import WORDS, Problem, SpecError
 from workloads import services
@@ -58,7 +58,8 @@ def create(
     submitted; the answer is 200 and says what is invalid, and whether the workload would start."""
     if query.dry_run:
         return Status(
-            200, check_request(body, partial(draft_of, body, by=request.user), by=request.user)
+            200,
+            check_request(body, partial(draft_of, body, by=request.user), by=request.user),
         )
     try:
         draft = draft_of(body, by=request.user)
@@ -166,7 +167,7 @@ def request_field(problem: Problem, body: OnePodIn) -> str:
     master = body.master_spec if isinstance(body, DistributedIn) else None
     values = {"worker": body.spec, "master": master or {}}
     if head in values:
-        rest = list(given_as(values[str(head)], tuple(rest)))
+        rest = list(path_in_request(values[str(head)], tuple(rest)))
     renamed = {
         SPEC: "spec",
         "worker": "spec",

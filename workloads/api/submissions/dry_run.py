@@ -13,7 +13,7 @@ from accounts.models import User
 from core.rest.api import Issue, Parameters, Wire, enum_schema
 from engines.base import EngineError
 from spec.formats import documents
-from spec.formats.published import PORTS, URLS, published_at
+from spec.formats.connections import PORTS, URLS, position_in_tools
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem, SpecError
 from spec.problems.rulings import FieldRuling
@@ -210,7 +210,7 @@ def _request_fields(path: str, plan: Plan) -> Iterator[str]:
     if inner == CONNECTIONS:
         names = [URLS, PORTS]
     elif connection := CONNECTION.match(inner):
-        key, number = published_at(plan.document[head], int(connection[1]))
+        key, number = position_in_tools(plan.document[head], int(connection[1]))
         names = [f"{key}[{number}]{inner[connection.end() :]}"]
     yield from (f"{root}.{it}".replace("[", ".").replace("]", "") for it in names)
 

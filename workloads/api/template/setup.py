@@ -9,9 +9,9 @@ from accounts.models import User
 from core.rest.api import Issue
 from spec.draft import ASSET_LISTS, ReplicaDraft, Values, WorkloadDraft
 from spec.formats import documents
-from spec.formats.published import given_as
+from spec.formats.connections import path_in_request
 from spec.formats.stored import as_mapping
-from spec.kind import WorkloadKind, traits_of
+from spec.kind import WorkloadKind, kind_traits
 from spec.problems.errors import Problem
 from workloads.plan import plan
 
@@ -60,7 +60,7 @@ def _replica_draft(values: Values, setup: Setup) -> ReplicaDraft:
 def setup_of(draft: WorkloadDraft) -> Setup:
     """Return the setup of a draft, without what the draft leaves open: the inverse of
     :func:`draft_of`."""
-    spec = documents.to_wire({**draft.counted, "worker": _pod_values(draft.worker)})
+    spec = documents.to_wire({**draft.values_of_kind, "worker": _pod_values(draft.worker)})
     setup: Setup = {"spec": spec, "assets": _chosen_assets(draft.worker)}
     if not draft.is_gang:
         return setup
@@ -153,12 +153,12 @@ def field_of(problem: Problem, setup: Setup) -> str:
             str(rest[:1] and rest[0])
         ):
             return ".".join([*prefix, "assets", *map(str, rest)])
-        rest = list(given_as(as_mapping(role_setup.get("spec")), tuple(rest)))
+        rest = list(path_in_request(as_mapping(role_setup.get("spec")), tuple(rest)))
         return ".".join([*prefix, "spec", *map(str, rest)])
     renamed = {"framework": f"spec.{FRAMEWORK}", "architecture": "noMaster"}
     return ".".join([renamed.get(str(head), f"spec.{head}"), *map(str, rest)])
 
 
 def kind_of(draft: WorkloadDraft) -> WorkloadKind:
-    traits = traits_of(draft.kind)
+    traits = kind_traits(draft.kind)
     return next(kind for kind in WorkloadKind if kind.traits is traits)

@@ -33,7 +33,7 @@ def predict(cluster: Cluster, project: Project, spec: WorkloadSpec) -> Foresight
     if cluster.capabilities.queues:
         ground = supply_of_cluster(cluster, spec, project)
         return Foresight(predict_fit(spec, ground), ground)
-    device_memory = cluster.gpu_memory if spec.asks_gpu_memory else 0
+    device_memory = cluster.gpu_memory if spec.depends_on_gpu_memory else 0
     there = capacity.occupying_workloads(cluster)
     room = capacity.free_room(cluster, there)
     verdict = admission.predict_start(cluster, project, spec, there)

@@ -36,7 +36,7 @@ def supply_of_cluster(cluster: Cluster, spec: WorkloadSpec, project: Project) ->
         groups=tuple(_groups(cluster, spec)),
         cluster=cluster.name,
         accounts=tuple(strict_quotas_of([project])[project.pk]) if quotas else (),
-        device_memory=cluster.gpu_memory if spec.asks_gpu_memory else 0,
+        device_memory=cluster.gpu_memory if spec.depends_on_gpu_memory else 0,
     )
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from projects.quotas import Demand, StrictQuota
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind, Share
-from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_ASKED_FOR, Shortage
+from spec.problems.shortages import AFFINITY, CLUSTER, CPU, GPUS, MEMORY, NOT_REQUESTED, Shortage
 from spec.values.quantities import format_gib
 from spec.workload import Replica, WorkloadSpec
 from workloads.scheduling.fit.nodes import (
@@ -188,7 +188,7 @@ def _capacity_cause(spec: WorkloadSpec, ground: Ground, packing: Packing) -> Cau
     if not nodes_by_obstacle:  # each domain by itself is too small, but not all of them together
         nodes_by_obstacle[Obstacle(AFFINITY)] = ground.nodes
     ordered = sorted(
-        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True
+        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.nearness, it[1]), reverse=True
     )
     first = ordered[0][0]
     return Cause(
@@ -248,11 +248,11 @@ def _cause_no_node(role: Replica, spec: WorkloadSpec, ground: Ground) -> Cause:
         if obstacle_here := find_obstacle(group.traits, role, spec.node_pools):
             nodes_by_obstacle[obstacle_here] += group.nodes
     ordered = sorted(
-        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.near, it[1]), reverse=True
+        nodes_by_obstacle.items(), key=lambda it: (it[0].shortage.nearness, it[1]), reverse=True
     )
     first = ordered[0][0]
     title = first.shortage.title.format(first.name)
-    instead = NOT_ASKED_FOR.todo if first.shortage is NOT_ASKED_FOR else first.shortage.todo
+    instead = NOT_REQUESTED.todo if first.shortage is NOT_REQUESTED else first.shortage.todo
     shares = tuple(Share(it.shortage.label.format(it.name), nodes) for it, nodes in ordered)
     todo = f"{UNLESS} {instead}"
     return Cause(CauseKind.NODES, title, todo, shares=shares, total=ground.nodes)

@@ -18,10 +18,10 @@ from spec.parts.scheduling import (
     TolerationOperator,
 )
 from spec.problems.shortages import (
+    CONTROL_PLANE_TAINT,
     CORDONED,
-    NOT_ASKED_FOR,
-    OF_CONTROL_PLANE,
-    SILENT,
+    NOT_ANSWERING,
+    NOT_REQUESTED,
     TAINTED,
     Shortage,
 )
@@ -80,13 +80,13 @@ def find_obstacle(traits: NodeTraits, replica: Replica, pools: Sequence[str]) ->
     if traits.cordoned:
         return Obstacle(CORDONED)
     if traits.silent:
-        return Obstacle(SILENT)
+        return Obstacle(NOT_ANSWERING)
     for taint in traits.taints:
         if taint.effect in REPELS and not any(tolerates(it, taint) for it in replica.tolerations):
             control_plane = taint.key.startswith(CONTROL_PLANE)
-            return Obstacle(OF_CONTROL_PLANE if control_plane else TAINTED, taint.key)
+            return Obstacle(CONTROL_PLANE_TAINT if control_plane else TAINTED, taint.key)
     if not _is_selected(traits, replica, pools):
-        return Obstacle(NOT_ASKED_FOR)
+        return Obstacle(NOT_REQUESTED)
     return None
 
 

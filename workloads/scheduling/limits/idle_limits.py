@@ -43,7 +43,7 @@ def _was_idle(workload: Workload, since: datetime, now: datetime) -> bool:
 
 def stop_idle(workload: Workload) -> bool:
     """Ask every rank to end. ``False`` if it ended, or was asked to, meanwhile."""
-    why = time_limit.was_idle(workload.spec_json["idleLimitSeconds"])
+    why = time_limit.idle_limit_sentence(workload.spec_json["idleLimitSeconds"])
     return stopping.request_stop(workload, reason=Reason.IDLE, why=why)
 
 

@@ -19,7 +19,7 @@ from clusters.models import Cluster
 from core.forms.field import Option, Values
 from core.forms.items import ShownCell, ShownItem
 from projects.models import Project
-from spec.data.credential import KEYS, PULLING, CredentialKind
+from spec.data.credential import KEYS, PULL_KINDS, CredentialKind
 from workloads.wizard.sections.container.variables import option_value
 
 MOST = 100  # credentials in a list; if there are more, one searches by name
@@ -66,7 +66,7 @@ class Credentials:
     def for_registries(self) -> list[Option]:
         """Credentials for image pulls, by name. Of several with one name, the nearest scope
         wins."""
-        return self._options_of_kinds(*PULLING)
+        return self._options_of_kinds(*PULL_KINDS)
 
     @property
     def for_repositories(self) -> list[Option]:
@@ -80,7 +80,7 @@ class Credentials:
     @property
     def for_files(self) -> list[Option]:
         """Credentials for Secret volumes, by name: every type except registries."""
-        return self._options_of_kinds(*(kind for kind in CredentialKind if kind not in PULLING))
+        return self._options_of_kinds(*(kind for kind in CredentialKind if kind not in PULL_KINDS))
 
     def _options_of_kinds(self, *kinds: CredentialKind) -> list[Option]:
         """Return name and description of the credentials of these types. Of several with one name,

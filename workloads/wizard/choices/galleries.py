@@ -16,7 +16,7 @@ from projects.models import Project
 from projects.quotas import Demand, StrictQuota, strict_quotas_of, usage_of
 from spec.draft import ReplicaDraft, WorkloadDraft
 from spec.framework import Framework
-from spec.kind import kinds_of
+from spec.kind import kinds_of_wizard
 from spec.workload import Architecture
 from workloads.wizard.sections.base import OWN_VALUES
 
@@ -147,7 +147,7 @@ def kind_cards(draft: WorkloadDraft) -> list[Card]:
     There are no cards for a single kind."""
     cards = [
         Card(kind.value, kind.traits.choice, kind.traits.text, checked=kind.value == draft.kind)
-        for kind in reversed(kinds_of(draft.traits.noun))
+        for kind in reversed(kinds_of_wizard(draft.traits.noun))
     ]
     return cards if len(cards) > 1 else []
 
@@ -196,7 +196,7 @@ def replica_asset_cards(
     """Return every asset of the project, the most likely choice for such a workload first. Assets
     for another framework say so in ``why_not``."""
     chosen = replica.assets.get(kind.slug)
-    framework = draft.met_by
+    framework = draft.framework_of_gang
 
     def distance(pair: tuple[Any, AssetCard]) -> int:
         return kind.distance(pair[0], draft.traits, framework)

@@ -52,7 +52,7 @@ def show_rule(shown: ShownField, question: Question, plan: Plan) -> None:
         why = rule.why if rule else ""
         shown.rule = ShownRule(f"rule-{question.name}", _rule_mode(rule), why, OPTIONS)
     elif (ruling := plan.rulings.get(field)) and plan.template:
-        shown.ruling = ruling.words
+        shown.ruling = ruling.sentence
         template_value = rulings.value_of(plan.template.draft, field)
         shown.locked = ruling.locked and rulings.value_of(plan.draft, field) == template_value
         shown.strayed = ruling.locked and not shown.locked

@@ -10,7 +10,7 @@ from core.forms import nested, words
 from core.forms.field import Input
 from core.forms.shown import Inherited, ShownField, show_field
 from spec.draft import Values
-from spec.framework import owner_of
+from spec.framework import framework_with
 from spec.values.variable import MASK, looks_secret
 from workloads.plan import Plan
 from workloads.wizard.choices import namespace, rules
@@ -53,7 +53,7 @@ def _is_asked(question: Question, values: Values, plan: Plan, offer: Offer) -> b
         return False
     if question.is_list or nested.get(values, question.key):
         return True
-    fits_framework = owner_of(question.key) in {None, draft.framework}
+    fits_framework = framework_with(question.key) in {None, draft.framework}
     fits_kind = question.key in draft.traits.shares
     return (fits_framework or fits_kind) and not offer.why_missing(
         table.find_section(question.section)

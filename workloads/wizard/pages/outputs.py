@@ -9,7 +9,7 @@ from assets.models import Template
 from assets.template.merging import keeps_draft
 from core.rest import curl
 from spec.formats import documents
-from spec.formats.merge import without_nothing
+from spec.formats.merge import without_empty
 from spec.kind import WorkloadKind
 from trainyard_cli.flags.line import command_line
 from workloads.plan import Plan
@@ -64,10 +64,10 @@ def _request_body(plan: Plan) -> dict[str, Any]:
         body |= {"projectId": str(plan.project.pk), "clusterId": str(plan.project.cluster_id)}
     if document.get("architecture") == "workers_only":
         body["noMaster"] = True
-    body["spec"] = without_nothing(documents.to_wire(document))
+    body["spec"] = without_empty(documents.to_wire(document))
     master = documents.master_to_wire(document)
     if master is not None:
-        body["masterSpec"] = without_nothing(master)
+        body["masterSpec"] = without_empty(master)
     return body
 
 

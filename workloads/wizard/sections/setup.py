@@ -15,7 +15,7 @@ from core.forms.shown import ShownField
 from core.web.query import parse_uuid
 from spec.draft import WorkloadDraft
 from spec.framework import Framework
-from spec.kind import WorkloadKind, kinds_of
+from spec.kind import WorkloadKind, kinds_of_wizard
 from spec.workload import Architecture
 from workloads.plan import Plan
 from workloads.wizard.sections.base import SETUP as PAGE
@@ -56,7 +56,7 @@ class KindQuestion(DraftQuestion):
     def is_for(self, draft: WorkloadDraft) -> bool:
         """Return whether there are several kinds to choose from. A single kind was chosen in the
         menu."""
-        return len(kinds_of(draft.traits.noun)) > 1 and super().is_for(draft)
+        return len(kinds_of_wizard(draft.traits.noun)) > 1 and super().is_for(draft)
 
 
 class FrameworkQuestion(DraftQuestion):

@@ -225,7 +225,7 @@ DATA_SOURCES = Question(
 
 
 def review(plan: Plan, role: str) -> Iterator[ReviewLine]:
-    if places := ", ".join(path for _, path in reviewed_replica(plan, role).storage.places()):
+    if places := ", ".join(path for _, path in reviewed_replica(plan, role).storage.mount_paths()):
         yield "Volumes and data", places, f"{role}.storage"
 
 

@@ -35,8 +35,8 @@ def git_secret(launch: Launch, role: Role, number: int, git: Git) -> SecretKeys 
             return SecretKeys(secret_name(launch), own)
         hosts = _key(source_role(launch, role), f"git-{number}", KNOWN_HOSTS)
         return SecretKeys(secret_name(launch), own, by_ssh=True, hosts=hosts)
-    if git.key:
-        return SecretKeys(git.key.name, (SSH_KEY,), by_ssh=True, hosts=KNOWN_HOSTS)
+    if git.key_secret:
+        return SecretKeys(git.key_secret.name, (SSH_KEY,), by_ssh=True, hosts=KNOWN_HOSTS)
     if secret := git.secret_ref:
         return SecretKeys(secret.name, (secret.secret_key_of_user, secret.secret_key_of_password))
     return None

@@ -111,7 +111,7 @@ def passwd(replica: Replica) -> dict[str, str]:
 def _is_by_ssh(git: Git) -> bool:
     if git.credential:
         return credential_kind_for("git", git.repository) is CredentialKind.SSH_KEY
-    return git.key is not None
+    return git.key_secret is not None
 
 
 def _fetcher(replica: Replica, name: str, image: str, path: str) -> Manifest:

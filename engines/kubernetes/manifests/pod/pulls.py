@@ -6,7 +6,7 @@ from base64 import b64encode
 from engines.base import Launch, Manifest, Registry
 from engines.kubernetes.labels import labels
 from engines.kubernetes.names import pull_secret_name
-from spec.values.registry import server_of
+from spec.values.registry import credential_server
 from spec.workload import Replica
 
 TYPE = "kubernetes.io/dockerconfigjson"
@@ -19,7 +19,7 @@ def pull_secret(launch: Launch, space: str) -> Manifest | None:
     own = [it for it in launch.registries if not it.existing_secret]
     if not own:
         return None
-    content = json.dumps({"auths": {server_of(it.host): _login(it) for it in own}})
+    content = json.dumps({"auths": {credential_server(it.host): _login(it) for it in own}})
     meta = {"name": pull_secret_name(launch), "namespace": space, "labels": labels(launch)}
     data = {KEY: b64encode(content.encode()).decode()}
     return {"apiVersion": "v1", "kind": "Secret", "type": TYPE, "metadata": meta, "data": data}

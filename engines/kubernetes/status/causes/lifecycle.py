@@ -27,7 +27,7 @@ def scheduling_gate(pod: Manifest, said: str) -> Cause:
     names = ", ".join(gate["name"] for gate in pod["spec"].get("schedulingGates") or ())
     title = f"It waits behind a scheduling gate: {names}" if names else "It waits behind a gate"
     todo = f"Whoever added the gate to the pod must remove it. If this persists, {ADMINISTRATOR}."
-    return Cause(CauseKind.QUEUE, title, todo, said=said, own_reason=Reason.NONE)
+    return Cause(CauseKind.QUEUE, title, todo, said=said, precise_reason=Reason.NONE)
 
 
 def slow_start(pod: Manifest, waiting: Manifest) -> Cause:
@@ -40,7 +40,7 @@ def slow_start(pod: Manifest, waiting: Manifest) -> Cause:
         f"{ADMINISTRATOR} to look at the node."
     )
     said = f"{waiting.get('reason', '')}: {waiting.get('message') or ''}".rstrip(": ")
-    return Cause(CauseKind.OTHER, title, todo, said=said, own_reason=Reason.NONE)
+    return Cause(CauseKind.OTHER, title, todo, said=said, precise_reason=Reason.NONE)
 
 
 def lost_node(pod: Manifest) -> Cause:
@@ -50,7 +50,7 @@ def lost_node(pod: Manifest) -> Cause:
         "Whether the rank still runs is unknown, and no pod replaces it until the node is back or "
         f"is removed from the cluster: {ADMINISTRATOR}, or Stop the workload."
     )
-    return Cause(CauseKind.NODES, title, todo, own_reason=Reason.LOST)
+    return Cause(CauseKind.NODES, title, todo, precise_reason=Reason.LOST)
 
 
 def remaining_containers(names: Sequence[str]) -> Cause:
@@ -65,4 +65,4 @@ def remaining_containers(names: Sequence[str]) -> Cause:
         "Something on the cluster adds it to every pod. Turn that off for the workload by the "
         "label or annotation that it reads, then Copy & edit. Stop the workload to end it now."
     )
-    return Cause(CauseKind.OTHER, title, todo, own_reason=Reason.NONE)
+    return Cause(CauseKind.OTHER, title, todo, precise_reason=Reason.NONE)

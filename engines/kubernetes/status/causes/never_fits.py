@@ -12,7 +12,7 @@ from engines.kubernetes.manifests.pod.requests import pod_requests
 from engines.kubernetes.status.causes.unschedulable import has_node_without_room
 from engines.nodes import Allocation, NodeInfo
 from spec.problems.causes import Cause, CauseKind, Share
-from spec.problems.shortages import NOT_ASKED_FOR
+from spec.problems.shortages import NOT_REQUESTED
 from spec.values.quantities import format_gib
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -69,8 +69,8 @@ def _never_fits_cause(pod: Manifest, nodes: Sequence[NodeInfo], before: Cause) -
 def _not_selected_cause(nodes: Sequence[NodeInfo], before: Cause) -> Cause:
     """Return the cause for a pod whose own selection excludes all nodes."""
     todo = f"{NEVER} Choose another node pool, node type {INSTEAD} {TABS.capitalize()}"
-    share = Share(NOT_ASKED_FOR.label, len(nodes))
-    title = NOT_ASKED_FOR.title
+    share = Share(NOT_REQUESTED.label, len(nodes))
+    title = NOT_REQUESTED.title
     return replace(before, kind=CauseKind.NODES, title=title, todo=todo, shares=(share,))
 
 

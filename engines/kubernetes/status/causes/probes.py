@@ -34,7 +34,7 @@ def unready_cause(warnings: Iterable[Manifest], *, since: datetime | None) -> Ca
                 f"The program is running, but its {probe.lower()} probe fails",
                 TODO[probe],
                 said=str(one["message"]),
-                own_reason=Reason.NONE,
+                precise_reason=Reason.NONE,
             )
     return None
 

@@ -55,7 +55,7 @@ def start_failure_cause(ended: Manifest) -> Cause:
 
 
 def _program_cause(ended: Manifest, title: str, todo: str, said: str) -> Cause:
-    return Cause(CauseKind.PROGRAM, title, todo, said=said, own_reason=failure_reason(ended))
+    return Cause(CauseKind.PROGRAM, title, todo, said=said, precise_reason=failure_reason(ended))
 
 
 def init_failure_cause(ended: Manifest) -> Cause:

@@ -105,7 +105,7 @@ def provisioning_cause(warnings: Iterable[Manifest]) -> Cause | None:
     if named := CLASS.search(said[-1]):
         title = f"The cluster has no storage class {named[1]}"
         todo = "Choose an existing one, or have it created, then Copy & edit."
-        return Cause(CauseKind.STORAGE, title, todo, said=said[-1], own_reason=Reason.REFUSED)
+        return Cause(CauseKind.STORAGE, title, todo, said=said[-1], precise_reason=Reason.REFUSED)
     todo = "Ask the cluster's administrator: the provisioner of the storage class says why."
     return Cause(CauseKind.STORAGE, "A volume cannot be created", todo, said=said[-1])
 

@@ -90,9 +90,9 @@ RULES = (
         "Each rank on its host's network needs a node of its own. Ask for fewer workers, choose a "
         "pool with more nodes, or leave out the host's network.",
     ),
-    Rule(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.SILENT),
+    Rule(r"node\.kubernetes\.io/(?:not-ready|unreachable)", *shortages.NOT_ANSWERING),
     Rule(r"unschedulable", *shortages.CORDONED),
-    Rule(r"taints? \{(node-role\.kubernetes\.io/[^:}]+)", *shortages.OF_CONTROL_PLANE),
+    Rule(r"taints? \{(node-role\.kubernetes\.io/[^:}]+)", *shortages.CONTROL_PLANE_TAINT),
     Rule(r"taints? \{([^:}]+)", *shortages.TAINTED),
     Rule(
         r"taint",
@@ -102,7 +102,7 @@ RULES = (
         f"Add a toleration for the taint, or {POOL}.",
         near=OTHER,
     ),
-    Rule(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_ASKED_FOR),
+    Rule(r"node affinity|node selector|node\(s\) didn't match", *shortages.NOT_REQUESTED),
 )
 OTHERWISE = Rule("", CauseKind.OTHER, "{0}", "The scheduler finds no node", "")
 

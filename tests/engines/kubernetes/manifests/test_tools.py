@@ -14,7 +14,7 @@ from engines.kubernetes.manifests.job import manifests
 from engines.kubernetes.objects import collection_path
 from spec.formats import documents
 from spec.phases import Phase
-from spec.tools import Tool, tools_of
+from spec.tools import Tool, served_tools
 from tests.cluster import SHELL_IMAGE
 from tests.engines.kubernetes.cases import SIMPLE, SITE, case
 from tests.engines.kubernetes.conftest import PREFIX, KubernetesRig
@@ -78,7 +78,7 @@ def serving(rig: KubernetesRig, **tool: Any) -> tuple[Launch, Tool]:
     worker = {"image": SHELL_IMAGE, "command": SERVE, "connections": [TOOL | tool]}
     spec = {"distributedFramework": "PyTorch", "architecture": "workers_only", "worker": worker}
     launched = replace(rig.endless(), spec=documents.load_spec(spec), site=SITE)
-    return launched, tools_of(launched.spec)[0]
+    return launched, served_tools(launched.spec)[0]
 
 
 @pytest.mark.kubernetes
@@ -134,7 +134,7 @@ def test_objects_go_with_the_workload_and_only_its_own(rig: KubernetesRig, space
     assert rig.engine.address(launched.handle, tool) == (
         f"https://demo-team-a-{label}.train.example.com"
     )
-    assert rig.engine.address(other.handle, tools_of(other.spec)[0]) == ""
+    assert rig.engine.address(other.handle, served_tools(other.spec)[0]) == ""
     rig.engine.delete(launched.handle)
     selector = f"trainyard.io/tool,{WORKLOAD}"
     left = rig.api.items(collection_path("Service", space), labelSelector=selector)

@@ -7,7 +7,7 @@ from django.http import QueryDict
 
 from core.forms.field import Cell, Input
 from projects.models import Project
-from spec.framework import owner_of
+from spec.framework import framework_with
 from spec.kind import WorkloadKind
 from spec.problems.errors import Problem
 from tests.factories import DataSourceFactory
@@ -81,7 +81,7 @@ def test_nonsense_is_told_where_it_was_entered(wizard: Wizard, project: Project,
     DataSourceFactory(home=project, pk=SOURCE)
     question, cell = CASES[name]
     content = wizard.ready().draft.content
-    content.framework = owner_of(question.key) or content.framework
+    content.framework = framework_with(question.key) or content.framework
     content.kind = NEEDS_KIND.get(question.key, content.kind)
     posted = QueryDict(mutable=True)
     posted.update({question.name: "items"} if question.is_list else {f"{READINESS}-port": "80"})

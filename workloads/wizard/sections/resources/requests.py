@@ -3,7 +3,7 @@
 from core.forms import nested
 from core.forms.field import Input
 from spec.draft import WorkloadDraft
-from spec.formats.merge import parts_of_a_gpu
+from spec.formats.merge import gpu_fraction_fields
 from spec.parts.compute import GpuRequestType
 from workloads.wizard.sections.base import FOLD, Question, Section
 
@@ -19,7 +19,7 @@ class AmountQuestion(Question):
         """Return whether the amount belongs to the chosen part of a GPU, or still has a value."""
         values = self.values_in(draft) or {}
         chosen = nested.get(values, PART_OF_A_GPU)
-        other_amounts = parts_of_a_gpu(but=chosen) if chosen else ()
+        other_amounts = gpu_fraction_fields(except_kind=chosen) if chosen else ()
         if self.key.removeprefix("compute.") in other_amounts:
             return nested.get(values, self.key) is not None and super().is_for(draft)
         return super().is_for(draft)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from spec.formats import documents
-from spec.formats.published import given_as
+from spec.formats.connections import path_in_request
 from spec.parts.environment import Access, ConnectionType
 from tests.documents import says
 
@@ -73,10 +73,10 @@ def test_a_wrong_part_of_a_tool_is_named_as_it_was_given(
     path: tuple[str | int, ...], given: tuple[str | int, ...]
 ) -> None:
     replica: dict[str, Any] = {"connections": [{}], "exposedUrls": [{}, {}], "ports": [{}]}
-    assert given_as(replica, path) == given
+    assert path_in_request(replica, path) == given
 
 
 @pytest.mark.parametrize("odd", [5, None, True])
 def test_tools_that_are_no_list_hold_nothing(odd: object) -> None:
     path = ("connections", 0, "name")
-    assert given_as({"connections": [{}], "exposedUrls": odd, "ports": odd}, path) == path
+    assert path_in_request({"connections": [{}], "exposedUrls": odd, "ports": odd}, path) == path

@@ -8,7 +8,7 @@ Schema = dict[str, Any]
 REF = "#/$defs/"
 
 
-def schema_of(part: type[BaseModel]) -> Schema:
+def inlined_schema(part: type[BaseModel]) -> Schema:
     """The schema by wire names, with all definitions inlined."""
     whole = part.model_json_schema(by_alias=True)
     parts = whole.pop("$defs", {})

@@ -4,23 +4,23 @@ Pure."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from spec.imports.directives import directives
+from spec.imports.directives import parse_directives
 from spec.imports.sbatch import ImportedScript
 from spec.imports.traps import Note
-from spec.problems.time_limit import in_words
+from spec.problems.time_limit import format_duration
 
 RANKS = {"nodes", "ntasks", "ntasks-per-node"}
-AROUND = {"output", "error", "array"}  # options without effect, or with a note of their own
+WITHOUT_EFFECT = {"output", "error", "array"}  # options without effect, or with a note of their own
 GPUS = {"gres", "gpus", "gpus-per-node", "gpus-per-task"}
 
 
 @dataclass(frozen=True)
-class ReadLine:
+class ExplainedLine:
     """A line. ``gives`` is what the workload gets from it; empty if nothing."""
 
     number: int
     text: str
-    gives: str
+    effect: str
     notes: tuple[Note, ...]
 
     @property
@@ -28,19 +28,23 @@ class ReadLine:
         return any(note.blocks for note in self.notes)
 
 
-def script_lines(text: str, script: ImportedScript) -> Iterator[ReadLine]:
+def explain_lines(text: str, script: ImportedScript) -> Iterator[ExplainedLine]:
     """Yield each line of the script."""
     given: dict[int, list[str]] = {}
-    for option in directives(text):
-        if (what := _gives(option.name, script)) and what not in given.get(option.line, []):
+    for option in parse_directives(text):
+        if (what := _directive_effect(option.name, script)) and what not in given.get(
+            option.line, []
+        ):
             given.setdefault(option.line, []).append(what)
     for number, line in enumerate(text.splitlines(), 1):
         notes = tuple(note for note in script.notes if note.line == number)
-        gives = ", ".join(given.get(number, [])) or _runs(line.strip(), script)
-        yield ReadLine(number, line, "" if any(note.blocks for note in notes) else gives, notes)
+        gives = ", ".join(given.get(number, [])) or _command_effect(line.strip(), script)
+        yield ExplainedLine(
+            number, line, "" if any(note.blocks for note in notes) else gives, notes
+        )
 
 
-def _gives(name: str, script: ImportedScript) -> str:
+def _directive_effect(name: str, script: ImportedScript) -> str:
     spec = script.spec
     compute = spec["compute"]
     if name in RANKS:
@@ -52,11 +56,11 @@ def _gives(name: str, script: ImportedScript) -> str:
         case "job-name":
             return f"Name: {script.name}"
         case "time" if "timeLimitSeconds" in spec:
-            return f"Time limit: {in_words(spec['timeLimitSeconds'])}"
+            return f"Time limit: {format_duration(spec['timeLimitSeconds'])}"
         case "cpus-per-task":
             return f"CPU cores for each worker: {compute['cpuCoreRequest']}"
         case "mem" | "mem-per-cpu" if "cpuMemoryRequest" in compute:
-            return f"Memory for each worker: {_size(compute['cpuMemoryRequest'])}"
+            return f"Memory for each worker: {_format_size(compute['cpuMemoryRequest'])}"
         case "chdir" if "workingDir" in spec:
             return "Working directory"
         case "constraint":
@@ -65,16 +69,16 @@ def _gives(name: str, script: ImportedScript) -> str:
             return "Node pool"
         case "qos" if spec.get("priorityClass"):
             return "Priority"
-    return "Read by Slurm" if script.runs_as_it_stands and name not in AROUND else ""
+    return "Read by Slurm" if script.is_unchanged and name not in WITHOUT_EFFECT else ""
 
 
-def _size(mebibytes: str) -> str:
+def _format_size(mebibytes: str) -> str:
     count = int(mebibytes.removesuffix("Mi"))
     return f"{count // 1024} GiB" if count % 1024 == 0 else f"{count} MiB"
 
 
-def _runs(line: str, script: ImportedScript) -> str:
-    if script.runs_as_it_stands or not line or line.startswith("#"):
+def _command_effect(line: str, script: ImportedScript) -> str:
+    if script.is_unchanged or not line or line.startswith("#"):
         return ""
     if line in script.spec.get("setup", ()):
         return "Setup command"
