@@ -8,8 +8,6 @@ import pytest
 from config.run.install import ROOT
 from tests.repository import tracked
 
-#: Packages that still have such lines. Take a package off when its last one is gone.
-NOT_YET = {"bench", "tests"}
 PACKAGES = {path.parts[0] for path in tracked("*/*.py")}
 
 
@@ -20,10 +18,7 @@ def test_a_line_assigns_one_value(package: str) -> None:
         for path in tracked(f"{package}/*.py")
         for line in crowded_lines((ROOT / path).read_text())
     ]
-    if package in NOT_YET:
-        assert crowded, f"{package} is clean: take it off the list"
-    else:
-        assert not crowded, "assign each value on a line of its own"
+    assert not crowded, "assign each value on a line of its own"
 
 
 def crowded_lines(source: str) -> Iterator[int]:

@@ -24,7 +24,8 @@ from engines.kubernetes.jobs import PYTORCH
 from tests.rest import Rest
 from tests.waiting import wait_for
 
-COUNT, ROUNDS = 1_000, 3
+COUNT = 1_000
+ROUNDS = 3
 PATH = "/api/v1/workloads/distributed"
 CALLERS = 8
 BATCH = 10  # workloads per call: a page never waits longer than one call takes
@@ -36,7 +37,9 @@ SETTLING = 30.0  # seconds for the API server to settle after its start, or afte
 def rows(place: BenchSite, count: int = COUNT) -> Iterator[Measurement]:
     """Measure both sides, while someone opens pages on both."""
     ours: dict[int, float] = {BATCH: 0.0, 1: 0.0}
-    peer, meanwhile, beside = 0.0, list[float](), list[float]()
+    peer = 0.0
+    meanwhile = list[float]()
+    beside = list[float]()
     with place.rest() as rest:
         rest.submit("warm-up", image=IMAGE)
         wait_for(lambda: _jobs(place, place.namespace) == 1, 60, "the first job")
@@ -98,9 +101,11 @@ class Caller:
         if not hasattr(self.own, "http"):
             self.own.http = HTTPConnection(self.address, timeout=60)
         documents = [self.rest.document(name, image=IMAGE) for name in names]
-        path, body = f"{PATH}/batch-create", {"workloads": documents}
+        path = f"{PATH}/batch-create"
+        body = {"workloads": documents}
         if len(documents) == 1:
-            path, body = PATH, documents[0]
+            path = PATH
+            body = documents[0]
         self.own.http.request("POST", path, json.dumps(body), self.headers)
         answer = self.own.http.getresponse()
         said = answer.read()

@@ -94,7 +94,8 @@ def add(page: Page, button: str, item: str) -> Locator:
 def select(page: Page, field: Locator, value: str) -> None:
     """By arrows: the letters of a label count only as long as they are typed without a pause. What
     a change of it draws again may take the focus along, or bring an earlier choice back."""
-    chosen, key = field.locator("option:checked"), "Home"
+    chosen = field.locator("option:checked")
+    key = "Home"
     for _ in range(MOST_STOPS):
         expect(page.locator(".htmx-request")).to_have_count(0)
         if (chosen.text_content() or "").strip() == value:

@@ -145,7 +145,8 @@ def test_a_head_that_the_server_failed_to_answer_is_fetched_again(
     problems: list[str],
     is_there: bool,
 ) -> None:
-    page, head = admin_page, re.compile("/header/")
+    page = admin_page
+    head = re.compile("/header/")
     workload = rest.submit(f"away-for-a-moment-{is_there}".lower(), workers=1, command=HELD)
     rest.wait(workload, "Running")
     page.goto(f"/workloads/{workload}/spec/")

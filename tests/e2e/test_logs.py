@@ -91,7 +91,8 @@ def test_ways_to_the_start_the_end_and_a_time(admin_page: Page, rest: Rest) -> N
     zone = page.context.new_cdp_session(page)
     zone.send("Emulation.setTimezoneOverride", {"timezoneId": "America/New_York"})
     opened(page, rest, "places", PAUSED)
-    menu, aimed = page.locator("[data-log-places]"), page.locator(".log-line.aimed")
+    menu = page.locator("[data-log-places]")
+    aimed = page.locator(".log-line.aimed")
     expect(page.get_by_text("iteration 060000 of many").last).to_be_in_viewport(timeout=SOON)
 
     def go(name: str) -> None:
@@ -144,7 +145,8 @@ def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) 
     rest.wait(workload, "Failed")
     wait_for(lambda: rest.read(workload)["failure"], 20, "its log to be read")
     page.goto(f"/workloads/{workload}/logs/")
-    menu, aimed = page.locator("[data-log-places]"), page.locator(".log-line.aimed")
+    menu = page.locator("[data-log-places]")
+    aimed = page.locator(".log-line.aimed")
     expect(page.get_by_text("frame 20").last).to_be_in_viewport(timeout=SOON)
     menu.locator("summary").click()
     menu.get_by_role("link", name="First error").click()
@@ -162,7 +164,8 @@ def test_the_first_error_of_a_long_log_is_gone_to(admin_page: Page, rest: Rest) 
 def test_ranks_are_shown_alone_all_and_none(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "few", PRINTS)
-    first, second = page.get_by_text("printed by rank 0"), page.get_by_text("printed by rank 1")
+    first = page.get_by_text("printed by rank 0")
+    second = page.get_by_text("printed by rank 1")
     expect(second).to_be_visible(timeout=SOON)
     page.get_by_role("link", name="worker-0", exact=True).click()
     expect(first).to_have_count(0)
@@ -178,7 +181,8 @@ def test_ranks_are_shown_alone_all_and_none(admin_page: Page, rest: Rest) -> Non
 def test_ranges_of_many_ranks(admin_page: Page, rest: Rest) -> None:
     page = admin_page
     opened(page, rest, "many", PRINTS, workers=9)
-    menu, lines = page.locator("[data-log-ranks]"), page.locator(".log-line")
+    menu = page.locator("[data-log-ranks]")
+    lines = page.locator(".log-line")
     expect(lines).to_have_count(10, timeout=SOON)
     menu.locator("summary").click()
     page.get_by_label("Ranks, such as 0-3,8").fill("0-3, 8")

@@ -103,7 +103,8 @@ def test_deleted_ones_are_among_no_selection(client: Client, workload: Workload)
 def test_each_workload_has_its_own_right(
     client: Client, sweep: list[Workload], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    forbidden, allowed = sweep[7].pk, access.require
+    forbidden = sweep[7].pk
+    allowed = access.require
     elsewhere = WorkloadFactory(name="elsewhere").project
     Workload.objects.filter(pk=forbidden).update(project=elsewhere)
     elsewhere.members.add(*sweep[0].project.members.all())

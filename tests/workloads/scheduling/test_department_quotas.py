@@ -16,14 +16,16 @@ from workloads.scheduling import admission
 from workloads.wizard.pages import summary
 
 pytestmark = pytest.mark.django_db
-STARTED, WAITS = Phase.INITIALIZING, Phase.PENDING
+STARTED = Phase.INITIALIZING
+WAITS = Phase.PENDING
 
 
 @pytest.fixture
 def project(project: Project) -> Project:
     """It may go over its own 4 GPUs, its department not over 5; ``other`` is there too."""
     project.department.name = "research"
-    project.department.gpu_quota, project.department.over_quota = 5, False
+    project.department.gpu_quota = 5
+    project.department.over_quota = False
     project.department.save()
     return project
 
@@ -138,11 +140,9 @@ def test_the_quota_of_a_department_keeps_back_its_own_projects_only_on_this_mach
 ) -> None:
     Department.objects.update(gpu_quota=2)
     elsewhere = ProjectFactory(cluster=project.cluster)
-    first, kept_back, passes = (
-        waiting(project, "a", gpus=2),
-        waiting(other, "b", gpus=1),
-        waiting(elsewhere, "c", gpus=1),
-    )
+    first = waiting(project, "a", gpus=2)
+    kept_back = waiting(other, "b", gpus=1)
+    passes = waiting(elsewhere, "c", gpus=1)
     admission.admit_waiting(project.cluster)
     assert phases(first, kept_back, passes) == [STARTED, WAITS, STARTED]
     kept_back.refresh_from_db()

@@ -135,7 +135,8 @@ def test_the_wizard_shows_what_is_free_of_a_department_that_caps(
     wizard: Wizard, project: Project
 ) -> None:
     department = project.department
-    department.gpu_quota, department.over_quota = 1, False
+    department.gpu_quota = 1
+    department.over_quota = False
     department.save()
     other = ProjectFactory(cluster=project.cluster, department=department)
     WorkloadFactory(project=other, running=True, gpus=0.6)

@@ -9,7 +9,8 @@ from tests.workloads.wizard.browser import Inputs, Wizard, item
 from workloads.models import Workload
 
 pytestmark = pytest.mark.django_db
-CLAIMS, MAPS = "worker-storage-claims", "worker-storage-configMapVolume"
+CLAIMS = "worker-storage-claims"
+MAPS = "worker-storage-configMapVolume"
 VARIABLES = "worker-environmentVariables"
 IMAGENET = {
     "namespace": "trainyard-team-a",

@@ -146,7 +146,8 @@ def test_any_valid_spec_survives_form_yaml_form(
     spec: WorkloadSpec, wizard: Wizard, on_kubernetes: Project
 ) -> None:
     content = any_spec.draft_of(spec)
-    content.name, content.project = "", on_kubernetes.pk
+    content.name = ""
+    content.project = on_kubernetes.pk
     content.cluster = on_kubernetes.cluster_id
     draft = Draft(owner=wizard.user)
     draft.content = content

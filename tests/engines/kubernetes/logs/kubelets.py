@@ -40,15 +40,21 @@ class Kubelet:
     pauses."""
 
     def __init__(self, chance: random.Random, *, old: bool, busy: float) -> None:
-        self.chance, self.old, self.busy = chance, old, busy
-        self.now, self.written = 0.0, 0
+        self.chance = chance
+        self.old = old
+        self.busy = busy
+        self.now = 0.0
+        self.written = 0
         self.open: Lines = []
         self.path: Lines | None = self.open
         self.before: Lines = []  # the last file that was rotated
         self.answers: list[Sent] = []
         self.is_read = False  # before that, nobody can know what a new log lacks
         self.ended = b""  # when the container ended
-        self._look, self._frozen, self._pause, self._pace = LOOK, 0.0, 0.0, 1
+        self._look = LOOK
+        self._frozen = 0.0
+        self._pause = 0.0
+        self._pace = 1
         self.longest = 15.0  # longest pause of the program, in seconds
 
     def stamp(self, more: int = 0) -> bytes:
@@ -95,7 +101,8 @@ class Kubelet:
         for answer in self.answers:
             if self.old and answer.watched is self.before:
                 answer.events.append("removed")
-        self.before, self.path = self.open, None
+        self.before = self.open
+        self.path = None
         self._tell("rename")
 
     def _tell(self, event: str) -> None:
@@ -139,7 +146,9 @@ class Kubelet:
     def _hear(self, answer: Sent, event: str) -> None:
         opens = ("rename", "removed") if self.old else ("create",)
         if event in opens and self.path is not None:
-            answer.file, answer.at, answer.watched = self.path, 0, self.path
+            answer.file = self.path
+            answer.at = 0
+            answer.watched = self.path
 
 
 class Collector:
@@ -147,10 +156,13 @@ class Collector:
     again when nothing comes for some time."""
 
     def __init__(self, kubelet: Kubelet) -> None:
-        self.kubelet, self.chance, self.text = kubelet, kubelet.chance, b""
+        self.kubelet = kubelet
+        self.chance = kubelet.chance
+        self.text = b""
         self.reader = Reader(LogCursor())
         self._answer: Sent | None = None
-        self._heard, self._again = 0.0, 0.0
+        self._heard = 0.0
+        self._again = 0.0
 
     def step(self) -> None:
         """Read what has arrived, and sometimes disconnect."""
@@ -159,7 +171,8 @@ class Collector:
             return
         data, is_over = self.kubelet.send(self._answer)
         if data:
-            self._heard, self.kubelet.is_read = self.kubelet.now, True
+            self._heard = self.kubelet.now
+            self.kubelet.is_read = True
             for at in range(0, len(data), 200):
                 self.text += self.reader.feed(data[at : at + 200])
         if not self.kubelet.is_read:

@@ -34,7 +34,10 @@ class Answer:
     """Sends a text. One that ``follows`` then stays silent until it is shut down."""
 
     def __init__(self, text: bytes, *, follows: bool, block: int) -> None:
-        self.text, self.follows, self.over, self.sent = text, follows, Event(), 0
+        self.text = text
+        self.follows = follows
+        self.over = Event()
+        self.sent = 0
         self.block = block
 
     def __enter__(self) -> "Answer":
@@ -66,7 +69,8 @@ class Nodes:
     def __init__(self, *, started: str = AT) -> None:
         self.started = started
         self.pods: dict[str, dict[str, Any]] = {}
-        self.log, self.block = LINE, 65_536
+        self.log = LINE
+        self.block = 65_536
         self.before: bytes | None = None
         self.answers: list[Answer] = []
         self.has_ended = False

@@ -19,7 +19,8 @@ def at(seconds: int) -> str:
 
 def goes_on(nodes: Nodes, *, before: bytes | None, log: bytes) -> None:
     """The node starts the container once more, and keeps the log ``before`` that or not."""
-    nodes.before, nodes.log = before, log
+    nodes.before = before
+    nodes.log = log
     for answer in nodes.answers:
         answer.shutdown()
 
@@ -28,7 +29,9 @@ class Reading:
     """Reads what each start of the only rank prints, as a collector does."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self.nodes, self.streams, self.uid = nodes, streams_of(nodes), uuid4()
+        self.nodes = nodes
+        self.streams = streams_of(nodes)
+        self.uid = uuid4()
         self.texts: dict[int, bytes] = {}
         self.ended: set[int] = set()
         self._cursors: dict[Log, str] = {}

@@ -21,11 +21,13 @@ class Node:
     """Writes down records, and answers as a kubelet does. ``old``: each part has its time."""
 
     def __init__(self, records: list[Record], *, old: bool) -> None:
-        self.records, self.old = records, old
+        self.records = records
+        self.old = old
 
     def answer(self, since: str) -> bytes:
         """From the records of that second on, even if that is in the middle of a line."""
-        told, at_start = b"", True
+        told = b""
+        at_start = True
         for time, text in self.records:
             if time[:19] >= since[:19].encode():
                 told += (time + b" " if at_start or self.old else b"") + text
@@ -37,7 +39,9 @@ class Node:
 
 def records(chance: random.Random) -> list[Record]:
     """Lines and parts of lines, some at the same nanosecond, some a bit earlier than the last."""
-    at, found, steps = 10**11, [], [0, 0, 1, 1, 4 * 10**8, -1, -2, 15 * 10**8, -9 * 10**8]
+    at = 10**11
+    found = []
+    steps = [0, 0, 1, 1, 4 * 10**8, -1, -2, 15 * 10**8, -9 * 10**8]
     for _ in range(chance.randint(1, 30)):
         step = chance.choice(steps)
         if step < -10:
@@ -53,11 +57,13 @@ def records(chance: random.Random) -> list[Record]:
 
 def read(node: Node, chance: random.Random, *, cuts: int) -> bytes:
     """In pieces of any size; each answer is cut somewhere, and half of them by a new process."""
-    got, reader = b"", Reader(LogCursor())
+    got = b""
+    reader = Reader(LogCursor())
     for turn in range(cuts + 1):
         reader.connect()
         answer = node.answer(reader.cursor.since)
-        end, at = chance.randint(0, len(answer)) if turn < cuts else len(answer), 0
+        end = chance.randint(0, len(answer)) if turn < cuts else len(answer)
+        at = 0
         while at < end:
             size = min(chance.choice([1, 5, 40, 1000]), end - at)
             got += reader.feed(answer[at : at + size])

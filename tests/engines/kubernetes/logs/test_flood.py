@@ -32,13 +32,16 @@ def store(tmp_path: Path, settings: Settings) -> None:
 
 def untold(text: bytes) -> list[tuple[int, int]]:
     """Where numbers are missing without a word."""
-    gaps, expected, is_told = [], 0, False
+    gaps = []
+    expected = 0
+    is_told = False
     for line in text.splitlines():
         if match := NUMBER.match(line):
             number = int(match[1])
             if number != expected and not is_told:
                 gaps.append((expected, number))
-            expected, is_told = number + 1, False
+            expected = number + 1
+            is_told = False
         elif SAID.match(line):
             is_told = True
     return gaps if expected == LINES or is_told else [*gaps, (expected, LINES)]

@@ -26,7 +26,9 @@ class Reading:
     """Reads the only rank of a workload, as a collector does."""
 
     def __init__(self, streams: LogStreams, uid: UUID) -> None:
-        self.streams, self.uid, self.text = streams, uid, b""
+        self.streams = streams
+        self.uid = uid
+        self.text = b""
         self._cursors: dict[Log, str] = {}
 
     def piece(self) -> LogChunk:
@@ -42,7 +44,8 @@ class Reading:
 
 def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> None:
     """A node may still write down what was printed when it already tells of the end."""
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
@@ -60,7 +63,9 @@ def test_a_log_is_waited_for_until_the_last_look_after_the_end(nodes: Nodes) -> 
 
 def test_an_end_waits_for_no_node_that_gives_no_logs(nodes: Nodes) -> None:
     nodes.away = {"down"}
-    streams, first, second = streams_of(nodes), uuid4(), uuid4()
+    streams = streams_of(nodes)
+    first = uuid4()
+    second = uuid4()
     streams.on_change(first, nodes.snapshot("down", 1))
     reading = Reading(streams, first)
     wait_for(lambda: reading.piece().late)
@@ -73,7 +78,8 @@ def test_a_node_that_reports_an_end_is_asked_again_at_once(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(silent_nodes, "PAUSE_SECONDS", (600.0, 600.0))
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)
@@ -89,7 +95,8 @@ def test_a_node_that_reports_an_end_is_asked_again_at_once(
 
 def test_the_watch_hears_when_a_log_may_be_here(nodes: Nodes) -> None:
     heard: list[str] = []
-    streams, uid = LogStreams(streams_of(nodes)._api, on_end=lambda: heard.append(AT)), uuid4()
+    streams = LogStreams(streams_of(nodes)._api, on_end=lambda: heard.append(AT))
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     reading = Reading(streams, uid)
     wait_for(lambda: reading.piece() and reading.text)

@@ -12,7 +12,9 @@ SECONDS = 115
 
 def untold(text: bytes, written: int) -> list[tuple[int, int]]:
     """Where numbers are missing without a word, or come twice."""
-    wrong, expected, is_told = [], 0, False
+    wrong = []
+    expected = 0
+    is_told = False
     for row in text.splitlines(keepends=True):
         if row == ROTATED:
             is_told = True
@@ -20,7 +22,8 @@ def untold(text: bytes, written: int) -> list[tuple[int, int]]:
             number = int(row)
             if number < expected or (number > expected and not is_told):
                 wrong.append((expected, number))
-            expected, is_told = number + 1, False
+            expected = number + 1
+            is_told = False
     return wrong if expected == written or is_told else [*wrong, (expected, written)]
 
 

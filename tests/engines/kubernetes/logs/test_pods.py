@@ -54,7 +54,8 @@ def test_the_last_words_after_a_stop_arrive(rig: KubernetesRig) -> None:
 
 def test_cut_streams_and_new_processes_go_on_where_they_were(rig: KubernetesRig) -> None:
     keeper = keeper_of(rig, COUNTS, num_workers=2)
-    chance, sizes = random.Random(1), []  # noqa: S311 -- no secret
+    chance = random.Random(1)  # noqa: S311 -- no secret
+    sizes = []
 
     def disturb() -> bool:
         size = sum(map(len, keeper.texts().values()))

@@ -35,7 +35,8 @@ def collected(
 
 
 def test_a_log_that_begins_late_says_that_its_head_may_be_missing() -> None:
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(31, b"step 900,001")
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
@@ -44,7 +45,8 @@ def test_a_log_that_begins_late_says_that_its_head_may_be_missing() -> None:
 
 
 def test_a_log_that_begins_early_says_nothing_when_read_late() -> None:
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(4, b"one") + line(50, b"two")
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
@@ -52,7 +54,8 @@ def test_a_log_that_begins_early_says_nothing_when_read_late() -> None:
 
 
 def test_a_log_read_from_the_start_says_nothing_when_it_begins_late() -> None:
-    nodes, uid = Nodes(started=ago(1)), uuid4()
+    nodes = Nodes(started=ago(1))
+    uid = uuid4()
     nodes.log = b"%s loaded\n" % stamp(nodes.started, 30)
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1))
@@ -61,9 +64,11 @@ def test_a_log_read_from_the_start_says_nothing_when_it_begins_late() -> None:
 
 def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(1, b"one")
-    streams, cursors = streams_of(nodes), dict[Log, str]()
+    streams = streams_of(nodes)
+    cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, cursors, until=b"one\n")
     nodes.log = b""  # the rest of it is in files that were rotated away
@@ -78,7 +83,8 @@ def test_a_tail_that_was_rotated_away_is_told_once(monkeypatch: pytest.MonkeyPat
 
 def test_a_tail_that_is_still_there_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(1, b"one") + line(2, b"the end")[:-1]
     streams = streams_of(nodes)
     streams.on_change(uid, nodes.snapshot("up", 1, ended=AT))
@@ -108,9 +114,11 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
 ) -> None:
     """Nobody knows what the node had not sent yet, also where the answer came to an end."""
     monkeypatch.setattr("engines.kubernetes.logs.follower.SETTLING_SECONDS", 0.05)
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(1, b"one")
-    streams, cursors = streams_of(nodes), dict[Log, str]()
+    streams = streams_of(nodes)
+    cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     told = collected(streams, uid, cursors, until=b"one\n")
     nodes.log = line(2, b"two")
@@ -125,10 +133,12 @@ def test_a_log_that_was_rotated_between_two_connections_says_so(
 
 
 def test_a_burst_is_read_before_anybody_takes_it() -> None:
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(1, b"x" * 100) * 80_000
     assert len(nodes.log) > 10 * buffer.OWN_BYTES
-    streams, cursors = streams_of(nodes), dict[Log, str]()
+    streams = streams_of(nodes)
+    cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 1))
     read(streams, uid, cursors)
     wait_for(lambda: nodes.answers and nodes.answers[0].sent == len(nodes.log))
@@ -138,9 +148,11 @@ def test_a_burst_is_read_before_anybody_takes_it() -> None:
 
 def test_logs_that_nobody_takes_hold_no_more_than_all_may(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(buffer, "SHARED_BYTES", 2 * 1024**2)
-    nodes, uid = Nodes(), uuid4()
+    nodes = Nodes()
+    uid = uuid4()
     nodes.log = line(1, b"x" * 100) * 40_000
-    streams, cursors = streams_of(nodes), dict[Log, str]()
+    streams = streams_of(nodes)
+    cursors = dict[Log, str]()
     streams.on_change(uid, nodes.snapshot("up", 3))
     read(streams, uid, cursors)
     most = 2 * 1024**2 + 3 * (buffer.OWN_BYTES + 64 * 1024)

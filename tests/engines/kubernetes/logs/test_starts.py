@@ -64,7 +64,9 @@ def test_a_restart_may_be_told_while_the_node_answers(
 ) -> None:
     """Then the answer is of the next start, which says nothing for long."""
     nodes = reading.nodes
-    nodes.log, nodes.before, find = b"", line(1, b"one"), nodes.find
+    nodes.log = b""
+    nodes.before = line(1, b"one")
+    find = nodes.find
 
     def told(path: str) -> dict[str, Any] | None:
         reading.hears(restarts=1, last=at(2))
@@ -79,7 +81,8 @@ def test_a_restart_may_be_told_while_the_node_answers(
 def test_the_end_of_a_start_is_not_that_of_the_next_one(reading: Reading) -> None:
     """The API tells of an end, and its node has gone on already."""
     nodes = reading.nodes
-    nodes.before, nodes.log = line(1, b"one"), line(4, b"new")
+    nodes.before = line(1, b"one")
+    nodes.log = line(4, b"new")
     reading.hears(ended=at(2))
     reading.until_ended(0)
     assert reading.texts == {0: b"one\n"}
@@ -124,7 +127,9 @@ def test_a_later_start_is_known_by_the_time_of_the_previous_log(
     reading: Reading, has_gone_on: bool
 ) -> None:
     nodes = reading.nodes
-    nodes.started, nodes.before, nodes.log = at(10), line(1, b"first"), line(11, b"second")
+    nodes.started = at(10)
+    nodes.before = line(1, b"first")
+    nodes.log = line(11, b"second")
     reading.hears(restarts=1, last=at(5))
     reading.until(1, b"second\n")
     reading.until_ended(0)
@@ -144,7 +149,9 @@ def test_a_start_whose_log_the_cluster_dropped_says_so(reading: Reading) -> None
     nodes.log = line(1, b"one")
     reading.hears()
     reading.until(0, b"one\n")
-    nodes.started, nodes.before, nodes.log = at(10), line(11, b"second"), line(30, b"third")
+    nodes.started = at(10)
+    nodes.before = line(11, b"second")
+    nodes.log = line(30, b"third")
     reading.hears(restarts=1, last=at(5))
     with reading.streams._lock:
         next(one for one in reading.streams._all() if one.log.start == 0).cut()

@@ -21,7 +21,9 @@ def test_a_node_that_is_away_keeps_back_its_own_logs_only(
     monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE_SECONDS", (0.1, 0.2))
     nodes.away = {"down"}
     nodes.slow.set()
-    streams, down, up = streams_of(nodes), uuid4(), uuid4()
+    streams = streams_of(nodes)
+    down = uuid4()
+    up = uuid4()
     streams.on_change(down, nodes.snapshot("down", 1))
     streams.on_change(up, nodes.snapshot("up", 2))
     cursors: dict[Log, str] = {}
@@ -43,7 +45,9 @@ def test_a_node_that_is_away_keeps_back_its_own_logs_only(
 
 def test_a_dead_node_takes_few_streams(nodes: Nodes) -> None:
     nodes.away = {"down"}
-    streams, down, up = streams_of(nodes, streams=8), uuid4(), uuid4()
+    streams = streams_of(nodes, streams=8)
+    down = uuid4()
+    up = uuid4()
     streams.on_change(down, nodes.snapshot("down", 20))
     cursors: dict[Log, str] = {}
     read(streams, down, cursors)
@@ -60,7 +64,8 @@ def test_a_node_that_gave_no_logs_is_asked_again_by_one(
     monkeypatch.setattr("engines.kubernetes.logs.silent_nodes.PAUSE_SECONDS", (0.05, 0.05))
     nodes.away = {"down"}
     nodes.slow.set()
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("down", 8))
     cursors: dict[Log, str] = {}
     wait_for(lambda: all(piece.late for piece in read(streams, uid, cursors)))
@@ -73,7 +78,8 @@ def test_a_node_that_gave_no_logs_is_asked_again_by_one(
 
 
 def test_quiet_logs_are_not_asked_for_again(nodes: Nodes) -> None:
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 5))
     assert streams.news() == {uid}
     cursors: dict[Log, str] = {}
@@ -86,7 +92,8 @@ def test_pods_take_turns_where_there_are_too_few_streams_of_logs(
     nodes: Nodes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.streams.TURN_SECONDS", 0.05)
-    streams, uid = streams_of(nodes, streams=2), uuid4()
+    streams = streams_of(nodes, streams=2)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 6))
     cursors: dict[Log, str] = {}
     wait_for(lambda: read(streams, uid, cursors) and len(set(nodes.asked)) == 6)
@@ -94,7 +101,8 @@ def test_pods_take_turns_where_there_are_too_few_streams_of_logs(
 
 
 def test_pods_that_leave_come_first(nodes: Nodes) -> None:
-    streams, uid = streams_of(nodes, streams=1), uuid4()
+    streams = streams_of(nodes, streams=1)
+    uid = uuid4()
     snapshot = nodes.snapshot("up", 4)
     nodes.away = {"up"}
     streams.on_change(uid, snapshot)
@@ -112,7 +120,8 @@ def test_pods_that_leave_come_first(nodes: Nodes) -> None:
 
 def test_after_the_watch_all_is_forgotten(nodes: Nodes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engines.kubernetes.logs.streams.LINGER_SECONDS", 0.05)
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     read(streams, uid, {})
     streams.close_later()
@@ -128,7 +137,8 @@ def test_a_log_that_is_silent_after_much_output_is_requested_twice_more(
     """Its node may have begun another file."""
     monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_BYTES", 6)
     monkeypatch.setattr("engines.kubernetes.logs.follower.RENEW_SECONDS", (0.05, 0.1))
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     cursors: dict[Log, str] = {}
     text = b""
@@ -153,7 +163,8 @@ def test_a_log_that_waited_long_for_room_is_requested_again(
     monkeypatch.setattr("engines.kubernetes.logs.buffer.SHARED_BYTES", 1)
     nodes.log = LINE + LINE.replace(b"0Z", b"1Z").replace(b"hello", b"again")
     nodes.block = len(LINE)
-    streams, uid = streams_of(nodes), uuid4()
+    streams = streams_of(nodes)
+    uid = uuid4()
     streams.on_change(uid, nodes.snapshot("up", 1))
     cursors: dict[Log, str] = {}
     read(streams, uid, cursors)

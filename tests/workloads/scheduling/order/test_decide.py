@@ -12,7 +12,8 @@ from workloads.scheduling.order.records import Allowance, Contender, Decision, D
 from workloads.scheduling.placement import Room, Shape
 
 CAPACITY = Room(8.0, 32, dict.fromkeys(range(4), 1.0))
-OWNER, GUEST = "owner", "guest"
+OWNER = "owner"
+GUEST = "guest"
 START, WAIT, TAKE_BACK = DecisionKind
 
 
@@ -47,7 +48,8 @@ def test_a_gang_within_quota_goes_first_however_late_it_comes() -> None:
 
 
 def test_of_one_class_the_higher_rank_goes_first_then_the_older() -> None:
-    old, young = gang("old", 2), gang("young", 2, since=1)
+    old = gang("old", 2)
+    young = gang("young", 2, since=1)
     ranked = replace(gang("ranked", 2, since=2), rank=1)
     assert kinds(decided([young, ranked, old])) == {"ranked": START, "old": START, "young": WAIT}
 
@@ -61,7 +63,8 @@ def test_the_newest_over_quota_work_is_taken_back_for_the_owner_and_no_more_than
 
 
 def test_room_that_is_taken_back_is_given_to_nobody_else() -> None:
-    claim, other = gang("claim", 4, OWNER), gang("other", 1)
+    claim = gang("claim", 4, OWNER)
+    other = gang("other", 1)
     ending = replace(runs(gang("g", 3), 0, 1, 2), leaves_by=30.0)
     decisions = decided([claim, other], [ending])
     assert kinds(decisions) == {"claim": WAIT, "other": WAIT}
@@ -103,7 +106,8 @@ def test_a_gang_that_leaves_alone_all_that_the_head_waits_for_goes_before_it() -
 
 def test_only_workloads_of_the_same_project_are_named() -> None:
     """Who sees a workload sees its project, and perhaps no other."""
-    head, small = gang("head", 3, OWNER), gang("small", 3, OWNER, since=1)
+    head = gang("head", 3, OWNER)
+    small = gang("small", 3, OWNER, since=1)
     behind = decided([head, small, gang("guest", 3, since=2)], [runs(gang("g", 2), 0, 1)], quota=0)
     assert behind["small"].why.startswith("Waiting behind head,")
     assert behind["guest"].why.startswith("Waiting behind a workload of another project,")
@@ -145,9 +149,11 @@ def test_a_younger_gang_leaves_of_the_quota_what_an_older_one_waits_for(
 ) -> None:
     """Unless by its time limit that ends before the quota has room for the older one."""
     busy = gang("busy", 1, OWNER)
-    wide, small = gang("wide", 2, OWNER), gang("small", 1, OWNER, since=1)
+    wide = gang("wide", 2, OWNER)
+    small = gang("small", 1, OWNER, since=1)
     busy, wide, small = (replace(it, preemptible=preemptible) for it in (busy, wide, small))
-    busy, small = replace(busy, time_limit=150.0), replace(small, time_limit=limit)
+    busy = replace(busy, time_limit=150.0)
+    small = replace(small, time_limit=limit)
     running = [runs(busy, 0), runs(gang("g", 3), 1, 2, 3)]
     decisions = decided([wide, small], running, quota=2)
     assert kinds(decisions).get("g", WAIT) is kind
@@ -158,7 +164,8 @@ def test_a_younger_gang_leaves_of_the_quota_what_an_older_one_waits_for(
 
 
 def test_a_gang_that_is_more_than_the_quota_keeps_nothing_of_it() -> None:
-    wide, small = gang("wide", 3, OWNER), gang("small", 1, OWNER, since=1)
+    wide = gang("wide", 3, OWNER)
+    small = gang("small", 1, OWNER, since=1)
     running = [runs(gang("busy", 1, OWNER), 0), runs(gang("g", 3), 1, 2, 3)]
     assert kinds(decided([wide, small], running, quota=2))["g"] is TAKE_BACK
 
@@ -167,7 +174,8 @@ def test_a_gang_that_is_more_than_the_quota_keeps_nothing_of_it() -> None:
 def test_nothing_is_kept_for_a_gang_behind_one_that_never_ends(preemptible: bool) -> None:
     """Else it would stop its whole project for good."""
     busy = replace(gang("busy", 1, OWNER), ends=False)
-    wide, small = gang("wide", 2, OWNER), gang("small", 1, OWNER, since=1)
+    wide = gang("wide", 2, OWNER)
+    small = gang("small", 1, OWNER, since=1)
     busy, wide, small = (replace(it, preemptible=preemptible) for it in (busy, wide, small))
     running = [runs(busy, 0), runs(gang("g", 3), 1, 2, 3)]
     assert kinds(decided([wide, small], running, quota=2))["g"] is TAKE_BACK
