@@ -192,6 +192,7 @@ def test_the_unfinished_end_of_a_log_outlives_its_container(reading: Reading) ->
     nodes.log = b"rpc error: code = NotFound desc = container: not found"
     asked = len(nodes.answers)
     wait_for(lambda: reading.take() and len(nodes.answers) > asked)
+    nodes.end()
     nodes.pods.clear()
     with reading.streams._lock:
         next(iter(reading.streams._all())).on_change(None)
