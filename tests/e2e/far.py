@@ -81,7 +81,7 @@ Environment.objects.create(
 )
 compute = dict(cpuCoreRequest=0.1, cpuMemoryRequest="100M")
 ComputeResource.objects.create(name="tiny", spec_json=compute, **whole)
-general.update(by=admin, tolerations=True, topology=True)
+general.update_settings(by=admin, tolerations=True, topology=True)
 """
 CLEAR = """
 from accounts.models import GeneralSettings
