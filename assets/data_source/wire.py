@@ -40,19 +40,19 @@ def _wire_type(source: SourceKind, kind: str, path: str, one: str, below: str = 
         item = _unmentioned_fields(source, asset, item) | item
         by = [word for word in CREDENTIAL_WORDS.get(source, ()) if word in item]
         for word in by:
-            given = item.pop(word)
-            named = as_mapping(item.get("credential")).get("assetId")
-            if given and item.get("credential") and given != named:
+            credential_id = item.pop(word)
+            named_id = as_mapping(item.get("credential")).get("assetId")
+            if credential_id and item.get("credential") and credential_id != named_id:
                 wrong.append(Problem((word,), TWICE))
-            elif given and not named:
-                item["credential"] = {"assetId": given}
+            elif credential_id and not named_id:
+                item["credential"] = {"assetId": credential_id}
 
-        def place(at: Path) -> Path:
+        def request_path(at: Path) -> Path:
             inside = at[1:] if at[:1] == (source.value,) else at
             return (by[0],) if by and inside[:1] == ("credential",) else inside
 
         document = {"kind": source.value, source.value: item}
-        return AssetInput(document, problems=tuple(wrong), request_path=place)
+        return AssetInput(document, problems=tuple(wrong), request_path=request_path)
 
     def write(asset: Any) -> Document:
         item = order_keys(as_mapping(as_mapping(asset.spec_json).get(source)), PART_TYPES[source])

@@ -33,18 +33,18 @@ def tools_to_connections(replica: Document) -> Document:
     if not lists or not isinstance(replica.get("connections", []), list):
         return replica
     rest = {key: value for key, value in replica.items() if key not in lists}
-    tools = [_connection(key, item) for key, items in lists.items() for item in items]
+    tools = [_connection_of_item(key, item) for key, items in lists.items() for item in items]
     return rest | {"connections": [*rest.get("connections", ()), *tools]}
 
 
-def _connection(key: str, item: Any) -> Any:
+def _connection_of_item(key: str, item: Any) -> Any:
     if not isinstance(item, dict):
         return item
     kind = ConnectionType.EXTERNAL_URL if key == URLS else ConnectionType.CLUSTER_IP
     tool = TOOLS.get(str(item.get("toolType")), "Port")
     name = f"{tool} {item.get('container', '')}".strip()
-    ours = {FIELD_NAMES_OF[key].get(name, name): value for name, value in item.items()}
-    return {"name": name, "connectionType": kind.value} | ours
+    fields = {FIELD_NAMES_OF[key].get(name, name): value for name, value in item.items()}
+    return {"name": name, "connectionType": kind.value} | fields
 
 
 def connections_to_tools(replica: Document) -> Document:
@@ -74,7 +74,7 @@ def _list_key(connection: Document) -> str:
 
 
 def _wire_names(key: str) -> dict[str, str]:
-    return {ours: name for name, ours in FIELD_NAMES_OF[key].items()}
+    return {field: name for name, field in FIELD_NAMES_OF[key].items()}
 
 
 def path_in_request(replica: Document, path: Path) -> Path:

@@ -184,7 +184,7 @@ class Follower:
         self.cut()
         self._stream = None
 
-    def delay(self, why: str) -> bool:
+    def report_delay(self, why: str) -> bool:
         """Report why no output comes; ``False`` if nobody waits, or it was reported already."""
         is_waiting = self._last_cursor is not None and not self._is_complete
         if not is_waiting or self.opened_at or self.late:

@@ -228,7 +228,7 @@ class LogStreams:
             if follower.late:
                 return  # all that wait for this node know it already
             for other in self._all():
-                if other.node == follower.node and other.delay(why):
+                if other.node == follower.node and other.report_delay(why):
                     self._news.add(other.workload_id)
 
     def _make_room(self) -> None:
