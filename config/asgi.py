@@ -22,17 +22,17 @@ from workloads.tools.addresses import is_tool_host  # noqa: E402
 from workloads.tools.app import serve_tool  # noqa: E402
 from workloads.tools.headers import header_value  # noqa: E402
 
-pages = refuse_foreign_pages(CookieMiddleware(URLRouter(routes)))
-own = ProtocolTypeRouter(
-    {"http": Handler(), "websocket": route_by_path(pages, URLRouter(program_routes))}
+page_sockets = refuse_foreign_pages(CookieMiddleware(URLRouter(routes)))
+site = ProtocolTypeRouter(
+    {"http": Handler(), "websocket": route_by_path(page_sockets, URLRouter(program_routes))}
 )
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Route by host name: a tool that a workload serves has a host of its own, so that its pages
-    never share an origin, and thus cookies, with ours."""
+    """Route by host name. Each tool of a workload has its own host, so that its pages never share
+    an origin, and thus cookies, with ours."""
     host = header_value(scope["headers"], b"host").decode("latin-1")
-    await (serve_tool if is_tool_host(host) else own)(scope, receive, send)
+    await (serve_tool if is_tool_host(host) else site)(scope, receive, send)
 
 
 checkpoints.start_checkpoints(settings.DATABASES["default"])

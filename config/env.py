@@ -48,23 +48,25 @@ def env_list(name: str, default: str = "") -> list[str]:
 
 
 def env_networks(name: str) -> list[str]:
-    """A list of addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; empty by
-    default."""
-    given = env_list(name)
-    for address in given:
+    """Return addresses and networks, such as ``10.0.0.7`` or ``10.0.0.0/8``; none by default."""
+    addresses = env_list(name)
+    for address in addresses:
         try:
             ip_network(address)
         except ValueError as error:
             raise ImproperlyConfigured(
                 f"{name} has {address!r}; use addresses and networks such as 10.0.0.0/8."
             ) from error
-    return given
+    return addresses
 
 
 def env_database(name: str, default: Path) -> dict[str, Any]:
-    """A Django database from a URL: ``postgresql://user:password@host:port/name`` or
-    ``sqlite:///path``. As with psql, ``?host=/folder`` names a socket; the rest of the query,
-    such as ``sslmode=require``, goes to the driver."""
+    """Return Django's settings of a database from its URL, such as
+    ``postgresql://user:password@host:port/name`` or ``sqlite:///path``.
+
+    As with psql, ``?host=/folder`` names a socket. The rest of the query, such as
+    ``sslmode=require``, goes to the driver.
+    """
     url = env_str(name, f"sqlite:///{default}")
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
@@ -94,23 +96,23 @@ def env_database(name: str, default: Path) -> dict[str, Any]:
 
 
 def secret_keys(home: Path) -> list[str]:
-    """The secret keys: the first one signs and encrypts, all of them can verify and decrypt.
+    """Return the secret keys: the first signs and encrypts, and each can verify and decrypt.
 
-    It is ``TRAINYARD_SECRET_KEY``, or else the lines of ``secret_key`` in the data folder, which is
-    created on first use. The keys in ``TRAINYARD_SECRET_KEY_FALLBACKS`` come last.
+    They are ``TRAINYARD_SECRET_KEY``, or else the lines of ``secret_key`` in the data folder, which
+    is created on first use, followed by those of ``TRAINYARD_SECRET_KEY_FALLBACKS``.
     """
     path = home / "secret_key"
-    if key_is_given():
-        own = [env_str("TRAINYARD_SECRET_KEY")]
+    if is_key_in_environment():
+        keys = [env_str("TRAINYARD_SECRET_KEY")]
     else:
         if not path.exists():
             write_keys(path, [new_key()])
-        own = keys_of(path)
-    return [*own, *env_list("TRAINYARD_SECRET_KEY_FALLBACKS")]
+        keys = read_keys(path)
+    return [*keys, *env_list("TRAINYARD_SECRET_KEY_FALLBACKS")]
 
 
-def key_is_given() -> bool:
-    """Whether the secret key comes from the environment, which wins over the file."""
+def is_key_in_environment() -> bool:
+    """Whether the secret key comes from the environment, which overrides the file."""
     return bool(env_str("TRAINYARD_SECRET_KEY"))
 
 
@@ -120,16 +122,16 @@ def new_key() -> str:
 
 def write_keys(path: Path, keys: list[str]) -> None:
     """Replace the key file atomically: a full disk or a power cut must never leave half a key."""
-    aside = path.with_suffix(".new")
-    aside.touch(mode=0o600)
-    with aside.open("w") as file:
+    draft = path.with_suffix(".new")
+    draft.touch(mode=0o600)
+    with draft.open("w") as file:
         file.write("".join(f"{key}\n" for key in keys))
         file.flush()
         os.fsync(file.fileno())
-    aside.replace(path)
+    draft.replace(path)
 
 
-def keys_of(path: Path) -> list[str]:
+def read_keys(path: Path) -> list[str]:
     try:
         keys = [line.strip() for line in path.read_text().splitlines() if line.strip()]
     except UnicodeDecodeError:

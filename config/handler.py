@@ -53,7 +53,7 @@ class Handler(ASGIHandler):
         self.changes = ThreadPoolExecutor(settings.CHANGE_THREADS, "change", _keep_connections)
         self.plain = BaseHandler()
         self.plain.load_middleware()
-        chain = SecurityMiddleware(RequestIdMiddleware(HeadersMiddleware(_refusal)))
+        chain = SecurityMiddleware(RequestIdMiddleware(HeadersMiddleware(_answer_too_large)))
         self.refusal = cast(Callable[[HttpRequest], HttpResponse], chain)
 
     async def handle(self, scope: Any, receive: Receive, send: Any) -> None:
@@ -61,7 +61,7 @@ class Handler(ASGIHandler):
         try:
             await answer(scope, receive, send)
         except BodyTooLarge:
-            await self.send_response(self.refuse(scope), send)
+            await self.send_response(self.answer_too_large(scope), send)
 
     async def handle_on_thread(self, scope: Any, receive: Receive, send: Any) -> None:
         try:
@@ -77,8 +77,11 @@ class Handler(ASGIHandler):
                 await run(threads, response.close)
 
     async def read_body(self, receive: Receive) -> IO[bytes]:
-        """Read a body of limited size into memory. Django's method writes a larger one to the disk,
-        which anybody could fill in this way without signing in. ``BodyTooLarge``."""
+        """Read a body of limited size into memory. Raises ``BodyTooLarge``.
+
+        Django's method writes larger bodies to the disk, so that anybody could fill it without
+        signing in.
+        """
         body = BytesIO()
         while True:
             message = await receive()
@@ -92,7 +95,7 @@ class Handler(ASGIHandler):
                 return body
 
     def answer(self, scope: Any, body: IO[bytes], arrived: float) -> HttpResponseBase:
-        with _patience(time.monotonic() - arrived):
+        with _shorten_wait(time.monotonic() - arrived):
             return with_room(self._answer, scope, body)
 
     def _answer(self, scope: Any, body: IO[bytes]) -> HttpResponseBase:
@@ -106,9 +109,9 @@ class Handler(ASGIHandler):
             response.close()
         return response
 
-    def refuse(self, scope: Any) -> HttpResponse:
-        """Answer a request that is too large. No view is called, but the answer has the id of the
-        request, the headers that protect a browser and a line in the log, like any other."""
+    def answer_too_large(self, scope: Any) -> HttpResponse:
+        """Answer a request that is too large. No view is called, but like every answer it has the
+        id of the request, the headers that protect a browser, and a line in the log."""
         request, unreadable = self.create_request(scope, BytesIO())
         response = cast(HttpResponse, unreadable or self.refusal(cast(HttpRequest, request)))
         reason = response.reason_phrase
@@ -124,9 +127,9 @@ def is_asynchronous(path: str) -> bool:
         return False
 
 
-def _refusal(request: HttpRequest) -> HttpResponse:
-    """Say that the request is too large. The connection is closed, because the rest of the request
-    is not read."""
+def _answer_too_large(request: HttpRequest) -> HttpResponse:
+    """Return the answer that the request is too large. It closes the connection, because the rest
+    of the request is not read."""
     error = too_large()
     headers = {"Connection": "close"}
     if request.path.startswith(API_PREFIXES):
@@ -136,31 +139,31 @@ def _refusal(request: HttpRequest) -> HttpResponse:
 
 
 @contextmanager
-def _patience(waited: float) -> Iterator[None]:
-    """Shorten the wait for SQLite's lock by the ``waited`` seconds a request spent in the queue.
+def _shorten_wait(waited: float) -> Iterator[None]:
+    """Shorten the wait for SQLite's lock by the seconds that a request ``waited`` in the queue.
 
-    Requests queue up when those before them wait for the lock. Without this, each would then wait
-    the full time on its own; so a queue of changes is answered together.
+    Requests queue up behind those that wait for the lock. Without this, each would wait the full
+    time again, one after the other.
     """
     if waited < LATE_SECONDS:
         yield
         return
-    _wait_at_most(max(settings.WRITE_WAIT_SECONDS - waited, LEAST_WAIT_SECONDS))
+    _set_busy_timeout(max(settings.WRITE_WAIT_SECONDS - waited, LEAST_WAIT_SECONDS))
     try:
         yield
     finally:
-        _wait_at_most(settings.WRITE_WAIT_SECONDS)
+        _set_busy_timeout(settings.WRITE_WAIT_SECONDS)
 
 
-def _wait_at_most(seconds: float) -> None:
-    """Set how long SQLite waits for its lock, if this thread has a connection already; a new
-    connection starts with the configured value."""
+def _set_busy_timeout(seconds: float) -> None:
+    """Set how long SQLite waits for its lock, if this thread has a connection. A new connection
+    starts with the configured value."""
     if connection.vendor == "sqlite" and connection.connection is not None:
         connection.connection.execute(f"PRAGMA busy_timeout = {round(1000 * seconds)}")
 
 
 def _keep_connections() -> None:
-    """Initialize a pool thread: its database connections stay open after a request."""
+    """Initialize a thread of a pool, so that its connections to databases outlive a request."""
     for database in connections.all():
         options = dict(database.settings_dict["OPTIONS"])
         if database.vendor == "sqlite":

@@ -29,7 +29,7 @@ def healthz(request: HttpRequest) -> JsonResponse:
     part = request.GET.get("of", "")
     if part not in {"", *PARTS}:
         return JsonResponse({"message": f"of is {part!r}; use web or database."}, status=400)
-    checks = {part: PARTS[part]()} if part else everything()
+    checks = {part: PARTS[part]()} if part else check_all()
     healthy = set(checks.values()) == {"ok"}
     body = {"status": "ok" if healthy else "down", "checks": checks}
     return JsonResponse(body, status=200 if healthy else 503)
@@ -47,9 +47,9 @@ SILENCE = {
 
 @dataclass(frozen=True)
 class Notice:
-    """The one notice shown for everything that is wrong.
+    """What pages say while a part does not work.
 
-    A full disk hides its consequences: the processes cannot report either.
+    A full disk is the only thing they report, because then the processes cannot report either.
     """
 
     title: str
@@ -57,10 +57,10 @@ class Notice:
     advice: str = ""  # for administrators
 
 
-def notice(user: User | AnonymousUser) -> Notice | None:
-    """The notice for this user, or ``None`` while all is well. Only those who may fix it get
-    advice."""
-    states, full = look()
+def find_notice(user: User | AnonymousUser) -> Notice | None:
+    """Return the notice for this user, or ``None`` while every part works. Only users who may
+    repair it get advice."""
+    states, full = read_heartbeats()
     if full:
         may_fix = access.may(user, "clusters.create", access.ACCOUNT)
         return Notice(storage.TITLE, storage.TEXT, storage.advice(full) if may_fix else "")
@@ -69,23 +69,23 @@ def notice(user: User | AnonymousUser) -> Notice | None:
     return Notice("Part of Trainyard is down", text) if silent else None
 
 
-def page(request: HttpRequest) -> dict[str, object]:
-    """Context processor. The notice is lazy, so only templates that show it ask the broker."""
+def add_health_notice(request: HttpRequest) -> dict[str, object]:
+    """Context processor with a lazy notice, so that only templates which show it ask the broker."""
     user = getattr(request, "user", AnonymousUser())
-    return {"health_notice": SimpleLazyObject(lambda: notice(user))}
+    return {"health_notice": SimpleLazyObject(lambda: find_notice(user))}
 
 
 @require_safe
 @never_cache
 def health_notice(request: HttpRequest) -> HttpResponse:
-    """The notice as a fragment, for pages that stay open. After a sign-out the page stays
-    as it is."""
+    """Answer the notice as a fragment, for pages that stay open. After a sign-out, the page keeps
+    its state."""
     if not request.user.is_authenticated:
         return HttpResponse(status=204)
     return render(request, "layout/health.html")
 
 
-def database() -> str:
+def check_database() -> str:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT COUNT(*) FROM django_migrations")
@@ -94,25 +94,25 @@ def database() -> str:
     return "ok"
 
 
-PARTS = {"web": lambda: "ok", "database": database}
+PARTS = {"web": lambda: "ok", "database": check_database}
 
 
-def everything() -> dict[str, str]:
-    states, full = look()
-    return {"database": database(), "storage": "full" if full else "ok"} | states
+def check_all() -> dict[str, str]:
+    states, full = read_heartbeats()
+    return {"database": check_database(), "storage": "full" if full else "ok"} | states
 
 
-def look() -> tuple[dict[str, str], str]:
-    """The state of broker, worker and beat, and a folder whose disk is full, or an empty string.
+def read_heartbeats() -> tuple[dict[str, str], str]:
+    """Return the states of broker, worker and beat, and a folder whose disk is full, or ``""``.
 
-    Worker and beat are ``unknown`` when the broker cannot be asked. The disk is this process's own,
-    or one that worker or beat report with their heartbeats.
+    Worker and beat are ``unknown`` while the broker does not answer. The disk is that of this
+    process, or one that worker or beat report with their heartbeats.
     """
     full = str(storage.full_folder() or "")
     processes = ["worker", "beat"]
     try:
-        broker = heartbeat.broker(settings.REDIS_URL)
-        beats = broker.mget([heartbeat.key(process) for process in processes])
+        broker = heartbeat.heartbeat_client(settings.REDIS_URL)
+        beats = broker.mget([heartbeat.heartbeat_key(process) for process in processes])
     except redis.RedisError:
         return {"broker": "down", **dict.fromkeys(processes, "unknown")}, full
     states = {"broker": "ok"}

@@ -18,20 +18,20 @@ from redis.retry import Retry
 
 from core import storage
 
-EVERY = 2.0  # seconds between two heartbeats
+INTERVAL = 2.0  # seconds between two heartbeats
 TIMEOUT = 1.0  # seconds
-GOOD_FOR = 10  # seconds until a silent process counts as down
+TIME_TO_LIVE = 10  # seconds until a silent process counts as down
 OK = "ok"  # the value of a heartbeat, unless it is the folder whose disk is full
 
 
-def key(process: str) -> str:
+def heartbeat_key(process: str) -> str:
     return f"trainyard:alive:{process}"
 
 
 @cache
-def broker(url: str) -> redis.Redis:
-    """The client for heartbeats: it fails fast and keeps its connections, because every page reads
-    heartbeats. It retries once, for a connection that a restart of the broker cut."""
+def heartbeat_client(url: str) -> redis.Redis:
+    """Return the client for heartbeats. It fails fast and keeps its connections, because every page
+    reads heartbeats. It retries once, in case a restart of the broker cut the connection."""
     return redis.Redis.from_url(
         url,
         socket_timeout=TIMEOUT,
@@ -45,8 +45,8 @@ class Pulse:
     itself."""
 
     def __init__(self, process: str) -> None:
-        self.key = key(process)
-        self.broker = broker(settings.REDIS_URL)
+        self.key = heartbeat_key(process)
+        self.broker = heartbeat_client(settings.REDIS_URL)
         self.file = Path(settings.HOME) / "run" / f"{process}.alive"
         with suppress(OSError):
             self.file.parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class Pulse:
         with suppress(OSError):  # a full disk is reported through the broker below
             self.file.touch()
         try:
-            self.broker.set(self.key, str(full) if full else OK, ex=GOOD_FOR)
+            self.broker.set(self.key, str(full) if full else OK, ex=TIME_TO_LIVE)
         except redis.RedisError:
             return
 
@@ -73,7 +73,7 @@ class WorkerPulse(bootsteps.StartStopStep):  # type: ignore[misc] # celery has n
 
     def start(self, consumer: Any) -> None:
         self.pulse.beat()
-        self.timer = consumer.timer.call_repeatedly(EVERY, self.pulse.beat)
+        self.timer = consumer.timer.call_repeatedly(INTERVAL, self.pulse.beat)
 
     def stop(self, consumer: Any) -> None:
         if self.timer is not None:

@@ -83,7 +83,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "core.web.context_processors.page",
-                "config.health.page",
+                "config.health.add_health_notice",
             ],
         },
     },

@@ -7,13 +7,13 @@ from django.views.generic import RedirectView
 from accounts.api.oauth import create_token_by_form
 from accounts.views.sign_in import CLOSED_PAGES, closed_page
 from config.health import health_notice, healthz
-from config.rest.api import api, nowhere
+from config.rest.api import answer_unknown_path, api
 from config.rest.reference import api_reference
 from config.rest.storage_errors import internal_error
 from core.styleguide import styleguide
 
 #: REST views by operation name, for calls that Run:ai also serves under another path, such as v2.
-called = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
+views_by_name = {it.name: it.callback for it in api.urls[0] if isinstance(it, URLPattern)}
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", RedirectView.as_view(pattern_name="workload-list"), name="home"),
@@ -21,13 +21,13 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("health/notice/", health_notice, name="health-notice"),
     path("api/v1/", api.urls),
     path("api/v2/token", create_token_by_form, name="oauth-token"),
-    path("api/v2/storage-classes", called["storage-class-details"]),
-    path("api/v2/workloads", called["manifests"]),
-    path("api/v2/workloads/<uuid:workload_id>", called["manifest"]),
-    path("v1/k8s/setting", called["general-settings"]),
-    path("v1/k8s/setting/<str:setting_key>", called["general-setting"]),
+    path("api/v2/storage-classes", views_by_name["storage-class-details"]),
+    path("api/v2/workloads", views_by_name["manifests"]),
+    path("api/v2/workloads/<uuid:workload_id>", views_by_name["manifest"]),
+    path("v1/k8s/setting", views_by_name["general-settings"]),
+    path("v1/k8s/setting/<str:setting_key>", views_by_name["general-setting"]),
     path("api-reference/", api_reference, name="api-reference"),
-    re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(nowhere)),
+    re_path("^(api|v1)/(?P<rest>.*)$", csrf_exempt(answer_unknown_path)),
     re_path(CLOSED_PAGES, closed_page),
     path("accounts/", include("allauth.urls")),
     path("", include("accounts.urls")),

@@ -65,7 +65,7 @@ def pytest_unconfigure() -> None:
 @pytest.fixture(scope="session", autouse=True)
 def _valkey_server() -> Iterator[None]:
     """A real server for each test process, started with the options of ``make run``."""
-    program = programs.valkey(TEST_HOME)
+    program = programs.broker_program(TEST_HOME)
     with (TEST_HOME / "valkey.log").open("wb") as log:
         process = subprocess.Popen(program.argv, stdout=log, stderr=subprocess.STDOUT)
     wait_for(program.is_ready, message="Valkey to answer")

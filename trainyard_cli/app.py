@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from trainyard_cli import __version__, everywhere, notes
+from trainyard_cli import __version__, notes, shared_options
 from trainyard_cli.errors import CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, current_invocation
 
@@ -31,9 +31,9 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "manifest": ("submit-manifest",),
     "kinds": ("submit", "submit-dist", "distributed", "training", "workspace"),
 }
-WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # options before the first word
-WITH_WORDS = {"submit", "submit-dist", "exec"}  # commands that accept words after --
-#: First words of Run:ai's that do not exist here → what to use instead.
+OPTIONS_WITH_VALUE = {"--config-file", "--config-path", "--loglevel"}  # before the first word
+COMMANDS_WITH_WORDS = {"submit", "submit-dist", "exec"}  # they accept words after --
+#: First words that only Run:ai has → what to use instead.
 REFUSED = {
     "inference": "Trainyard runs trainings and workspaces, and no inference.",
     "jobs": "List them: trainyard list jobs",
@@ -48,13 +48,13 @@ HELP = "Submit, follow and control distributed training on Trainyard. Start with
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command line, by default that of this process, and return its exit code."""
+    """Run a command line, by default that of this process, and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     notes.set_wanted_notes(notes.LogLevel.INFO)
     try:
-        head, words = split(arguments)
+        head, words = split_at_dashes(arguments)
         with closing(Invocation(words)) as invocation:
-            command = everywhere.added(typer.main.get_command(build(head)))
+            command = shared_options.add_shared_options(typer.main.get_command(build_program(head)))
             command(args=head, prog_name=PROGRAM, obj=invocation)
     except CliError as error:
         print(f"trainyard: {error}", file=sys.stderr)
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
-def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
+def split_at_dashes(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """Split a command line at ``--``: before it are this program's own arguments, after it the
     command of a workload.
 
@@ -74,15 +74,15 @@ def split(arguments: list[str]) -> tuple[list[str], tuple[str, ...]]:
     """
     if "--" not in arguments:
         return arguments, ()
-    at = arguments.index("--")
-    head = arguments[:at]
-    words = tuple(arguments[at + 1 :])
-    if words and not WITH_WORDS & set(head):
+    position = arguments.index("--")
+    head = arguments[:position]
+    words = tuple(arguments[position + 1 :])
+    if words and not COMMANDS_WITH_WORDS & set(head):
         raise wrong_use(f"This command takes nothing after --, such as {words[0]}.")
     return head, words
 
 
-def build(head: Sequence[str]) -> typer.Typer:
+def build_program(head: Sequence[str]) -> typer.Typer:
     """Build the program with the commands of the first word in ``head``, or with all commands if
     there is none, such as for ``--help``.
 
@@ -94,13 +94,13 @@ def build(head: Sequence[str]) -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback()(_options)
-    head = completed() or head
+    app.callback()(_read_options)
+    head = words_to_complete() or head
     first = _first_word(head)
     if first in REFUSED:
         raise wrong_use(f"There is no command {first}.", REFUSED[first])
-    wanted = [name for name, words in COMMANDS.items() if first in words]
-    for name in wanted or COMMANDS:
+    modules = [name for name, words in COMMANDS.items() if first in words]
+    for name in modules or COMMANDS:
         import_module(f"trainyard_cli.commands.{name}").add(app, head)
     return app
 
@@ -109,39 +109,42 @@ def _first_word(head: Sequence[str]) -> str:
     """Return the first word that is neither an option nor the value of one."""
     words = iter(head)
     for word in words:
-        if word in WITH_VALUE:
+        if word in OPTIONS_WITH_VALUE:
             next(words, None)
         elif not word.startswith("-"):
             return word
     return ""
 
 
-def completed() -> list[str]:
-    """Return the words that a shell asks to complete, without the program's name. Empty unless it
-    does."""
+def words_to_complete() -> list[str]:
+    """Return the words that a shell asks to complete, without the program's name. The list is
+    empty if no shell asks."""
     if "_TRAINYARD_COMPLETE" not in os.environ:
         return []
     line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
     return line.split()[1:]
 
 
-def _version(asked: bool) -> None:
+def _print_version(asked: bool) -> None:
     if asked:
         print(f"trainyard {__version__}")
         raise typer.Exit
 
 
-def _options(
+def _read_options(
     context: typer.Context,
     config_file: Annotated[
         Path | None,
-        typer.Option(help="Where the sign-in is kept; also TRAINYARD_CONFIG.", show_default=False),
+        typer.Option(help="The file of the sign-in; also TRAINYARD_CONFIG.", show_default=False),
     ] = None,
     config_path: Annotated[
         Path | None, typer.Option(help="The folder of that file, config.json.", show_default=False)
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
     ] = False,
 ) -> None:
     invocation = current_invocation(context)

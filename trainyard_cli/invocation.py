@@ -45,21 +45,21 @@ class Invocation:
 
     @property
     def client(self) -> "RestClient":
-        """The client of whoever is signed in. Raises ``CliError`` if nobody is."""
+        """The client of the signed-in user. Raises ``CliError`` if nobody is signed in."""
         if self._client is None:
-            kept = profile.load(self.config)
-            if not kept.is_signed_in:
+            stored = profile.load(self.config)
+            if not stored.is_signed_in:
                 raise CliError("You are not signed in.", SIGN_IN, code=ExitCode.SIGNED_OUT)
-            return self.connect(kept)
+            return self.connect(stored)
         client: RestClient = self._client
         return client
 
-    def connect(self, kept: profile.Profile) -> "RestClient":
+    def connect(self, sign_in: profile.Profile) -> "RestClient":
         """Return a client for this profile, which later calls use as well."""
         from trainyard_cli.rest.client import RestClient  # slow to load
 
         self.close()
-        self._client = client = RestClient(kept)
+        self._client = client = RestClient(sign_in)
         return client
 
     def close(self) -> None:
@@ -73,28 +73,28 @@ class Invocation:
 
         Raises ``CliError`` if there is no such project, or none is set.
         """
-        kept = self.client.profile.project
-        if not name or name in {kept.get("id"), kept.get("name")}:
-            if not kept:
+        project = self.client.profile.project
+        if not name or name in {project.get("id"), project.get("name")}:
+            if not project:
                 raise wrong_use("No project is set.", SET_PROJECT)
-            return kept
+            return project
         return self.find_project(name)
 
-    def check_project(self, place: Project) -> None:
+    def check_project(self, project: Project) -> None:
         """Raise ``CliError`` if the project that is set no longer exists, or is not yours.
 
         For commands that found nothing in it: this is then the better message.
         """
-        if place != self.client.profile.project:
+        if project != self.client.profile.project:
             return  # found by name a moment ago
         try:
-            self.client.get(f"/org-unit/projects/{place['id']}")
+            self.client.get(f"/org-unit/projects/{project['id']}")
         except CliError as error:
-            own = (it["id"] for it in self.client.get("/me")["projects"])
-            if error.code != ExitCode.NOT_FOUND or place["id"] in own:
+            own_ids = (it["id"] for it in self.client.get("/me")["projects"])
+            if error.code != ExitCode.NOT_FOUND or project["id"] in own_ids:
                 return  # the project exists, but this key cannot read it
             message = (
-                f"Project {place['name']}, which is set, was not found: it is gone, or not yours."
+                f"Project {project['name']}, which is set, was not found: it is gone, or not yours."
             )
             raise CliError(message, SET_PROJECT, code=ExitCode.NOT_FOUND) from error
 
@@ -103,15 +103,15 @@ class Invocation:
 
         Raises ``CliError`` if there is none, or if several have the name.
         """
-        every = list(self.client.pages("/org-unit/projects", "projects"))
-        named = [it for it in every if it["name"] == name] or [
-            it for it in every if it["id"] == name
+        projects = list(self.client.pages("/org-unit/projects", "projects"))
+        named = [it for it in projects if it["name"] == name] or [
+            it for it in projects if it["id"] == name
         ]
         if not named:
-            there = ", ".join(it["name"] for it in every[:10]) or "none"
+            names = ", ".join(it["name"] for it in projects[:10]) or "none"
             raise CliError(
                 f"There is no project {name} that you have access to.",
-                f"Yours: {there}.",
+                f"Yours: {names}.",
                 code=ExitCode.NOT_FOUND,
             )
         if len(named) > 1:

@@ -10,39 +10,39 @@ from trainyard_cli.show import Item
 PATHS = {"Distributed": "distributed", "Training": "trainings", "Workspace": "workspaces"}
 
 
-def find(invocation: Invocation, name: str, project: str) -> Item:
+def find_workload(invocation: Invocation, name: str, project: str) -> Item:
     """Return the workload with this name or id, with the fields that lists have."""
-    return find_all(invocation, [name], project)[0]
+    return find_workloads(invocation, [name], project)[0]
 
 
-def find_all(invocation: Invocation, names: Sequence[str], project: str) -> list[Item]:
+def find_workloads(invocation: Invocation, names: Sequence[str], project: str) -> list[Item]:
     """Return the workloads with these names or ids, in the same order, by one request for each.
 
     Raises ``CliError`` for the first that does not exist. Names are searched in ``project``, or
     else in the project that is set.
     """
-    every: list[Item] = []
+    workloads: list[Item] = []
     for name in names:
-        if _is_id(name):
-            every.append(invocation.client.get(f"/workloads/{name}"))
+        if is_id(name):
+            workloads.append(invocation.client.get(f"/workloads/{name}"))
             continue
-        rows = _named(invocation, name, f"projectName=={project}") if project else []
+        rows = _search(invocation, name, f"projectName=={project}") if project else []
         if len(rows) == 1:
-            every += rows
+            workloads += rows
             continue
-        place = invocation.project(project)
-        if not (rows := _named(invocation, name, f"projectId=={place['id']}")):
-            invocation.check_project(place)
-            message = f"There is no workload {name} of this kind in project {place['name']}."
+        target = invocation.project(project)
+        if not (rows := _search(invocation, name, f"projectId=={target['id']}")):
+            invocation.check_project(target)
+            message = f"There is no workload {name} of this kind in project {target['name']}."
             if not invocation.filters:
                 message = message.replace(" of this kind", "")
             todo = "List what there is: trainyard list jobs"
             raise CliError(message, todo, code=ExitCode.NOT_FOUND)
-        every += rows
-    return every
+        workloads += rows
+    return workloads
 
 
-def _named(invocation: Invocation, name: str, where: str) -> list[Item]:
+def _search(invocation: Invocation, name: str, where: str) -> list[Item]:
     """Return up to two workloads with this name that match a filter: two mean that it is not
     unique."""
     filters = [*invocation.filters, f"name=={name}", where]
@@ -51,13 +51,14 @@ def _named(invocation: Invocation, name: str, where: str) -> list[Item]:
 
 
 def path_of(workload: Item) -> str:
-    """Return the path of a workload's own calls in REST, such as those that stop it."""
+    """Return the path in REST of the calls that change this workload."""
     return f"/workloads/{PATHS[workload['type']]}/{workload['id']}"
 
 
-def _is_id(name: str) -> bool:
+def is_id(text: str) -> bool:
+    """Whether a text is an id of REST rather than a name."""
     try:
-        UUID(name)
+        UUID(text)
     except ValueError:
         return False
     return True

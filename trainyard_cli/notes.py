@@ -1,11 +1,11 @@
-"""Notes for people on standard error, as many as they want."""
+"""Notes for people, on standard error."""
 
 import sys
 from enum import Enum
 
 
 class LogLevel(str, Enum):
-    """Levels, with the names of Run:ai's first command line. The most talkative comes first."""
+    """Levels, with the names of Run:ai's first command line, from the most notes to the fewest."""
 
     DEBUG = "debug"
     INFO = "info"

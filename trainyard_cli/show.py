@@ -66,9 +66,9 @@ def print_list(
     if not items and empty:
         print_note(empty)
         return
-    shown = [it for it in columns if output is Format.WIDE or not it.wide]
-    rows = [[column.text(item) for column in shown] for item in items]
-    print_columns([[column.head for column in shown], *rows] if headers else rows)
+    chosen = [it for it in columns if output is Format.WIDE or not it.wide]
+    rows = [[column.text(item) for column in chosen] for item in items]
+    print_columns([[column.head for column in chosen], *rows] if headers else rows)
 
 
 def print_document(value: Any, output: Format | None) -> bool:
@@ -87,11 +87,13 @@ def print_columns(rows: Sequence[Sequence[str]], indent: str = "") -> None:
     programs can read it."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
-        cells = [phase(cell, f"{cell:<{width}}") for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            color_phase(cell, f"{cell:<{width}}") for cell, width in zip(row, widths, strict=True)
+        ]
         print((indent + GAP.join(cells)).rstrip())
 
 
-def phase(word: str, text: str) -> str:
+def color_phase(word: str, text: str) -> str:
     """Return ``text``, the word padded to a width, in the color of the phase if it is one and
     output goes to a terminal."""
     color = COLORS.get(word)
@@ -107,10 +109,10 @@ def is_colored(stream: TextIO) -> bool:
 
 def print_facts(pairs: Iterable[tuple[str, str]]) -> None:
     """Print a name and its value on each line, without those that have no value."""
-    given = [(name, value) for name, value in pairs if value]
-    width = max((len(name) for name, _ in given), default=0) + 1
-    for name, value in given:
-        print(f"{name + ':':<{width}} {phase(value, value)}")
+    facts = [(name, value) for name, value in pairs if value]
+    width = max((len(name) for name, _ in facts), default=0) + 1
+    for name, value in facts:
+        print(f"{name + ':':<{width}} {color_phase(value, value)}")
 
 
 def format_age(moment: str | None, now: datetime | None = None) -> str:
@@ -127,12 +129,12 @@ def format_duration(seconds: float | None) -> str:
     ``None``."""
     if seconds is None:
         return "–"
-    whole = max(int(seconds), 0)
-    size, unit = next((it for it in UNITS if whole >= it[0]), UNITS[-1])
-    rest = next((it for it in UNITS if it[0] < size), None)
-    head = f"{whole // size}{unit}"
-    more = whole % size // rest[0] if rest and whole // size < 10 else 0
-    return f"{head}{more}{rest[1]}" if rest and more else head
+    total = max(int(seconds), 0)
+    size, unit = next((it for it in UNITS if total >= it[0]), UNITS[-1])
+    smaller = next((it for it in UNITS if it[0] < size), None)
+    head = f"{total // size}{unit}"
+    more = total % size // smaller[0] if smaller and total // size < 10 else 0
+    return f"{head}{more}{smaller[1]}" if smaller and more else head
 
 
 def join_sentences(*texts: str) -> str:

@@ -103,7 +103,7 @@ def _valkey(home: Path) -> Iterator[None]:
     socket = embedded.socket_path(home)
     command = [str(embedded.server_binary()), "--port", "0", "--unixsocket", str(socket)]
     with _process([*command, "--save", ""], dict(os.environ), home / "valkey.log"):
-        _until(lambda: socket.exists() and embedded.answers(socket), "the broker")
+        _until(lambda: socket.exists() and embedded.is_answering(socket), "the broker")
         yield
 
 

@@ -11,7 +11,7 @@ if __name__ == "__main__":
 
     address = read_address()
     ours = {"DJANGO_SETTINGS_MODULE": "bench.api.settings"}
-    os.environ |= programs.environment(settings.HOME, address) | ours
+    os.environ |= programs.build_environment(settings.HOME, address) | ours
     (settings.HOME / "run").mkdir(exist_ok=True)
-    argv = programs.web(address).argv
+    argv = programs.web_program(address).argv
     os.execv(argv[0], argv)  # noqa: S606 -- no shell, and the program is our own

@@ -1,1 +1,1 @@
-"""The REST API put together, and its description."""
+"""Assembles the REST API, and describes it."""

@@ -12,7 +12,7 @@ API_VERSION = "1.0.0"
 
 
 class VersionOut(Wire):
-    """``api`` changes its first number when a call changes that programs know."""
+    """The versions of Trainyard and of its API."""
 
     version: str = Field(description="The version of Trainyard")
     api: str = Field(

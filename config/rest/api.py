@@ -1,4 +1,4 @@
-"""The REST API, put together. Each package has its router; errors get one shape here."""
+"""Assembles the REST API. Each package has its router; errors get one shape here."""
 
 import logging
 from http import HTTPStatus
@@ -29,7 +29,7 @@ from config.rest.about import API_VERSION
 from config.rest.about import router as about
 from config.rest.description import DescribedApi
 from config.rest.storage_errors import storage_answer
-from config.rest.unsupported import why_not
+from config.rest.unsupported import find_reason
 from core.rest.api import (
     ApiError,
     Issue,
@@ -132,7 +132,7 @@ api.add_router("", allocation)
 api.add_router("", usage)
 
 
-def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:
+def _respond(request: HttpRequest, error: ApiError) -> HttpResponse:
     response = api.create_response(request, error.body(), status=error.code)
     if error.retry_after:
         response["Retry-After"] = str(error.retry_after)
@@ -140,26 +140,26 @@ def _answer(request: HttpRequest, error: ApiError) -> HttpResponse:
 
 
 @api.exception_handler(ApiError)
-def _ours(request: HttpRequest, error: ApiError) -> HttpResponse:
-    return _answer(request, error)
+def _answer_api_error(request: HttpRequest, error: ApiError) -> HttpResponse:
+    return _respond(request, error)
 
 
 @api.exception_handler(AuthenticationError)
-def _unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
+def _answer_unauthorized(request: HttpRequest, error: AuthenticationError) -> HttpResponse:
     details = "Send Authorization: Bearer <token>; get one from POST /api/v1/token."
-    response = _answer(request, ApiError(401, "A valid token is needed.", details=details))
+    response = _respond(request, ApiError(401, "A valid token is needed.", details=details))
     response["WWW-Authenticate"] = "Bearer"
     return response
 
 
 @api.exception_handler(ValidationError)
-def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
+def _answer_invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     issues = [_issue(item) for item in error.errors]
-    return _answer(request, unreadable_request([*unknown_parameters_of(request), *issues]))
+    return _respond(request, unreadable_request([*unknown_parameters_of(request), *issues]))
 
 
 def _issue(item: dict[str, Any]) -> Issue:
-    # ninja puts where the value stood (body, query, path) and mostly the argument's name first
+    # ninja puts the value's source (body, query, path) first, and mostly the argument's name next
     steps = [str(step) for step in item["loc"][1:]]
     field = ".".join(steps[1:] or steps)
     problem = problem_from_pydantic(item["type"], (), item["msg"], item.get("ctx") or {})
@@ -168,39 +168,40 @@ def _issue(item: dict[str, Any]) -> Issue:
 
 
 @api.exception_handler(Http404)
-def _missing(request: HttpRequest, error: Http404) -> HttpResponse:
-    return _answer(request, ApiError(404, "This does not exist, or you do not have access to it."))
+def _answer_missing(request: HttpRequest, error: Http404) -> HttpResponse:
+    return _respond(request, ApiError(404, "This does not exist, or you do not have access to it."))
 
 
 @api.exception_handler(PermissionDenied)
-def _refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
-    return _answer(request, ApiError(403, str(error)))
+def _answer_refused(request: HttpRequest, error: PermissionDenied) -> HttpResponse:
+    return _respond(request, ApiError(403, str(error)))
 
 
 @api.exception_handler(HttpError)
-def _http(request: HttpRequest, error: HttpError) -> HttpResponse:
-    if isinstance(unfit := error.__cause__, UnfitJson):  # ninja wraps it in an error of its own
-        places = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
-        issues = [Issue(field=field, details=text) for field, text in places]
-        return _answer(request, unreadable_request([*unknown_parameters_of(request), *issues]))
+def _answer_http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
+    unfit = error.__cause__
+    if isinstance(unfit, UnfitJson):  # ninja wraps it in its own error
+        faults = [(".".join(map(str, path)) or "body", text) for path, text in unfit.faults]
+        issues = [Issue(field=field, details=text) for field, text in faults]
+        return _respond(request, unreadable_request([*unknown_parameters_of(request), *issues]))
     message = str(error) or HTTPStatus(error.status_code).phrase
-    return _answer(request, ApiError(error.status_code, message))
+    return _respond(request, ApiError(error.status_code, message))
 
 
 @api.exception_handler(Exception)
-def _broken(request: HttpRequest, error: Exception) -> HttpResponse:
-    """Answer an unexpected error. All of it goes to the log, none of it to the caller."""
+def _answer_unexpected(request: HttpRequest, error: Exception) -> HttpResponse:
+    """Answer an unexpected error. The log gets its details, and the caller gets none."""
     if answer := storage_answer(request, error):
         return answer
     log.error("%s %s failed", request.method, request.path, exc_info=error)
     details = "The log of the web process says why. The call may have taken effect."
-    return _answer(request, ApiError(500, "Something went wrong in Trainyard.", details=details))
+    return _respond(request, ApiError(500, "Something went wrong in Trainyard.", details=details))
 
 
-def nowhere(request: HttpRequest, rest: str) -> HttpResponse:
+def answer_unknown_path(request: HttpRequest, rest: str) -> HttpResponse:
     """Answer unknown URLs below ``/api/`` in JSON, because callers never expect a page."""
     below = request.path.partition("/api/")[2] or f"v1/{rest}"
-    if why := why_not(below.strip("/")):
-        return _answer(request, ApiError(501, "Trainyard does not have this.", details=why))
+    if why := find_reason(below.strip("/")):
+        return _respond(request, ApiError(501, "Trainyard does not have this.", details=why))
     details = "GET /api/v1/openapi.json lists all paths."
-    return _answer(request, ApiError(404, "Path not found.", details=details))
+    return _respond(request, ApiError(404, "Path not found.", details=details))

@@ -1,4 +1,4 @@
-"""Extend ninja's OpenAPI document with what applies to every call of ours."""
+"""Extends ninja's OpenAPI document with what applies to every call of Trainyard."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -38,9 +38,9 @@ PATH_PARAMETERS = {
     "workload_id": "The ID of the workload",
 }
 #: Parameters of calls that return measurements, of which Trainyard lacks some.
-MEASURING = {"telemetryType", "metricType"}
+MEASUREMENT_PARAMETERS = {"telemetryType", "metricType"}
 #: The meaning of each error response, by its status code.
-REFUSALS = {
+ERROR_MEANINGS = {
     400: "The request is wrong; complianceIssues names each field",
     401: "A valid token is needed",
     403: "You do not have the permission",
@@ -54,21 +54,21 @@ REFUSALS = {
     503: "The database is busy; Retry-After says when to come back",
     507: "Nothing can be saved",
 }
-TRY = {
+DRY_RUN_PARAMETER = {
     "in": "query",
     "name": DRY_RUN,
     "required": False,
     "description": "true judges the call and answers as it would, but changes nothing",
     "schema": {"type": "boolean", "default": False},
 }
-ONCE = {
+IDEMPOTENCY_PARAMETER = {
     "in": "header",
     "name": "Idempotency-Key",
     "required": False,
     "description": "Within 24 hours the same request with the same key is done once",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
 }
-MATCH = {
+IF_MATCH_PARAMETER = {
     "in": "header",
     "name": "If-Match",
     "required": False,
@@ -78,15 +78,15 @@ MATCH = {
 
 
 class DescribedApi(NinjaAPI):
-    """The API with our document. Operation ids are words, which stay the same if a function moves
-    to another module."""
+    """The API with Trainyard's document. Operation ids are names of functions, which stay the same
+    if a function moves to another module."""
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
         return operation.view_func.__name__
 
     def get_openapi_schema(self, **how: Any) -> Any:
-        """Return the document, which is the same for everyone and not to be changed. Making it
-        takes a second of a processor, and anyone may ask for it."""
+        """Return the document, which is the same for everyone; callers must not change it. It is
+        kept, because making it takes a second of a processor and anyone may ask for it."""
         return self._document
 
     @cached_property
@@ -97,12 +97,12 @@ class DescribedApi(NinjaAPI):
         schemas |= spec_definitions() | {ERROR: ErrorBody.model_json_schema(ref_template=REFERENCE)}
         schemas |= schemas[ERROR].pop("$defs", {})
         operations = {it.operation_id or it.view_func.__name__: it for it in self._operations()}
-        for described in _described(schema):
+        for described in _iterate_calls(schema):
             _explain_call(described)
-            _complete(described, operations[described["operationId"]])
+            _add_common_parts(described, operations[described["operationId"]])
         link(schema)
         for name, one in schemas.items():
-            _tidy(one)
+            _tidy_properties(one)
             schemas[name] = resolve_markers(one)
         return schema
 
@@ -112,12 +112,12 @@ class DescribedApi(NinjaAPI):
                 yield from view.operations
 
 
-def _described(schema: Any) -> Iterator[Schema]:
+def _iterate_calls(schema: Any) -> Iterator[Schema]:
     for calls in schema["paths"].values():
         yield from (call for method, call in calls.items() if method in METHODS)
 
 
-def _complete(described: Schema, operation: Operation) -> None:
+def _add_common_parts(described: Schema, operation: Operation) -> None:
     """Add the parameters and error responses that ninja does not know of."""
     method = operation.methods[0]
     if operation.summary == operation.view_func.__name__.title().replace("_", " "):
@@ -126,15 +126,17 @@ def _complete(described: Schema, operation: Operation) -> None:
         described["security"] = [{"Bearer": []}]
     more = []
     if is_write(operation):
-        more += [TRY] if DRY_RUN not in query_parameters_of(operation)[0] else []
-        more += [ONCE] if method == "POST" else [MATCH]
+        more += [DRY_RUN_PARAMETER] if DRY_RUN not in query_parameters_of(operation)[0] else []
+        more += [IDEMPOTENCY_PARAMETER] if method == "POST" else [IF_MATCH_PARAMETER]
     described["parameters"] = [*described.get("parameters", ()), *more]
     refusal = {"application/json": {"schema": {"$ref": REFERENCE.format(model=ERROR)}}}
-    for code in _codes(described, operation, method):
-        described["responses"].setdefault(code, {"description": REFUSALS[code], "content": refusal})
+    for code in _error_codes(described, operation, method):
+        described["responses"].setdefault(
+            code, {"description": ERROR_MEANINGS[code], "content": refusal}
+        )
 
 
-def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int]:
+def _error_codes(described: Schema, operation: Operation, method: str) -> Iterator[int]:
     is_open = operation.auth_param is None
     writes = method != "GET"
     yield from (400, 401, 503)
@@ -145,15 +147,15 @@ def _codes(described: Schema, operation: Operation, method: str) -> Iterator[int
     named = [it["name"] for it in described["parameters"]]
     if writes or "{" in operation.path or any(it.endswith(("Id", "Project")) for it in named):
         yield 404
-    if not MEASURING.isdisjoint(named):
+    if not MEASUREMENT_PARAMETERS.isdisjoint(named):
         yield 501
     if writes:
         yield from (409, 413, 507)
         yield 422 if method == "POST" else 412
 
 
-def _tidy(schema: Any) -> None:
-    """Remove titles that only repeat a name, and defaults that a reference cannot have."""
+def _tidy_properties(schema: Any) -> None:
+    """Remove titles that repeat a name, and defaults that a reference cannot have."""
     for one in schema.get("properties", {}).values():
         if isinstance(one, dict):
             one.pop("title", None)

@@ -69,6 +69,6 @@ _PATTERNS = [
 ]
 
 
-def why_not(path: str) -> str:
+def find_reason(path: str) -> str:
     """The reason for a path below ``/api/``; empty if Run:ai does not have it either."""
     return next((why for pattern, why in _PATTERNS if pattern.fullmatch(path)), "")

@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DatabaseError
 
-from config.run.console import frame, say, step
-from config.run.home import HalfRestored, Home, Occupied, refuse_half_restored
+from config.run.console import print_frame, print_step, say
+from config.run.home import Home, Occupied, RestoreInterrupted, check_restore_finished
 from config.run.programs import table as programs
 from config.run.programs.manager import Manager, NotReady
 from config.run.programs.table import Address
@@ -31,16 +31,16 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
         run()
-    except (CannotStart, HalfRestored, ImproperlyConfigured, NotReady, Occupied) as error:
+    except (CannotStart, RestoreInterrupted, ImproperlyConfigured, NotReady, Occupied) as error:
         print(f"\n{error}", file=sys.stderr)
         return 1
     except OSError as error:
-        print(f"\n{folder_trouble(error)}", file=sys.stderr)
+        print(f"\n{folder_message(error)}", file=sys.stderr)
         return 1
     except DatabaseError as error:
         if not storage.is_outage(error):
             raise
-        print(f"\n{database_trouble(error)}", file=sys.stderr)
+        print(f"\n{database_message(error)}", file=sys.stderr)
         return 1
     return 0
 
@@ -54,32 +54,34 @@ def run() -> None:
         advice = storage.advice(folder)
         raise CannotStart(f"{storage.TITLE} ({folder}). {advice} Then start Trainyard again.")
     home = Home(settings.HOME)
-    home.occupy()
-    refuse_half_restored(settings.HOME)
-    if left := home.end_leftovers():
-        say(f"Ended processes left over from a killed start: {', '.join(left)}")
+    home.lock()
+    check_restore_finished(settings.HOME)
+    if leftovers := home.end_leftovers():
+        say(f"Ended processes left over from a killed start: {', '.join(leftovers)}")
     check_port(address)
     is_ours = not os.environ.get("REDIS_URL")
-    manager = Manager(home, address.url, programs.environment(settings.HOME, address))
+    manager = Manager(home, address.url, programs.build_environment(settings.HOME, address))
     manager.catch_signals()
     try:
         # The broker starts first, because preparing may publish. With REDIS_URL it is not ours to
         # run.
-        manager.start([programs.valkey(settings.HOME)] if is_ours else [])
+        manager.start([programs.broker_program(settings.HOME)] if is_ours else [])
         sign_in = prepare()
-        step("Starting")
-        manager.start([programs.worker(), programs.beat(), programs.web(address)])
+        print_step("Starting")
+        manager.start(
+            [programs.worker_program(), programs.beat_program(), programs.web_program(address)]
+        )
         wait_until_healthy(manager, address)
         if not manager.stopping.is_set():
-            welcome(address, sign_in)
+            print_welcome(address, sign_in)
         manager.watch()
     finally:
         say("Stopping. Running workloads continue; the next start picks them up.")
         manager.stop()
 
 
-def folder_trouble(error: OSError) -> str:
-    """The message about a data folder that cannot be used."""
+def folder_message(error: OSError) -> str:
+    """Return the message about a data folder that cannot be used."""
     return (
         f"The data folder cannot be used: {error.strerror or error}"
         f"{f' ({error.filename})' if error.filename else ''}.\n"
@@ -88,8 +90,8 @@ def folder_trouble(error: OSError) -> str:
     )
 
 
-def database_trouble(error: DatabaseError) -> str:
-    """The message about a database that cannot be used."""
+def database_message(error: DatabaseError) -> str:
+    """Return the message about a database that cannot be used."""
     return (
         f"The database {settings.DATABASES['default']['NAME']} cannot be used: {error}.\n"
         "If it is damaged, keep a copy of it and restore the last backup: docs/operations.md."
@@ -118,20 +120,20 @@ def check_port(address: Address) -> None:
 
 
 def wait_until_healthy(manager: Manager, address: Address) -> None:
-    """Return once every part answers. After ``HEALTHY_WITHIN`` seconds say which do not,
-    and go on."""
+    """Wait until every part answers. After ``HEALTHY_WITHIN`` seconds, print the names of those
+    that do not, and return."""
     deadline = time.monotonic() + HEALTHY_WITHIN
-    manager.watch(until=lambda: not unhealthy(address) or time.monotonic() > deadline)
+    manager.watch(until=lambda: not find_unhealthy(address) or time.monotonic() > deadline)
     if manager.stopping.is_set():
         return
-    down = unhealthy(address)
+    down = find_unhealthy(address)
     if down:
         logs = ", ".join(str(manager.home.run / f"{name}.log") for name in down)
         say(f"Not answering yet: {', '.join(down)}. Check {logs}.")
 
 
-def unhealthy(address: Address) -> list[str]:
-    """Names of the parts that ``/healthz`` reports as down."""
+def find_unhealthy(address: Address) -> list[str]:
+    """Return the names of the parts that ``/healthz`` reports as down."""
     web = http.client.HTTPConnection(address.reachable_host, address.port, timeout=5)
     try:
         web.request("GET", "/healthz")
@@ -143,9 +145,9 @@ def unhealthy(address: Address) -> list[str]:
     return [name for name, state in report["checks"].items() if state != "ok"]
 
 
-def welcome(address: Address, sign_in: str | None) -> None:
+def print_welcome(address: Address, sign_in: str | None) -> None:
     hint = "password as printed at the first start (forgotten? see README, Sign-in)"
-    frame(
+    print_frame(
         [
             f"Trainyard runs at {address.url}",
             f"Sign in as admin, {sign_in or hint}",

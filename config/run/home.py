@@ -21,13 +21,13 @@ class Occupied(Exception):
     """Another Trainyard runs on this data folder."""
 
 
-class HalfRestored(Exception):
+class RestoreInterrupted(Exception):
     """A restore was interrupted while it replaced files."""
 
 
-def refuse_half_restored(home: Path) -> None:
+def check_restore_finished(home: Path) -> None:
     if (home / UNFINISHED).exists():
-        raise HalfRestored(
+        raise RestoreInterrupted(
             f"A restore into {home} was interrupted. Run it again to finish it:\n"
             f"  manage.py restore {(home / UNFINISHED).read_text().strip()} --replace"
         )
@@ -43,9 +43,9 @@ class Home:
         self.record_path = self.run / "processes.json"
         self._lock: TextIO | None = None
 
-    def occupy(self) -> None:
-        """Take the lock, or raise ``Occupied``. The system releases it however this process
-        ends."""
+    def lock(self) -> None:
+        """Take the lock, or raise ``Occupied``. The system releases it when this process ends, even
+        by a crash."""
         lock = (self.run / "lock").open("w")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -83,22 +83,23 @@ class Home:
                 for name, process in processes.items()
             },
         }
-        aside = self.record_path.with_suffix(".new")
-        aside.write_text(json.dumps(record))
-        aside.replace(self.record_path)
+        draft = self.record_path.with_suffix(".new")
+        draft.write_text(json.dumps(record))
+        draft.replace(self.record_path)
 
     def end_leftovers(self) -> list[str]:
-        """End the processes of a manager that was killed; return their names. Needs the lock."""
-        left = dict(self._leftovers())
-        for process in left.values():
+        """End the processes of a manager that was killed, and return their names. The caller must
+        hold the lock."""
+        leftovers = dict(self._leftovers())
+        for process in leftovers.values():
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
-        _, alive = psutil.wait_procs(list(left.values()), timeout=LEFTOVER_PATIENCE)
+        _, alive = psutil.wait_procs(list(leftovers.values()), timeout=LEFTOVER_PATIENCE)
         for process in alive:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
         psutil.wait_procs(alive, timeout=LEFTOVER_PATIENCE)
-        return list(left)
+        return list(leftovers)
 
     def _leftovers(self) -> list[tuple[str, psutil.Process]]:
         leftovers = []

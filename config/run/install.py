@@ -1,8 +1,7 @@
-"""Install the packages in the lock files into ``.venv`` and ``node_modules``. Only the standard
-library here.
+"""Install the packages in the lock files into ``.venv`` and ``node_modules``.
 
-Run as a script by the system's Python, before anything is installed. Each step leaves a stamp with
-the digest of its lock file, so that the next start skips it.
+The system's Python runs this script before anything is installed, so it uses the standard library
+only. Each step leaves a stamp with the digest of its lock file, so that the next start skips it.
 """
 
 import fcntl
@@ -57,14 +56,14 @@ script()
 
 
 class Missing(Exception):
-    """Something that only the user can install; the message says how."""
+    """A program that only the user can install is missing; the message says how."""
 
 
 def main(arguments: Sequence[str]) -> int:
     """Install what running needs; with ``--dev`` also what checks and tests need."""
     dev = "--dev" in arguments
     try:
-        with one_at_a_time():
+        with install_lock():
             install_python(dev=dev)
             install_command_line()
             install_front_end(dev=dev)
@@ -77,7 +76,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 @contextmanager
-def one_at_a_time() -> Iterator[None]:
+def install_lock() -> Iterator[None]:
     """Hold a lock, so that two starts from one checkout install one after the other."""
     with (ROOT / ".install.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -87,14 +86,14 @@ def one_at_a_time() -> Iterator[None]:
 def install_python(*, dev: bool) -> None:
     python = VENV / "bin" / "python"
     # That of an environment does not start once the system's Python is removed.
-    if not python.exists() or not ran([python, "-c", ""]):
-        make_venv()
+    if not python.exists() or not run_command([python, "-c", ""]):
+        create_venv()
     # The second lock file contains all of the first, so it is installed alone.
     locks = [RUN_LOCK, DEV_LOCK] if dev else [RUN_LOCK]
     if all(is_stamped(VENV, lock) for lock in locks):
         return
     say(f"Installing Python packages from {locks[-1].name}; the first time takes minutes")
-    if not any(ran([*installer, "-r", locks[-1]]) for installer in installers(python)):
+    if not any(run_command([*installer, "-r", locks[-1]]) for installer in installers(python)):
         raise Missing(
             "The Python packages could not be installed; pip's own message is above.\n"
             "If it tried to build one from source, get a compiler and Python's headers:\n"
@@ -104,12 +103,12 @@ def install_python(*, dev: bool) -> None:
             "  make run PYTHON=python3.12"
         )
     for lock in locks:
-        stamp(VENV, lock)
+        write_stamp(VENV, lock)
 
 
 def installers(python: Path) -> Iterator[list[str | Path]]:
-    """Yield the commands that install packages: uv if it is there, because it is faster, and pip in
-    case only its own configuration names the index of this site."""
+    """Yield the commands that install packages: uv if there is one, because it is faster, then pip,
+    whose configuration may be the only one that names this site's index."""
     if uv := shutil.which("uv"):
         yield [uv, "pip", "install", "--python", python]
     quiet = [] if sys.stdout.isatty() else ["--quiet"]  # progress bars are for terminals
@@ -125,19 +124,19 @@ def install_command_line() -> None:
         program.chmod(0o755)
 
 
-def ran(command: Sequence[str | Path]) -> bool:
+def run_command(command: Sequence[str | Path]) -> bool:
     """Run a command in the checkout, and return whether it succeeded."""
     return subprocess.run(command, cwd=ROOT, check=False).returncode == 0
 
 
-def make_venv() -> None:
+def create_venv() -> None:
     if importlib.util.find_spec("venv") is None or importlib.util.find_spec("ensurepip") is None:
         raise Missing(
             "Python's venv module is missing. Get it and start again:\n"
             f"  Debian, Ubuntu: apt install python{sys.version_info[0]}.{sys.version_info[1]}-venv"
         )
     say("Creating the virtual environment .venv")
-    if not ran([sys.executable, "-m", "venv", "--clear", VENV]):
+    if not run_command([sys.executable, "-m", "venv", "--clear", VENV]):
         raise Missing("The virtual environment .venv could not be created; see above.")
 
 
@@ -146,7 +145,7 @@ def install_front_end(*, dev: bool) -> None:
     if lacks_tests or not is_stamped(NODE_MODULES, NPM_LOCK):
         run_npm(dev=dev)
         copy_vendor_files()
-        stamp(NODE_MODULES, NPM_LOCK)
+        write_stamp(NODE_MODULES, NPM_LOCK)
     elif not all((VENDOR / name).exists() for name in VENDOR_FILES.values()):
         copy_vendor_files()
 
@@ -163,7 +162,7 @@ def run_npm(*, dev: bool) -> None:
     say("Installing front-end files from package-lock.json")
     options = ["--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
     omitted = [] if dev else ["--omit=dev"]
-    if not ran([npm, "ci", *options, *omitted]):
+    if not run_command([npm, "ci", *options, *omitted]):
         raise Missing("npm could not install the front-end files; its own message is above.")
 
 
@@ -178,7 +177,8 @@ def copy_vendor_files() -> None:
 
 
 def without_source_map(text: bytes) -> bytes:
-    """Drop the last line's pointer to a map that is not copied: hashed names must all resolve."""
+    """Remove the reference to a source map in the last line. Maps are not copied, and Django's
+    static files fail if a reference does not resolve."""
     lines = text.rstrip().split(b"\n")
     if b"sourceMappingURL=" in lines[-1] and lines[-1].startswith((b"//#", b"/*#")):
         lines.pop()
@@ -190,7 +190,7 @@ def is_stamped(folder: Path, lock: Path) -> bool:
     return path.exists() and path.read_text() == digest(lock)
 
 
-def stamp(folder: Path, lock: Path) -> None:
+def write_stamp(folder: Path, lock: Path) -> None:
     stamp_path(folder, lock).write_text(digest(lock))
 
 

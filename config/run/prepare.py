@@ -14,7 +14,7 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command, get_commands
 from django.db import connections, transaction
 
-from config.run.console import say, step
+from config.run.console import print_step, say
 
 ADMINISTRATOR = "admin"
 
@@ -22,7 +22,7 @@ ADMINISTRATOR = "admin"
 def prepare() -> str | None:
     """Collect static files, migrate the database, and create the first administrator and demo data.
 
-    Returns what to print about the administrator's password if it was created now, else ``None``.
+    Returns a text about the password if the administrator was created now, else ``None``.
     """
     django.setup()
     collect_static_files()
@@ -32,9 +32,9 @@ def prepare() -> str | None:
 def prepare_data() -> str | None:
     """Prepare the database only, for images that contain the static files. Not safe to run in
     parallel."""
-    step("Updating the database")
+    print_step("Updating the database")
     call_command("migrate", verbosity=0, interactive=False)
-    password = make_first_administrator()
+    password = create_first_administrator()
     # The cluster of this machine, the demo project and its assets.
     if "setup" in get_commands():
         call_command("setup")
@@ -42,22 +42,22 @@ def prepare_data() -> str | None:
     return password
 
 
-def make_first_administrator() -> str | None:
-    """Create ``admin`` if there is no administrator yet; returns what to print about its password,
-    or ``None``. The password itself is not stored, only its hash."""
+def create_first_administrator() -> str | None:
+    """Create ``admin`` if there is no administrator yet, and return a text about its password, or
+    ``None``. Only the hash of the password is stored."""
     from accounts import access, services
 
     if access.permitted_users("users.create").exists():
         return None
-    given = os.environ.get("TRAINYARD_ADMIN_PASSWORD", "")
-    password = given or secrets.token_urlsafe(12)
+    chosen = os.environ.get("TRAINYARD_ADMIN_PASSWORD", "")
+    password = chosen or secrets.token_urlsafe(12)
     with transaction.atomic():
         services.make_administrator(ADMINISTRATOR, password)
-        say(f"First administrator: {ADMINISTRATOR}, {shown(password, given)}")
-    return shown(password, given)
+        say(f"First administrator: {ADMINISTRATOR}, {describe_password(password, chosen)}")
+    return describe_password(password, chosen)
 
 
-def shown(password: str, given: str) -> str:
+def describe_password(password: str, given: str) -> str:
     return "password from TRAINYARD_ADMIN_PASSWORD" if given else f"password {password}"
 
 
@@ -65,18 +65,18 @@ def collect_static_files() -> None:
     """Hash and compress the static files if any has changed since the last time."""
     root = Path(settings.STATIC_ROOT)
     stamp = root.parent / ".static.stamp"
-    with exclusive(stamp.with_suffix(".lock")):
+    with file_lock(stamp.with_suffix(".lock")):
         wanted = fingerprint()
         manifest = root / "staticfiles.json"
         if manifest.exists() and stamp.exists() and stamp.read_text() == wanted:
             return
-        step("Collecting static files")
+        print_step("Collecting static files")
         call_command("collectstatic", verbosity=0, interactive=False)
         stamp.write_text(wanted)
 
 
 def fingerprint() -> str:
-    """One digest over the names, sizes and times of all static files."""
+    """Return a digest of the names, sizes and times of all static files."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for path, storage in finder.list([]):
@@ -86,8 +86,8 @@ def fingerprint() -> str:
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
-    """Hold a file lock: two installations may start from one checkout at the same moment."""
+def file_lock(path: Path) -> Iterator[None]:
+    """Hold a lock on a file, because two installations may start from one checkout at once."""
     with path.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

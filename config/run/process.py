@@ -1,8 +1,8 @@
-"""``python -m config.run.process NAME``: one process of Trainyard in the foreground.
+"""``python -m config.run.process NAME``: run one process of Trainyard in the foreground.
 
-For containers, where something else starts and watches them. ``web``, ``worker`` and ``beat`` run
-until SIGTERM; ``prepare`` updates the database, makes the first administrator, and ends; ``wait``
-ends once the database is up to date. Both wait for a database that is not there yet.
+It is for containers, which a cluster starts and watches. ``web``, ``worker`` and ``beat`` run until
+SIGTERM. ``prepare`` updates the database, creates the first administrator, and ends. ``wait`` ends
+once the database is up to date. Both wait until the database answers.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import django
 from django.core.exceptions import ImproperlyConfigured
 
 from config.run.__main__ import CannotStart, read_address
-from config.run.home import HalfRestored, refuse_half_restored
+from config.run.home import RestoreInterrupted, check_restore_finished
 from config.run.programs import table as programs
 from config.run.programs.table import Address, Program
 
@@ -33,16 +33,16 @@ def main(argv: list[str] | None = None) -> int:
         address = read_address()
         from config import settings
 
-        refuse_half_restored(settings.HOME)
-        os.environ |= programs.environment(settings.HOME, address)
+        check_restore_finished(settings.HOME)
+        os.environ |= programs.build_environment(settings.HOME, address)
         if name in ONCE:
             # PID 1 of a container ignores signals without a handler, so SIGTERM needs one.
             signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
             django.setup()
             ONCE[name]()
             return 0
-        become(name, settings.HOME, address)
-    except (CannotStart, HalfRestored, ImproperlyConfigured) as error:
+        replace_process(name, settings.HOME, address)
+    except (CannotStart, RestoreInterrupted, ImproperlyConfigured) as error:
         print(error, file=sys.stderr)
         return 1
 
@@ -54,22 +54,22 @@ def prepare_data() -> None:
     prepare.prepare_data()
 
 
-def wait() -> None:
+def wait_for_tables() -> None:
     from config.run import tables
 
     tables.wait_for_tables()
 
 
-ONCE: dict[str, Callable[[], None]] = {"prepare": prepare_data, "wait": wait}
+ONCE: dict[str, Callable[[], None]] = {"prepare": prepare_data, "wait": wait_for_tables}
 
 
-def become(name: str, home: Path, address: Address) -> NoReturn:
+def replace_process(name: str, home: Path, address: Address) -> NoReturn:
     """Replace this process, so that signals reach the program itself. Does not return."""
     (home / "run").mkdir(exist_ok=True)
     builders: dict[str, Callable[[], Program]] = {
-        "web": lambda: programs.web(address),
-        "worker": programs.worker,
-        "beat": programs.beat,
+        "web": lambda: programs.web_program(address),
+        "worker": programs.worker_program,
+        "beat": programs.beat_program,
     }
     argv = builders[name]().argv
     os.execv(argv[0], argv)  # noqa: S606 -- no shell, and the program is our own

@@ -8,7 +8,7 @@ from django.db.migrations.executor import MigrationExecutor
 
 from config.run.console import say
 
-EVERY = 2.0  # seconds between two checks
+INTERVAL = 2.0  # seconds between two checks
 
 
 def wait_for_database() -> None:
@@ -16,8 +16,8 @@ def wait_for_database() -> None:
 
 
 def wait_for_tables() -> None:
-    """Wait until all migrations are applied. Tables of a later version will do, because each
-    release keeps what the previous one needs."""
+    """Wait until all migrations are applied. Tables of a later version are accepted, because each
+    release keeps what the previous release needs."""
     _wait_while(_missing_migrations)
 
 
@@ -34,16 +34,16 @@ def _missing_migrations() -> str:
 
 def _wait_while(reason: Callable[[], str]) -> None:
     """Wait while there is a reason, and print each new one once."""
-    said = ""
-    while why := _answer(reason):
-        if why != said:
-            say(f"Waiting: {why}")
-        said = why
-        time.sleep(EVERY)
+    printed = ""
+    while text := _reason_to_wait(reason):
+        if text != printed:
+            say(f"Waiting: {text}")
+        printed = text
+        time.sleep(INTERVAL)
 
 
-def _answer(reason: Callable[[], str]) -> str:
-    """The reason to wait, also if the database does not answer; empty if there is none."""
+def _reason_to_wait(reason: Callable[[], str]) -> str:
+    """Return the reason to wait, which may be that the database does not answer, or ``""``."""
     try:
         return reason()
     except OperationalError as error:

@@ -1,6 +1,6 @@
-"""The file of a backup: a gzipped tar that only its owner may read, for it holds the keys.
+"""The file of a backup: a gzipped tar that only its owner may read, because it contains the keys.
 
-manifest.json       first: format, kind of database, when, which migrations it has
+manifest.json       first: its format, date and migrations, and the kind of its database
 secret_key          a key a line
 database.sqlite3    or database.dump, of pg_dump
 logs/<workload>/…   what the ranks printed
@@ -25,7 +25,7 @@ from config.upkeep.errors import UpkeepError
 FORMAT = 1
 MANIFEST = "manifest.json"
 KEYS = "secret_key"
-LOG = re.compile(r"logs/[0-9a-f-]{36}/[\w.-]+")
+LOG_NAME = re.compile(r"logs/[0-9a-f-]{36}/[\w.-]+")
 PRIVATE = 0o600
 LEVEL = 3  # of gzip; logs compress well, and a backup should leave the CPU to others
 BLOCK = 1024**2
@@ -49,8 +49,8 @@ class Manifest:
 
     @classmethod
     def decode(cls, text: bytes) -> Self:
-        """Parse a manifest. ``UpkeepError`` if it has a later format, which may contain parts that
-        this version would ignore."""
+        """Parse a manifest. Raises ``UpkeepError`` for a later format, because this version would
+        ignore its new parts."""
         try:
             document = json.loads(text)
             if document["format"] > FORMAT:
@@ -72,11 +72,11 @@ class Writer:
     def __init__(self, tar: tarfile.TarFile) -> None:
         self.tar = tar
 
-    def text(self, name: str, data: bytes) -> None:
-        self.file(name, io.BytesIO(data), len(data))
+    def add_bytes(self, name: str, data: bytes) -> None:
+        self.add_file(name, io.BytesIO(data), len(data))
 
-    def file(self, name: str, source: BinaryIO, size: int, mode: int = PRIVATE) -> None:
-        """Add ``size`` bytes of a file, even if the source has grown since."""
+    def add_file(self, name: str, source: BinaryIO, size: int, mode: int = PRIVATE) -> None:
+        """Add the first ``size`` bytes of a file. It may have grown since."""
         member = tarfile.TarInfo(name)
         member.size = size
         member.mode = mode & 0o777
@@ -85,15 +85,15 @@ class Writer:
 
 
 @contextmanager
-def created(path: Path) -> Iterator[Writer]:
+def create_archive(path: Path) -> Iterator[Writer]:
     """Create an archive that is either complete on the disk or does not exist. An existing file is
     not replaced."""
     if path.exists():
         raise UpkeepError(f"{path} exists already. Choose another name.")
-    aside = path.with_name(f".{path.name}.part")
-    aside.unlink(missing_ok=True)  # left by a backup that was killed
+    draft = path.with_name(f".{path.name}.part")
+    draft.unlink(missing_ok=True)  # left by a backup that was killed
     try:
-        with private(aside) as file:
+        with create_private(draft) as file:
             with (
                 gzip.GzipFile(fileobj=file, mode="wb", compresslevel=LEVEL) as zipped,
                 tarfile.open(fileobj=zipped, mode="w|", format=tarfile.PAX_FORMAT) as tar,
@@ -101,13 +101,13 @@ def created(path: Path) -> Iterator[Writer]:
                 yield Writer(tar)
             file.flush()
             os.fsync(file.fileno())
-        aside.replace(path)
+        draft.replace(path)
     finally:
-        aside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
 
 
-def private(path: Path) -> BinaryIO:
-    """Create a file that only its owner can read, from the beginning."""
+def create_private(path: Path) -> BinaryIO:
+    """Create a file that only its owner can read from the start."""
     path.touch(mode=PRIVATE, exist_ok=False)
     return path.open("wb")
 
@@ -121,7 +121,7 @@ class ArchivedFile:
     data: IO[bytes]
 
     def copy_to(self, path: Path) -> None:
-        with private(path) as file:
+        with create_private(path) as file:
             while block := self.data.read(BLOCK):
                 if block.strip(b"\0"):
                     file.write(block)
@@ -133,9 +133,9 @@ class ArchivedFile:
         path.chmod(self.mode)
 
 
-def parts(path: Path) -> Iterator[ArchivedFile]:
-    """The parts of an archive in order. After the last, the checksum of the archive is verified.
-    Use it within ``readable``, as each part may turn out to be damaged."""
+def read_parts(path: Path) -> Iterator[ArchivedFile]:
+    """Yield the parts of an archive in order. After the last, the checksum of the archive is
+    verified. Use it within ``explain_damage``, because each part may be damaged."""
     with gzip.open(path, "rb") as zipped:
         with tarfile.open(fileobj=zipped, mode="r|") as tar:
             for member in tar:
@@ -148,20 +148,20 @@ def parts(path: Path) -> Iterator[ArchivedFile]:
 
 
 @contextmanager
-def readable(path: Path) -> Iterator[None]:
-    """Raise ``UpkeepError`` for any damage of an archive. Verifies the checksum before other errors
-    are reported, because a damaged archive may claim anything."""
+def explain_damage(path: Path) -> Iterator[None]:
+    """Turn damage of an archive into ``UpkeepError``. The checksum is verified before other errors
+    are reported, because a damaged archive may contain anything."""
     try:
         try:
             yield
         except UpkeepError:
-            _look_at_checksum(path)
+            _verify_checksum(path)
             raise
     except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
         raise UpkeepError(f"{path} is damaged or not a backup of Trainyard: {error}") from error
 
 
-def _look_at_checksum(path: Path) -> None:
+def _verify_checksum(path: Path) -> None:
     with gzip.open(path, "rb") as zipped:
         while zipped.read(BLOCK):
             pass

@@ -1,4 +1,4 @@
-"""Make one archive of everything that a new machine needs, while Trainyard runs."""
+"""Make an archive of everything that a new machine needs, while Trainyard runs."""
 
 import tempfile
 from collections.abc import Iterator
@@ -16,35 +16,35 @@ from workloads.logs import store
 
 
 def back_up(path: Path) -> Manifest:
-    """Write an archive: the database as of one moment, then the logs. These may be slightly newer,
-    which does no harm, as a rank's log is read on from its end."""
-    database = databases.own()
-    migrations = applied(str(database))
+    """Write an archive: the database at one moment, then the logs. Logs may be slightly newer,
+    which does no harm, because Trainyard reads on from the end of each."""
+    database = databases.installed_database()
+    migrations = applied_migrations(str(database))
     keys = [settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS]
     manifest = Manifest.now(database.kind, migrations)
     with (
-        archive.created(path) as writer,
+        archive.create_archive(path) as writer,
         tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as scratch,
     ):
-        writer.text(archive.MANIFEST, manifest.encode())
-        writer.text(archive.KEYS, "".join(f"{key}\n" for key in keys).encode())
+        writer.add_bytes(archive.MANIFEST, manifest.encode())
+        writer.add_bytes(archive.KEYS, "".join(f"{key}\n" for key in keys).encode())
         copy = Path(scratch) / database.part
         database.save(copy)
         with copy.open("rb") as file:
-            writer.file(database.part, file, copy.stat().st_size)
+            writer.add_file(database.part, file, copy.stat().st_size)
         copy.unlink()
         for workload_id in workloads_with_logs():
             add_logs(writer, workload_id)
     return manifest
 
 
-def applied(place: str) -> list[str]:
+def applied_migrations(database: str) -> list[str]:
     try:
         migrations = MigrationRecorder(connection).applied_migrations()
     except DatabaseError as error:
-        raise UpkeepError(f"{place} cannot be read: {error}") from error
+        raise UpkeepError(f"{database} cannot be read: {error}") from error
     if not migrations:
-        raise UpkeepError(f"There is nothing to back up: {place} has no tables.")
+        raise UpkeepError(f"There is nothing to back up: {database} has no tables.")
     return [f"{app}.{name}" for app, name in migrations]
 
 
@@ -65,11 +65,11 @@ def add_logs(writer: Writer, workload_id: UUID) -> None:
         try:
             with store.open_snapshot(stream) as part:
                 mode = stream.path.stat().st_mode
-                writer.file(f"{root}/{stream.path.name}", part.log, part.size, mode)
-                writer.text(f"{root}/{stream.index_path.name}", part.index)
+                writer.add_file(f"{root}/{stream.path.name}", part.log, part.size, mode)
+                writer.add_bytes(f"{root}/{stream.index_path.name}", part.index)
                 if part.first:
-                    writer.text(f"{root}/{stream.first_path.name}", str(part.first).encode())
+                    writer.add_bytes(f"{root}/{stream.first_path.name}", str(part.first).encode())
                 if part.cursor:
-                    writer.text(f"{root}/{stream.cursor_path.name}", part.cursor)
+                    writer.add_bytes(f"{root}/{stream.cursor_path.name}", part.cursor)
         except FileNotFoundError:
             continue

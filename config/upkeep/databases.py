@@ -36,16 +36,15 @@ class SqliteDatabase:
             return False
 
     def save(self, target: Path) -> None:
-        """Copy the database as of one moment. Copies all pages in one step, without making writers
-        wait."""
+        """Copy the database at one moment, all pages in one step. Writers do not wait."""
         with self._readable(self.path) as source, closing(sqlite3.connect(target)) as copy:
             source.backup(copy, pages=-1)
             copy.execute("PRAGMA journal_mode=DELETE")  # a single file without a write-ahead log
             self._check(copy, self.path)
 
     def stage(self, file: ArchivedFile) -> None:
-        """Prepare the archive's database next to the current one. ``UpkeepError`` if it cannot be
-        read."""
+        """Prepare the archive's database next to the current one. Raises ``UpkeepError`` if it
+        cannot be read."""
         file.copy_to(self.staged)
         with self._readable(self.staged) as database:
             self._check(database, self.staged)
@@ -70,13 +69,13 @@ class SqliteDatabase:
         return sqlite3.connect(f"{path.as_uri()}?mode=rw", uri=True, timeout=30)
 
     def _check(self, database: sqlite3.Connection, path: Path) -> None:
-        (said,) = database.execute("PRAGMA quick_check(1)").fetchone()
-        if said != "ok":
-            raise UpkeepError(f"The database {path} is damaged: {said}")
+        (answer,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        if answer != "ok":
+            raise UpkeepError(f"The database {path} is damaged: {answer}")
 
 
-def own() -> SqliteDatabase | PostgresqlDatabase:
-    given = settings.DATABASES["default"]
-    if "sqlite" in given["ENGINE"]:
-        return SqliteDatabase(Path(given["NAME"]).resolve())
-    return PostgresqlDatabase(given, Path(settings.HOME))
+def installed_database() -> SqliteDatabase | PostgresqlDatabase:
+    database = settings.DATABASES["default"]
+    if "sqlite" in database["ENGINE"]:
+        return SqliteDatabase(Path(database["NAME"]).resolve())
+    return PostgresqlDatabase(database, Path(settings.HOME))

@@ -14,7 +14,7 @@ from django.db import connection
 from config.upkeep.archive import ArchivedFile
 from config.upkeep.errors import UpkeepError
 
-#: Those variables of libpq that are not named after their parameter.
+#: Variables of libpq that are not named after their parameter.
 VARIABLES = {"connect_timeout": "PGCONNECT_TIMEOUT", "application_name": "PGAPPNAME"}
 #: Fail if another session still uses the tables, instead of waiting for it.
 PATIENCE = "-c lock_timeout=5s"
@@ -39,12 +39,12 @@ class PostgresqlDatabase:
         return not connection.introspection.table_names()
 
     def save(self, target: Path) -> None:
-        """Dump the database as of one moment, while others may write."""
+        """Dump the database at one moment. Others may write meanwhile."""
         self._run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", f"--file={target}")
 
     def stage(self, file: ArchivedFile) -> None:
-        """Prepare the archive's database next to the current one. ``UpkeepError`` if it cannot be
-        read."""
+        """Prepare the archive's database next to the current one. Raises ``UpkeepError`` if it
+        cannot be read."""
         file.copy_to(self.dump)
         self.script.touch(mode=0o600)
         options = ["--no-owner", "--no-privileges", f"--file={self.script}"]
@@ -54,8 +54,8 @@ class PostgresqlDatabase:
         """Replace the database in one transaction. Tables that only a later version has are dropped
         as well."""
         quote = connection.ops.quote_name
-        there = ", ".join(quote(name) for name in connection.introspection.table_names())
-        drop = ["--command", f"DROP TABLE {there} CASCADE"] if there else []
+        tables = ", ".join(quote(name) for name in connection.introspection.table_names())
+        drop = ["--command", f"DROP TABLE {tables} CASCADE"] if tables else []
         options = ["--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
         self._run("psql", *options, *drop, "--file", str(self.script), PGOPTIONS=PATIENCE)
 
@@ -80,14 +80,14 @@ class PostgresqlDatabase:
                 "version or a later one: apt install postgresql-client"
             ) from error
         if done.returncode:
-            said = "\n".join(done.stderr.strip().splitlines()[-LAST_LINES:])
-            raise UpkeepError(f"{program} failed:\n{said}")
+            message = "\n".join(done.stderr.strip().splitlines()[-LAST_LINES:])
+            raise UpkeepError(f"{program} failed:\n{message}")
 
     def environment(self) -> dict[str, str]:
         names = {"NAME": "PGDATABASE", "USER": "PGUSER", "PASSWORD": "PGPASSWORD"}
         names |= {"HOST": "PGHOST", "PORT": "PGPORT"}
-        given = {variable: self.settings.get(name) for name, variable in names.items()}
+        variables = {variable: self.settings.get(name) for name, variable in names.items()}
         for option, value in self.settings.get("OPTIONS", {}).items():
             usual = f"PG{option.replace('_', '').upper()}"
-            given[VARIABLES.get(option, usual)] = value
-        return {variable: str(value) for variable, value in given.items() if value}
+            variables[VARIABLES.get(option, usual)] = value
+        return {variable: str(value) for variable, value in variables.items() if value}

@@ -11,23 +11,26 @@ from django.db.migrations.loader import MigrationLoader
 from config import env
 from config.run.home import UNFINISHED
 from config.upkeep import archive, databases
-from config.upkeep.archive import LOG, ArchivedFile, Manifest
+from config.upkeep.archive import LOG_NAME, ArchivedFile, Manifest
 from config.upkeep.errors import UpkeepError
-from config.upkeep.stopped import stopped
+from config.upkeep.stopped import keep_stopped
 
 NOT_OURS = "{} is not a backup of Trainyard: {}."
 
 
 def restore(path: Path, *, replace: bool) -> Manifest:
-    """Restore an archive and return its manifest. ``UpkeepError``, with nothing changed, if it
-    cannot be read, comes from a later version, or would overwrite data without ``replace``."""
-    with stopped(), Restoration(path).cleaned() as restoration:
-        if not replace and (there := restoration.in_the_way()):
+    """Restore an archive and return its manifest.
+
+    Raises ``UpkeepError``, and changes nothing, if the archive cannot be read, comes from a later
+    version, or would overwrite data without ``replace``.
+    """
+    with keep_stopped(), Restoration(path).clean_up() as restoration:
+        if not replace and (existing := restoration.existing_data()):
             raise UpkeepError(
-                f"{there} is not empty. Add --replace to overwrite it; its data is lost then, so "
-                "make a backup of it first if it can be read."
+                f"{existing} is not empty. Add --replace to overwrite it; its data is lost then, "
+                "so make a backup of it first if it can be read."
             )
-        with archive.readable(path):
+        with archive.explain_damage(path):
             restoration.unpack()
         restoration.swap()
         return restoration.manifest
@@ -42,31 +45,32 @@ class Restoration:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.home = Path(settings.HOME)
-        self.database = databases.own()
+        self.database = databases.installed_database()
         self.logs = Path(settings.LOG_STORE)
         self.new_logs = self.logs / ".restored"
         self.old_logs = self.logs / ".replaced"
 
-    def in_the_way(self) -> str:
+    def existing_data(self) -> str:
         if not self.database.is_empty():
             return str(self.database)
-        return str(self.logs) if any(self.others(self.logs)) else ""
+        return str(self.logs) if any(self.other_entries(self.logs)) else ""
 
-    def others(self, folder: Path) -> Iterator[Path]:
-        """The entries of a folder, except those of a restoration."""
+    def other_entries(self, folder: Path) -> Iterator[Path]:
+        """Yield the entries of a folder, except those of a restoration."""
         if folder.is_dir():
             yield from (it for it in folder.iterdir() if it not in (self.new_logs, self.old_logs))
 
     @contextmanager
-    def cleaned(self) -> Iterator["Restoration"]:
-        """Remove everything that this attempt or an earlier one that was killed leaves."""
-        self.clean()
+    def clean_up(self) -> Iterator["Restoration"]:
+        """Remove the scratch files of this attempt afterwards, and before it those of an attempt
+        that was killed."""
+        self.remove_scratch()
         try:
             yield self
         finally:
-            self.clean()
+            self.remove_scratch()
 
-    def clean(self) -> None:
+    def remove_scratch(self) -> None:
         self.database.discard()
         for folder in (self.new_logs, self.old_logs):
             if folder.exists():
@@ -74,13 +78,13 @@ class Restoration:
 
     def unpack(self) -> None:
         """Unpack each part next to its final place."""
-        files = archive.parts(self.path)
+        files = archive.read_parts(self.path)
         first = next(files, None)
         if first is None or first.name != archive.MANIFEST:
             raise UpkeepError(NOT_OURS.format(self.path, "it does not begin with its manifest"))
         self.manifest = Manifest.decode(first.data.read())
         self.check_manifest()
-        names = set(self.take(files))
+        names = set(self.read_files(files))
         if missing := {archive.KEYS, self.database.part} - names:
             raise UpkeepError(NOT_OURS.format(self.path, f"{' and '.join(missing)} lacks"))
 
@@ -97,24 +101,24 @@ class Restoration:
                 "with that version or a later one."
             )
 
-    def take(self, files: Iterator[ArchivedFile]) -> Iterator[str]:
+    def read_files(self, files: Iterator[ArchivedFile]) -> Iterator[str]:
         for file in files:
             if file.name == archive.KEYS:
                 self.keys = file.data.read().decode().splitlines()
                 self.check_keys()
             elif file.name == self.database.part:
                 self.database.stage(file)
-            elif LOG.fullmatch(file.name):
-                place = self.new_logs / file.name.removeprefix("logs/")
-                place.parent.mkdir(parents=True, exist_ok=True)
-                file.copy_to(place)
+            elif LOG_NAME.fullmatch(file.name):
+                target = self.new_logs / file.name.removeprefix("logs/")
+                target.parent.mkdir(parents=True, exist_ok=True)
+                file.copy_to(target)
             else:
                 raise UpkeepError(NOT_OURS.format(self.path, f"it holds {file.name}"))
             yield file.name
 
     def check_keys(self) -> None:
         """Check a key from the environment, which overrides the file: it must be the archive's."""
-        if not env.key_is_given() or set(self.keys) <= set(env.secret_keys(self.home)):
+        if not env.is_key_in_environment() or set(self.keys) <= set(env.secret_keys(self.home)):
             return
         raise UpkeepError(
             "TRAINYARD_SECRET_KEY is not the key of the archive, and could not read what it "
@@ -122,8 +126,8 @@ class Restoration:
         )
 
     def swap(self) -> None:
-        """Put everything in place. A mark exists meanwhile; if it is left because this was killed,
-        Trainyard does not start."""
+        """Put everything in place. A mark exists meanwhile: Trainyard does not start while there is
+        one, such as after a restore that was killed."""
         mark = self.home / UNFINISHED
         mark.write_text(f"{self.path}\n")
         try:
@@ -136,27 +140,27 @@ class Restoration:
         mark.unlink()
 
     def swap_keys(self) -> None:
-        """Replace the keys. The old ones stay next to them, because a database elsewhere may need
-        them."""
+        """Replace the keys. The old keys stay in a file beside them, because a database elsewhere
+        may need them."""
         path = self.home / "secret_key"
-        if env.key_is_given() or (path.exists() and env.keys_of(path) == self.keys):
+        if env.is_key_in_environment() or (path.exists() and env.read_keys(path) == self.keys):
             return
         if path.exists():
-            env.write_keys(path.with_name("secret_key.before-restore"), env.keys_of(path))
+            env.write_keys(path.with_name("secret_key.before-restore"), env.read_keys(path))
         env.write_keys(path, self.keys)
 
     def swap_logs(self) -> None:
-        """Replace the logs, folder by folder, because the whole may be a volume, which cannot be
+        """Replace the logs folder by folder, because their root may be a volume, which cannot be
         renamed."""
         self.old_logs.mkdir(parents=True, exist_ok=True)
-        for folder in list(self.others(self.logs)):
+        for folder in list(self.other_entries(self.logs)):
             folder.replace(self.old_logs / folder.name)
         for folder in list(self.new_logs.iterdir() if self.new_logs.is_dir() else []):
             folder.replace(self.logs / folder.name)
 
 
 def migrations_of_later_versions(names: list[str]) -> list[str]:
-    """Migrations that this version does not have, of apps that it has."""
+    """Return the migrations that this version lacks, of apps that it has."""
     ours = set(MigrationLoader(None).disk_migrations)
     apps = {app for app, _ in ours}
     split = [tuple(name.split(".", 1)) for name in names]

@@ -1,5 +1,5 @@
-"""Replace the secret key. It can be interrupted at any point, and everything stays readable: old
-keys are removed last, when nothing needs them."""
+"""Replace the secret key. Everything stays readable if this is interrupted, because old keys are
+removed last, when nothing needs them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,10 +8,10 @@ from django.conf import settings
 
 from config import env
 from config.upkeep.errors import UpkeepError
-from config.upkeep.stopped import stopped
+from config.upkeep.stopped import keep_stopped
 from core.database import rotation
 
-HOW = (
+CHANGE_ENVIRONMENT = (
     "The key comes from TRAINYARD_SECRET_KEY, which only you can change. Set it to a new key and "
     "TRAINYARD_SECRET_KEY_FALLBACKS to the old one, restart every process of Trainyard, and run "
     "this command again. A new key:  {}"
@@ -28,33 +28,33 @@ class Rotation:
 
 
 def rotate() -> Rotation:
-    """Replace the secret key. ``UpkeepError`` if the environment has to be changed first, or if
-    Trainyard runs with keys from the file."""
-    if env.key_is_given():
+    """Replace the secret key. Raises ``UpkeepError`` if the environment has to be changed first,
+    or if Trainyard runs with keys from the file."""
+    if env.is_key_in_environment():
         if not settings.SECRET_KEY_FALLBACKS:
-            raise UpkeepError(HOW.format(env.new_key()))
-        return _rewritten(continued=False)
-    with stopped():
+            raise UpkeepError(CHANGE_ENVIRONMENT.format(env.new_key()))
+        return _reencrypt(continued=False)
+    with keep_stopped():
         return _rotate_file(Path(settings.HOME) / "secret_key")
 
 
 def _rotate_file(path: Path) -> Rotation:
-    """Replace the key in the file. If the file has more than one, an interrupted rotation is
-    completed. The file is read again, because another rotation may have ended before we had the
+    """Replace the key in the file, or complete an interrupted rotation if the file has several
+    keys. The file is read again, because another rotation may have ended before this one got the
     lock."""
-    keys = env.keys_of(path)
+    keys = env.read_keys(path)
     continued = len(keys) > 1
     if not continued:
         keys = [env.new_key(), *keys]
         env.write_keys(path, keys)
     settings.SECRET_KEY = keys[0]
     settings.SECRET_KEY_FALLBACKS = [*keys[1:], *env.secret_keys(path.parent)[1:]]
-    result = _rewritten(continued)
+    result = _reencrypt(continued)
     env.write_keys(path, keys[:1])
     return result
 
 
-def _rewritten(continued: bool) -> Rotation:
+def _reencrypt(continued: bool) -> Rotation:
     result = rotation.reencrypt_all()
     if result.left:
         raise UpkeepError(

@@ -1,4 +1,4 @@
-"""Make sure that Trainyard is stopped while its data is replaced."""
+"""Keeps Trainyard stopped while its data is replaced."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,34 +15,36 @@ PROCESSES = ("worker", "beat")
 
 
 @contextmanager
-def stopped() -> Iterator[None]:
-    """Raise ``UpkeepError`` if Trainyard runs, and keep it from being started here. Processes that
-    a killed one left running are ended first, as at a start."""
+def keep_stopped() -> Iterator[None]:
+    """Raise ``UpkeepError`` if Trainyard runs, and keep it from starting here. Processes that a
+    killed manager left behind are ended first, as at a start."""
     folder = Path(settings.HOME)
     home = Home(folder)
     try:
-        home.occupy()
+        home.lock()
     except Occupied as error:
         raise UpkeepError(
             f"Trainyard runs on {folder}. Stop it first, with Ctrl-C where it was started."
         ) from error
     try:
         home.end_leftovers()
-        if alive := signs_of_life():
+        if alive := find_running():
             raise UpkeepError(
                 f"Trainyard runs: {' and '.join(alive)} gave a sign of life less than "
-                f"{heartbeat.GOOD_FOR} seconds ago. Stop all of its processes first."
+                f"{heartbeat.TIME_TO_LIVE} seconds ago. Stop all of its processes first."
             )
         yield
     finally:
         home.release()
 
 
-def signs_of_life() -> list[str]:
-    """The names of processes that are alive elsewhere and share the broker. An embedded broker has
-    ended with its manager, so it has none."""
+def find_running() -> list[str]:
+    """Return the names of processes that are alive elsewhere and share the broker. An embedded
+    broker ended with its manager, so there are none."""
     try:
-        signs = heartbeat.broker(settings.REDIS_URL).mget([heartbeat.key(it) for it in PROCESSES])
+        signs = heartbeat.heartbeat_client(settings.REDIS_URL).mget(
+            [heartbeat.heartbeat_key(it) for it in PROCESSES]
+        )
     except redis.RedisError:
         return []
     return [name for name, sign in zip(PROCESSES, signs, strict=True) if sign]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from accounts.models import User
-from config.run.install import ROOT, is_stamped, one_at_a_time, stamp
+from config.run.install import ROOT, install_lock, is_stamped, write_stamp
 from projects.models import Project
 from tests.factories import ComputeResourceFactory, ProjectFactory, UserFactory
 
@@ -22,7 +22,7 @@ PASSWORD = "analytical-engine"
 @pytest.fixture(scope="session")
 def generator() -> Path:
     """The path of openapi-python-client, which is installed on first use."""
-    with one_at_a_time():
+    with install_lock():
         if not is_stamped(GENERATORS, LOCK):
             subprocess.run([sys.executable, "-m", "venv", "--without-pip", GENERATORS], check=True)
             python = GENERATORS / "bin" / "python"
@@ -44,7 +44,7 @@ def generator() -> Path:
             if done.returncode and "CI" not in os.environ:
                 pytest.skip(f"openapi-python-client cannot be installed: {done.stderr[-300:]}")
             assert not done.returncode, done.stderr
-            stamp(GENERATORS, LOCK)
+            write_stamp(GENERATORS, LOCK)
     return GENERATORS / "bin" / "openapi-python-client"
 
 

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 def sign(valkey: redis.Redis, *processes: str) -> None:
     for process in processes:
-        valkey.set(heartbeat.key(process), heartbeat.OK, ex=heartbeat.GOOD_FOR)
+        valkey.set(heartbeat.heartbeat_key(process), heartbeat.OK, ex=heartbeat.TIME_TO_LIVE)
 
 
 def test_healthz_says_that_all_is_well_without_signing_in(
@@ -93,7 +93,7 @@ def test_every_page_says_which_process_is_silent(valkey: redis.Redis, silent: st
     sign(valkey, "worker", "beat")
     for address in ("/clusters/", "/health/notice/"):
         assert "Part of Trainyard is down" not in client.get(address).content.decode()
-    valkey.delete(heartbeat.key(silent))
+    valkey.delete(heartbeat.heartbeat_key(silent))
     for address in ("/clusters/", "/health/notice/"):
         page = client.get(address).content.decode()
         assert silent in page

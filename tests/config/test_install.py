@@ -82,8 +82,8 @@ def test_pip_installs_the_packages_if_uv_fails(
     commands: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("shutil.which", lambda name: f"/usr/bin/{name}")
-    succeeded = install.ran
-    monkeypatch.setattr(install, "ran", lambda it: succeeded(it) and it[0] != "/usr/bin/uv")
+    succeeded = install.run_command
+    monkeypatch.setattr(install, "run_command", lambda it: succeeded(it) and it[0] != "/usr/bin/uv")
     assert install.main([]) == 0
     assert [Path(one[0]).name for one in commands if "pip" in one] == ["uv", "python"]
 

@@ -10,8 +10,8 @@ import pytest
 
 from config.run.home import Home, Occupied
 from config.run.programs import table as programs
-from config.run.programs.logs import LARGEST, LogFile
-from config.run.programs.manager import Manager, NotReady, Running, ending
+from config.run.programs.logs import MAX_BYTES, LogFile
+from config.run.programs.manager import Manager, NotReady, RunningProgram, describe_exit
 from config.run.programs.table import Address, Program
 from engines.shared import starts
 from tests.waiting import wait_for
@@ -23,33 +23,33 @@ def test_the_manager_shows_only_complaints_of_a_log(tmp_path: Path) -> None:
     log = LogFile(path)
     with path.open("a") as file:
         file.write("2026 INFO all well\n2026 ERROR web: broken\nValueError: 3\n2026 ERR")
-    assert list(log.complaints()) == ["2026 ERROR web: broken", "ValueError: 3"]
+    assert list(log.new_errors()) == ["2026 ERROR web: broken", "ValueError: 3"]
     with path.open("a") as file:
         file.write("OR web: again\n")
-    assert list(log.complaints()) == ["2026 ERROR web: again"]
-    assert list(log.complaints()) == []
+    assert list(log.new_errors()) == ["2026 ERROR web: again"]
+    assert list(log.new_errors()) == []
 
 
 def test_a_large_log_is_set_aside(tmp_path: Path) -> None:
     log = LogFile(tmp_path / "web.log")
     with log.path.open("ab") as program:
-        program.truncate(LARGEST + 1)
-        log.keep_small()
+        program.truncate(MAX_BYTES + 1)
+        log.rotate()
         program.write(b"2026 ERROR after\n")
     assert log.path.read_bytes() == b"2026 ERROR after\n"
-    assert (tmp_path / "web.log.1").stat().st_size == LARGEST + 1
-    assert list(log.complaints()) == ["2026 ERROR after"]
+    assert (tmp_path / "web.log.1").stat().st_size == MAX_BYTES + 1
+    assert list(log.new_errors()) == ["2026 ERROR after"]
 
 
 def test_a_data_folder_has_a_single_owner(tmp_path: Path) -> None:
     first = Home(tmp_path)
-    first.occupy()
+    first.lock()
     first.write("http://127.0.0.1:8000", {})
     with pytest.raises(Occupied, match=rf"8000 \(process {os.getpid()}\)"):
-        Home(tmp_path).occupy()
+        Home(tmp_path).lock()
     first.release()
     next_one = Home(tmp_path)
-    next_one.occupy()
+    next_one.lock()
     next_one.release()
 
 
@@ -78,13 +78,13 @@ def test_leftovers_are_ended(tmp_path: Path) -> None:
 
 
 def test_a_crashing_program_waits_longer_each_time(tmp_path: Path) -> None:
-    running = Running(Program("web", ["false"]), tmp_path, dict(os.environ))
+    running = RunningProgram(Program("web", ["false"]), tmp_path, dict(os.environ))
     delays = []
     for _ in range(3):
         running.process.wait()
-        assert not running.tend()
+        assert not running.restart_if_ended()
         delays.append(running.delay)
-        wait_for(running.tend, message="the next start")
+        wait_for(running.restart_if_ended, message="the next start")
     running.stop()
     assert delays == [1.0, 2.0, 4.0]
 
@@ -99,10 +99,10 @@ def test_a_program_that_does_not_come_up_shows_its_log(tmp_path: Path) -> None:
 
 def test_a_deaf_program_is_killed(tmp_path: Path) -> None:
     deaf = Program("web", ["sh", "-c", "trap '' TERM; echo deaf; sleep 60"], patience=0.1)
-    running = Running(deaf, tmp_path, dict(os.environ))
+    running = RunningProgram(deaf, tmp_path, dict(os.environ))
     wait_for(lambda: "deaf" in running.log.tail(), message="the trap")
     running.stop()
-    assert ending(running.process.returncode) == "was killed by SIGKILL"
+    assert describe_exit(running.process.returncode) == "was killed by SIGKILL"
 
 
 def test_the_url_of_an_address_is_one_to_visit() -> None:
@@ -113,7 +113,7 @@ def test_the_url_of_an_address_is_one_to_visit() -> None:
 
 def test_a_broker_that_cannot_read_its_file_says_where_it_lies(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    broker = programs.valkey(tmp_path)
+    broker = programs.broker_program(tmp_path)
     manager = Manager(home, "", dict(os.environ))
     manager.start([broker])
     manager.stop()

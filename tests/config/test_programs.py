@@ -17,7 +17,7 @@ FORWARDED = [(b"x-forwarded-for", b"203.0.113.9"), (b"x-forwarded-proto", b"http
 def who_asks(sender: str) -> tuple[str, str]:
     """Address and protocol of a request with ``FORWARDED`` from ``sender``, by uvicorn's own
     reading of the command line."""
-    argv = programs.web(Address("127.0.0.1", 8000)).argv
+    argv = programs.web_program(Address("127.0.0.1", 8000)).argv
     options = uvicorn.main.make_context("uvicorn", argv[3:]).params
     scopes: list[Any] = []
 
@@ -56,4 +56,4 @@ def test_a_proxy_that_is_no_address_is_refused_by_name(
 ) -> None:
     monkeypatch.setenv("TRUSTED_PROXIES", f"127.0.0.1, {value}")
     with pytest.raises(ImproperlyConfigured, match="TRUSTED_PROXIES has"):
-        programs.web(Address("127.0.0.1", 8000))
+        programs.web_program(Address("127.0.0.1", 8000))

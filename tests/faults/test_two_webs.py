@@ -23,7 +23,7 @@ def other(trainyard: Trainyard, tmp_path: Path) -> Iterator[str]:
     address = programs.Address("127.0.0.1", free_port())
     with (tmp_path / "other.log").open("wb") as log:
         process = subprocess.Popen(
-            programs.web(address).argv,
+            programs.web_program(address).argv,
             cwd=ROOT,
             env=trainyard.environment,
             stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 from django.test import Client
 
-from config.rest.unsupported import UNSUPPORTED, why_not
+from config.rest.unsupported import UNSUPPORTED, find_reason
 from config.run.install import ROOT
 from tests.runapy.operations import ClientOperation, operations
 
@@ -57,7 +57,7 @@ def test_operations_that_are_missing_are_answered_with_the_reason_in_the_documen
     answer = Client().generic(operation.method, operation.path, content_type="application/json")
     if why is None:
         assert answer.status_code != 501
-        assert why_not(operation.path.removeprefix("/api/")) == ""
+        assert find_reason(operation.path.removeprefix("/api/")) == ""
     else:
         assert answer.status_code == 501
         body = answer.json()
@@ -66,5 +66,5 @@ def test_operations_that_are_missing_are_answered_with_the_reason_in_the_documen
 
 def test_every_reason_is_about_an_operation_and_no_address_is_guessed() -> None:
     assert set(unsupported().values()) == set(UNSUPPORTED)
-    assert why_not("v2/x") == why_not("v1/workloads") == why_not("v1/idpsx") == ""
-    assert why_not("v1/idps/5/anything")
+    assert find_reason("v2/x") == find_reason("v1/workloads") == find_reason("v1/idpsx") == ""
+    assert find_reason("v1/idps/5/anything")

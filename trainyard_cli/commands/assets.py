@@ -14,9 +14,9 @@ from trainyard_cli.assets import (
     NOUNS,
     TEMPLATES,
     AssetNoun,
-    matching,
-    only,
+    find_assets,
     scope_of,
+    single_asset,
 )
 from trainyard_cli.invocation import NoHeaders, Output, ProjectName, current_invocation
 from trainyard_cli.show import (
@@ -33,7 +33,7 @@ from trainyard_cli.show import (
 Cell = Callable[[Item], str]
 
 
-def _spec(key: str) -> Cell:
+def _spec_cell(key: str) -> Cell:
     return lambda it: str(it["spec"].get(key) or "–")
 
 
@@ -52,22 +52,22 @@ def _workers(template: Item) -> str:
 
 KIND = TextColumn("TYPE", lambda it: it["meta"]["kind"])
 #: Kind → the columns that people choose by.
-OWN: dict[AssetNoun, tuple[TextColumn, ...]] = {
-    ENVIRONMENT: (TextColumn("IMAGE", _spec("image")),),
+OWN_COLUMNS: dict[AssetNoun, tuple[TextColumn, ...]] = {
+    ENVIRONMENT: (TextColumn("IMAGE", _spec_cell("image")),),
     COMPUTE: (
         TextColumn("GPUS", _gpus),
-        TextColumn("CPU", _spec("cpuCoreRequest")),
-        TextColumn("MEMORY", _spec("cpuMemoryRequest")),
+        TextColumn("CPU", _spec_cell("cpuCoreRequest")),
+        TextColumn("MEMORY", _spec_cell("cpuMemoryRequest")),
     ),
     DATA_SOURCE: (KIND,),
     CREDENTIAL: (KIND,),
     TEMPLATES: (
-        TextColumn("KIND", _spec("kind")),
-        TextColumn("FRAMEWORK", _spec("framework")),
+        TextColumn("KIND", _spec_cell("kind")),
+        TextColumn("FRAMEWORK", _spec_cell("framework")),
         TextColumn("WORKERS", _workers),
     ),
 }
-BEHIND = (
+LAST_COLUMNS = (
     TextColumn("SCOPE", scope_of),
     TextColumn("CREATED BY", lambda it: it["meta"]["createdBy"] or "–"),
     TextColumn("AGE", lambda it: format_age(it["meta"]["createdAt"])),
@@ -81,13 +81,13 @@ def add(app: typer.Typer, head: Sequence[str]) -> None:
     """Add a group with the same commands for each kind of asset."""
     for noun in NOUNS:
         group = typer.Typer(help=f"{noun.nouns.capitalize()}, by name.", no_args_is_help=True)
-        group.command("list", help=f"List {noun.nouns} that you can see.")(_lister(noun))
+        group.command("list", help=f"List {noun.nouns} that you can see.")(_build_list(noun))
         text = f"Show one of the {noun.nouns} in full, and what uses it."
-        group.command("describe", help=text)(_describer(noun))
+        group.command("describe", help=text)(_build_describe(noun))
         app.add_typer(group, name=noun.word)
 
 
-def _lister(noun: AssetNoun) -> Callable[..., None]:
+def _build_list(noun: AssetNoun) -> Callable[..., None]:
     def list_assets(
         context: typer.Context,
         project: ProjectName = "",
@@ -95,12 +95,13 @@ def _lister(noun: AssetNoun) -> Callable[..., None]:
         no_headers: NoHeaders = False,
     ) -> None:
         invocation = current_invocation(context)
-        place = invocation.project(project)["id"] if project else None
-        pages = invocation.client.pages(f"/asset/{noun.path}", "entries", complyToProject=place)
-        every = [it for it in pages if not place or it["compliance"]["compliance"]]
+        project_id = invocation.project(project)["id"] if project else None
+        entries = invocation.client.pages(
+            f"/asset/{noun.path}", "entries", complyToProject=project_id
+        )
         print_list(
-            every,
-            (NAME, *OWN[noun], *BEHIND),
+            [it for it in entries if not project_id or it["compliance"]["compliance"]],
+            (NAME, *OWN_COLUMNS[noun], *LAST_COLUMNS),
             output,
             headers=not no_headers,
             name=NAME.text,
@@ -110,7 +111,7 @@ def _lister(noun: AssetNoun) -> Callable[..., None]:
     return list_assets
 
 
-def _describer(noun: AssetNoun) -> Callable[..., None]:
+def _build_describe(noun: AssetNoun) -> Callable[..., None]:
     name_help = f"Name or id of one of the {noun.nouns}."
 
     def describe(
@@ -118,19 +119,19 @@ def _describer(noun: AssetNoun) -> Callable[..., None]:
         name: Annotated[str, typer.Argument(help=name_help)],
         output: Output = None,
     ) -> None:
-        entries = matching(
+        entries = find_assets(
             current_invocation(context), noun, name, usageInfo="true", statusInfo="true"
         )
-        asset = only(noun, name, entries)
+        asset = single_asset(noun, name, entries)
         if output is Format.NAME:
             print(NAME.text(asset))
         elif not print_document(asset, output):
-            _show(asset)
+            _print_asset(asset)
 
     return describe
 
 
-def _show(asset: Item) -> None:
+def _print_asset(asset: Item) -> None:
     import yaml
 
     meta = asset["meta"]
@@ -147,14 +148,14 @@ def _show(asset: Item) -> None:
             ("ID", meta["id"]),
         ]
     )
-    given = {key: value for key, value in asset["spec"].items() if value not in (None, [], {}, "")}
-    if given:
-        text = yaml.safe_dump(given, sort_keys=False, allow_unicode=True)
+    values = {key: value for key, value in asset["spec"].items() if value not in (None, [], {}, "")}
+    if values:
+        text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
         print("\nSpec:\n" + "".join(f"  {line}\n" for line in text.splitlines()), end="")
 
 
 def _users(used_by: dict[str, Any]) -> Iterator[str]:
-    """Yield the names of all that use an asset, each with what it is."""
+    """Yield the names of the users of an asset, each with its kind."""
     for group, users in used_by.items():
         if isinstance(users, list):
             yield from (f"{it['name']} ({group})" for it in users)

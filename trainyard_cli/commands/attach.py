@@ -24,9 +24,9 @@ def attach(
     Keys do not reach it: open a shell with bash, or run a command with exec.
     """
     invocation = current_invocation(context)
-    workload = lookup.find(invocation, name, project)
-    printed(invocation, workload, logs.rank_of(invocation, workload, pod) if pod else "all")
-    waiting.conclude(invocation, waiting.last_of(invocation, workload["id"]))
+    workload = lookup.find_workload(invocation, name, project)
+    print_to_end(invocation, workload, logs.find_rank(invocation, workload, pod) if pod else "all")
+    waiting.raise_unless_completed(invocation, waiting.wait_for_end(invocation, workload["id"]))
 
 
 def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
@@ -35,15 +35,15 @@ def follow(invocation: Invocation, workload_id: str, *, attach: bool) -> None:
     Raises ``CliError`` with its exit code if it does not succeed.
     """
     if attach:
-        printed(invocation, invocation.client.get(f"/workloads/{workload_id}"))
-    waiting.conclude(invocation, waiting.last_of(invocation, workload_id))
+        print_to_end(invocation, invocation.client.get(f"/workloads/{workload_id}"))
+    waiting.raise_unless_completed(invocation, waiting.wait_for_end(invocation, workload_id))
 
 
-def printed(invocation: Invocation, workload: Item, rank: str = "all") -> None:
+def print_to_end(invocation: Invocation, workload: Item, rank: str = "all") -> None:
     """Print its logs until it ends. If Trainyard cannot be reached meanwhile, they stop with a
     note."""
     try:
-        logs.write(invocation, workload, rank=rank, follow="true")
+        logs.print_logs(invocation, workload, rank=rank, follow="true")
     except CliError as error:
         if error.code != ExitCode.UNREACHABLE:
             raise

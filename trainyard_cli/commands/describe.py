@@ -26,7 +26,7 @@ PARTS = "spec,pods,events,commandLine"
 Name = Annotated[str, typer.Argument(help="Name or id of a workload.")]
 
 
-class Sorting(str, Enum):
+class EventOrder(str, Enum):
     """The order of events."""
 
     ASC = "asc"
@@ -40,8 +40,8 @@ def describe(
     pod_limit: Annotated[int, typer.Option(min=0, help="How many pods to list.")] = 10,
     event_limit: Annotated[int, typer.Option(min=0, help="How many events to list.")] = 50,
     sort_events: Annotated[
-        Sorting, typer.Option("--sort-events", "--sortEvents", help="asc: the oldest first.")
-    ] = Sorting.ASC,
+        EventOrder, typer.Option("--sort-events", "--sortEvents", help="asc: the oldest first.")
+    ] = EventOrder.ASC,
     general: Annotated[
         bool, typer.Option(help="What it is, and how it is.", show_default=False)
     ] = True,
@@ -58,20 +58,20 @@ def describe(
 ) -> None:
     """Show a workload: its state, its pods, its events, and the command that submits it again."""
     invocation = current_invocation(context)
-    row = lookup.find(invocation, name, project)
-    whole = invocation.client.get(f"/workloads/{row['id']}", expand=PARTS)
+    row = lookup.find_workload(invocation, name, project)
+    workload = invocation.client.get(f"/workloads/{row['id']}", expand=PARTS)
     if output is Format.NAME:
-        print(whole["name"])
-    elif not print_document(whole, output):
-        _facts(whole, general=general, compute=compute, networks=networks)
+        print(workload["name"])
+    elif not print_document(workload, output):
+        _print_facts(workload, general=general, compute=compute, networks=networks)
         if pods:
-            _pods(whole["pods"], pod_limit)
+            _print_pods(workload["pods"], pod_limit)
         if events:
             # The server sends the newest first.
-            some = whole["events"][:event_limit]
-            _events(some[::-1] if sort_events is Sorting.ASC else some)
+            some = workload["events"][:event_limit]
+            _print_events(some[::-1] if sort_events is EventOrder.ASC else some)
         if general:
-            line = whole["commandLine"].replace("\n", "\n  ")
+            line = workload["commandLine"].replace("\n", "\n  ")
             print(f"\nCommand line:\n  {line}")
 
 
@@ -80,57 +80,60 @@ def export(
 ) -> None:
     """Print the request body of a workload, to submit it again with --file."""
     invocation = current_invocation(context)
-    row = lookup.find(invocation, name, project)
-    whole = invocation.client.get(f"/workloads/{row['id']}", expand="spec")
-    body = {key: whole[key] for key in ("name", "projectId", "clusterId", "spec")}
-    if whole["masterSpec"] is not None:
-        body["masterSpec"] = whole["masterSpec"]
-    if whole["noMaster"] and whole["type"] == "Distributed":
+    row = lookup.find_workload(invocation, name, project)
+    workload = invocation.client.get(f"/workloads/{row['id']}", expand="spec")
+    body = {key: workload[key] for key in ("name", "projectId", "clusterId", "spec")}
+    if workload["masterSpec"] is not None:
+        body["masterSpec"] = workload["masterSpec"]
+    if workload["noMaster"] and workload["type"] == "Distributed":
         body["noMaster"] = True
     if not print_document(body, output):
         raise wrong_use("--output: an export is yaml or json.")
 
 
-def _facts(whole: Item, *, general: bool, compute: bool, networks: bool) -> None:
-    failure = whole["failure"]
-    cause = whole["cause"]
+def _print_facts(workload: Item, *, general: bool, compute: bool, networks: bool) -> None:
+    failure = workload["failure"]
+    cause = workload["cause"]
     state = [
-        ("Name", whole["name"]),
-        ("Project", whole["projectName"]),
-        ("Type", type_of(whole)),
-        ("Status", whole["phase"]),
-        ("Reason", " ".join(filter(None, (whole["phaseReason"], whole["phaseMessage"])))),
+        ("Name", workload["name"]),
+        ("Project", workload["projectName"]),
+        ("Type", type_of(workload)),
+        ("Status", workload["phase"]),
+        ("Reason", " ".join(filter(None, (workload["phaseReason"], workload["phaseMessage"])))),
         ("Waits for", join_sentences(cause["title"], cause["nextStep"]) if cause else ""),
         ("Failed because", f"{failure['sentence']} {failure['repair']}" if failure else ""),
         (
             "Submitted",
-            f"{format_age(whole['createdAt'])} ago by {whole['submittedBy'] or 'nobody'}",
+            f"{format_age(workload['createdAt'])} ago by {workload['submittedBy'] or 'nobody'}",
         ),
-        ("Started", f"{format_age(whole['startedAt'])} ago" if whole.get("startedAt") else ""),
-        ("Running for", format_duration(whole["totalRunningTimeSeconds"])),
+        (
+            "Started",
+            f"{format_age(workload['startedAt'])} ago" if workload.get("startedAt") else "",
+        ),
+        ("Running for", format_duration(workload["totalRunningTimeSeconds"])),
     ]
-    requested = whole["workloadRequestedResources"]
-    held = [
-        ("GPUs allocated (requested)", gpus_of(whole)),
+    requested = workload["workloadRequestedResources"]
+    allocated = [
+        ("GPUs allocated (requested)", gpus_of(workload)),
         ("CPU, memory", f"{requested['cpu']:g} cores, {format_memory(requested['cpuMemory'])}"),
     ]
-    rest = [
-        ("Pods running (pending)", pods_of(whole)),
-        ("Run, attempt", f"{whole['run']}, {whole['attempt'] + 1}"),
-        ("ID", whole["id"]),
+    other = [
+        ("Pods running (pending)", pods_of(workload)),
+        ("Run, attempt", f"{workload['run']}, {workload['attempt'] + 1}"),
+        ("ID", workload["id"]),
     ]
-    reached = [("Ports", ", ".join(_ports(whole["spec"])))]
+    addresses = [("Ports", ", ".join(_describe_ports(workload["spec"])))]
     print_facts(
         [
             *(state if general else ()),
-            *(held if compute else ()),
-            *(reached if networks else ()),
-            *(rest if general else ()),
+            *(allocated if compute else ()),
+            *(addresses if networks else ()),
+            *(other if general else ()),
         ]
     )
 
 
-def _ports(spec: Item) -> Iterator[str]:
+def _describe_ports(spec: Item) -> Iterator[str]:
     """Yield the ports of its tools, with their addresses if they have one, and its other ports."""
     for tool in spec.get("exposedUrls") or ():
         yield f"{tool['container']} {tool.get('url') or ''}".rstrip()
@@ -139,7 +142,7 @@ def _ports(spec: Item) -> Iterator[str]:
         yield f"{port['container']} ({port['serviceType']}{outside})"
 
 
-def _pods(pods: list[Item], limit: int) -> None:
+def _print_pods(pods: list[Item], limit: int) -> None:
     rows = [
         (
             pod["name"],
@@ -157,7 +160,7 @@ def _pods(pods: list[Item], limit: int) -> None:
         print(f"  … {len(pods) - limit} more: --pod-limit {len(pods)}")
 
 
-def _events(events: list[Item]) -> None:
+def _print_events(events: list[Item]) -> None:
     rows = [
         (
             format_age(event["createdAt"]),

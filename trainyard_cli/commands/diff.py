@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from trainyard_cli import lookup
-from trainyard_cli.assets import with_ids
-from trainyard_cli.commands.submit import placed, read_body, refused_by
+from trainyard_cli.assets import replace_names
+from trainyard_cli.commands.submit import read_body, refusal_error, with_project
 from trainyard_cli.errors import wrong_use
 from trainyard_cli.flags.values import MASK
 from trainyard_cli.invocation import Invocation, Output, ProjectName, current_invocation
@@ -21,7 +21,7 @@ Body = dict[str, Any]
 Change = dict[str, Any]
 PARTS = ("noMaster", "spec", "masterSpec")
 COLORS = {"+": 32, "-": 31, "~": 33}
-KEPT = "kept"  # sent instead of a masked value; the answer masks it again
+UNMASKED = "kept"  # sent instead of a masked value; the answer masks it again
 
 FileOption = Annotated[Path, typer.Option("--file", "-f", help="A request body, YAML or JSON.")]
 Against = Annotated[
@@ -44,76 +44,76 @@ def diff(
 ) -> None:
     """Show what a file would change against a workload, with all defaults on both sides."""
     invocation = current_invocation(context)
-    body = placed(invocation, read_body(file), project)
+    body = with_project(invocation, read_body(file), project)
     if against:
-        before = placed(invocation, read_body(against), project)
-        path = _path_of(before)
-        there = whole(invocation, path, before)
+        before = with_project(invocation, read_body(against), project)
+        path = _kind_path(before)
+        current = complete(invocation, path, before)
     else:
-        called = name or body.get("name") or ""
-        if not called:
+        workload_name = name or body.get("name") or ""
+        if not workload_name:
             raise wrong_use("Name the workload: the file has no name.")
-        row = lookup.find(invocation, called, project)
+        row = lookup.find_workload(invocation, workload_name, project)
         path = lookup.PATHS[row["type"]]
-        there = _parts(invocation.client.get(f"/workloads/{row['id']}", expand="spec"))
-    changes = list(changes_of(there, whole(invocation, path, body)))
-    _show(changes, output)
+        current = _parts(invocation.client.get(f"/workloads/{row['id']}", expand="spec"))
+    changes = list(find_changes(current, complete(invocation, path, body)))
+    _print_changes(changes, output)
     if changes and exit_code:
         raise typer.Exit(1)
 
 
-def _path_of(body: Body) -> str:
+def _kind_path(body: Body) -> str:
     """Return the path in REST of the kind that a file describes. An exported file does not name its
     kind, but only distributed trainings have a framework."""
     return "distributed" if body["spec"].get("distributedFramework") else "trainings"
 
 
-def whole(invocation: Invocation, path: str, body: Body) -> Body:
+def complete(invocation: Invocation, path: str, body: Body) -> Body:
     """Return a request with all its defaults, as the server completes it in a dry run.
 
     The dry run uses a free name, because that of the workload is taken. Raises ``CliError`` if the
     request would be refused.
     """
-    body = with_ids(invocation, _unmasked(body), {})
+    body = replace_names(invocation, _replace_masks(body), {})
     body |= {"name": body.get("name") or "diff", "useGivenNameAsPrefix": True}
     answer = invocation.client.post(f"/workloads/{path}", body, dryRun="true")
     if answer["spec"] is None:
-        raise refused_by(answer["complianceIssues"], "The file is refused.")
+        raise refusal_error(answer["complianceIssues"], "The file is refused.")
     return _parts(answer | {"noMaster": body.get("noMaster", False)})
 
 
-def _parts(whole_: Item) -> Body:
+def _parts(workload: Item) -> Body:
     """Return the parts of a request that are compared, without empty ones."""
-    return {part: whole_[part] for part in PARTS if whole_.get(part)}
+    return {part: workload[part] for part in PARTS if workload.get(part)}
 
 
-def _unmasked(value: Any) -> Any:
-    """Return a copy with another text in the place of masked values, which a request must not
+def _replace_masks(value: Any) -> Any:
+    """Return a copy with another text in place of masked values, which a request must not
     contain."""
     if isinstance(value, dict):
-        return {key: _unmasked(inner) for key, inner in value.items()}
+        return {key: _replace_masks(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_unmasked(it) for it in value]
-    return KEPT if value == MASK else deepcopy(value)
+        return [_replace_masks(it) for it in value]
+    return UNMASKED if value == MASK else deepcopy(value)
 
 
-def changes_of(before: Any, after: Any, path: str = "") -> Iterator[Change]:
+def find_changes(before: Any, after: Any, path: str = "") -> Iterator[Change]:
     """Yield the differences of two specs, each with its path and both values.
 
     Items of lists are matched by name if all have one, else by position.
     """
-    ours = _keyed(before)
-    theirs = _keyed(after)
-    if ours is None or theirs is None:
+    before_items = _by_key(before)
+    after_items = _by_key(after)
+    if before_items is None or after_items is None:
         if before != after:
             yield {"path": path, "before": before, "after": after}
         return
-    for key in {**ours, **theirs}:
-        at = f"{path}{key}" if key.startswith("[") else f"{path}.{key}" if path else key
-        yield from changes_of(ours.get(key), theirs.get(key), at)
+    for key in {**before_items, **after_items}:
+        inner_path = f"{path}{key}" if key.startswith("[") else f"{path}.{key}" if path else key
+        yield from find_changes(before_items.get(key), after_items.get(key), inner_path)
 
 
-def _keyed(value: Any) -> dict[str, Any] | None:
+def _by_key(value: Any) -> dict[str, Any] | None:
     """Return a dict as it is, and a list as a dict by name or position. ``None`` for plain
     values."""
     if isinstance(value, dict):
@@ -126,7 +126,7 @@ def _keyed(value: Any) -> dict[str, Any] | None:
     return {f"[{key}]": it for key, it in zip(keys, value, strict=True)}
 
 
-def _show(changes: list[Change], output: Format | None) -> None:
+def _print_changes(changes: list[Change], output: Format | None) -> None:
     """Print one line for each change, in color on a terminal."""
     if print_document(changes, output):
         return

@@ -12,9 +12,9 @@ import typer
 
 from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
-from trainyard_cli.commands.logs import rank_of
-from trainyard_cli.commands.terminal import Pod, Rank, connected
-from trainyard_cli.commands.waiting import OVER
+from trainyard_cli.commands.logs import find_rank
+from trainyard_cli.commands.terminal import Pod, Rank, open_socket
+from trainyard_cli.commands.waiting import ENDED
 from trainyard_cli.errors import CliError, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 
@@ -44,26 +44,26 @@ def port_forward(
 ) -> None:
     """Reach ports of a running rank at ports of this machine, until Ctrl-C."""
     invocation = current_invocation(context)
-    pairs = [pair_of(text) for text in port]
-    workload = lookup.find(invocation, name, project)
-    if workload["phase"] in OVER:
+    pairs = [parse_ports(text) for text in port]
+    workload = lookup.find_workload(invocation, name, project)
+    if workload["phase"] in ENDED:
         message = f"A port needs a running rank, and {name} is {workload['phase']}."
         raise CliError(message)
-    number = rank_of(invocation, workload, pod) if pod else str(rank)
+    number = find_rank(invocation, workload, pod) if pod else str(rank)
     path = f"/api/v1/workloads/{workload['id']}/portforward"
-    with contextlib.ExitStack() as doors:
+    with contextlib.ExitStack() as stack:
         for local, remote in pairs:
-            door = doors.enter_context(_listening(address, local))
-            where = f"{path}?{urlencode({'port': remote, 'rank': number})}"
-            what = f"port {remote} of rank {number} of {workload['name']}"
-            here = f"{address}:{door.getsockname()[1]}"
-            print(f"{here} is {what}.", file=sys.stderr, flush=True)
-            _thread(_accept, invocation, door, where, what)
+            listener = stack.enter_context(_listen(address, local))
+            remote_path = f"{path}?{urlencode({'port': remote, 'rank': number})}"
+            remote_name = f"port {remote} of rank {number} of {workload['name']}"
+            local_address = f"{address}:{listener.getsockname()[1]}"
+            print(f"{local_address} is {remote_name}.", file=sys.stderr, flush=True)
+            _start_thread(_accept, invocation, listener, remote_path, remote_name)
         with contextlib.suppress(KeyboardInterrupt):
             threading.Event().wait()
 
 
-def pair_of(text: str) -> tuple[int, int]:
+def parse_ports(text: str) -> tuple[int, int]:
     """Parse ``--port``: return the local port, 0 for a free one, and the port of the rank."""
     local, colon, remote = text.rpartition(":")
     texts = (local or "0", remote) if colon else (remote, remote)
@@ -72,7 +72,7 @@ def pair_of(text: str) -> tuple[int, int]:
     return int(texts[0]), int(texts[1])
 
 
-def _listening(address: str, port: int) -> socket.socket:
+def _listen(address: str, port: int) -> socket.socket:
     """Listen at a local port. Raises ``CliError`` if that is impossible."""
     try:
         return socket.create_server((address, port))
@@ -81,28 +81,28 @@ def _listening(address: str, port: int) -> socket.socket:
         raise CliError(f"Cannot listen at {address}:{port}: {reason}.", "Use another.") from error
 
 
-def _accept(invocation: Invocation, door: socket.socket, path: str, what: str) -> None:
-    """Carry each connection to the port in a thread of its own, until the port is closed."""
+def _accept(invocation: Invocation, listener: socket.socket, path: str, remote_name: str) -> None:
+    """Relay each connection to the rank in its own thread, until the local port is closed."""
     with contextlib.suppress(OSError):  # the listening socket was closed
         while True:
-            peer, _ = door.accept()
-            _thread(_carry, invocation, peer, path, what)
+            peer, _ = listener.accept()
+            _start_thread(_relay, invocation, peer, path, remote_name)
 
 
-def _carry(invocation: Invocation, peer: socket.socket, path: str, what: str) -> None:
-    """Carry one connection in both directions until it ends."""
+def _relay(invocation: Invocation, peer: socket.socket, path: str, remote_name: str) -> None:
+    """Relay one connection in both directions until it ends."""
     try:
-        with peer, connected(invocation, path, what) as tunnel:
-            _thread(_send, peer, tunnel)
+        with peer, open_socket(invocation, path, remote_name) as tunnel:
+            _start_thread(_send, peer, tunnel)
             ended = _receive(peer, tunnel)
         if ended:
-            print(f"trainyard: {what}: {ended}", file=sys.stderr)
+            print(f"trainyard: {remote_name}: {ended}", file=sys.stderr)
     except CliError as error:
         print(f"trainyard: {error}", file=sys.stderr)
 
 
 def _send(peer: socket.socket, tunnel: "ClientConnection") -> None:
-    """Send what the caller sends, and then that nothing more follows."""
+    """Pass on what the caller sends, and then say that nothing more follows."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):
@@ -112,8 +112,8 @@ def _send(peer: socket.socket, tunnel: "ClientConnection") -> None:
 
 
 def _receive(peer: socket.socket, tunnel: "ClientConnection") -> str:
-    """Send what arrives to the caller. Returns why the connection ended, unless the rank
-    closed it."""
+    """Pass on to the caller what arrives, and return why the connection ended. The reason is empty
+    if the rank closed it."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed, OSError):
@@ -124,5 +124,5 @@ def _receive(peer: socket.socket, tunnel: "ClientConnection") -> str:
     return ""
 
 
-def _thread(run: object, *arguments: object) -> None:
+def _start_thread(run: object, *arguments: object) -> None:
     threading.Thread(target=run, args=arguments, daemon=True).start()  # type: ignore[arg-type]

@@ -30,16 +30,16 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
     """Add the verbs, and the group ``workload``."""
     listed = typer.Typer(help="List workloads, projects, clusters, nodes.")
     listed.callback(invoke_without_command=True)(_list_all)
-    listed.command("jobs")(workloads.list_every)
+    listed.command("jobs")(workloads.list_workloads)
     listed.command("projects")(places.list_projects)
     listed.command("clusters")(places.list_clusters)
     listed.command("nodes")(places.list_nodes)
     app.add_typer(listed, name="list")
-    described = _group(app, "describe", "Show one workload or node in full.")
+    described = _add_group(app, "describe", "Show one workload or node in full.")
     described.command("job")(describe.describe)
     described.command("node")(places.describe_node)
-    _group(app, "delete", "Delete workloads.").command("job")(delete)
-    _add_what_reaches_ranks(app)
+    _add_group(app, "delete", "Delete workloads.").command("job")(delete)
+    _add_rank_commands(app)
     app.command("suspend")(suspend)
     app.command("resume")(resume)
     app.command("diff")(diff.diff)
@@ -50,18 +50,18 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 
 def add_verbs(group: typer.Typer) -> None:
     """Add the commands for existing workloads to a group."""
-    group.command("list")(workloads.list_every)
+    group.command("list")(workloads.list_workloads)
     group.command("describe")(describe.describe)
     group.command("export")(describe.export)
     group.command("diff")(diff.diff)
-    _add_what_reaches_ranks(group)
+    _add_rank_commands(group)
     group.command("watch")(waiting.watch)
     group.command("suspend")(suspend)
     group.command("resume")(resume)
     group.command("delete")(delete)
 
 
-def _add_what_reaches_ranks(group: typer.Typer) -> None:
+def _add_rank_commands(group: typer.Typer) -> None:
     group.command("logs")(logs.logs)
     group.command("attach")(attach.attach)
     group.command("exec", context_settings=WITH_MORE)(terminal.execute)
@@ -69,22 +69,18 @@ def _add_what_reaches_ranks(group: typer.Typer) -> None:
     group.command("port-forward")(forward.port_forward)
 
 
-def _group(app: typer.Typer, name: str, text: str) -> typer.Typer:
-    """Add a verb whose nouns are its commands.
-
-    The callback is needed for a verb with one noun: without it, typer would make the noun
-    disappear.
-    """
+def _add_group(app: typer.Typer, name: str, text: str) -> typer.Typer:
+    """Add a verb whose nouns are its commands."""
     group = typer.Typer(help=text, no_args_is_help=True)
-    group.callback()(lambda: None)
+    group.callback()(lambda: None)  # without it, typer drops the name of a single command
     app.add_typer(group, name=name)
     return group
 
 
-@wraps(workloads.list_every)
+@wraps(workloads.list_workloads)
 def _list_all(context: typer.Context, **options: Any) -> None:
     if context.invoked_subcommand is None:
-        workloads.list_every(context, **options)
+        workloads.list_workloads(context, **options)
         return
     sources = [context.get_parameter_source(name) for name in options]
     if any(source and source.name == "COMMANDLINE" for source in sources):
@@ -94,22 +90,22 @@ def _list_all(context: typer.Context, **options: Any) -> None:
 
 def delete(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Delete workloads, including running ones."""
-    for workload in lookup.find_all(current_invocation(context), names, project):
+    for workload in lookup.find_workloads(current_invocation(context), names, project):
         answer = current_invocation(context).client.delete(lookup.path_of(workload))
         print_note(answer["message"])
 
 
 def suspend(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Stop workloads. Their definitions and checkpoints are kept."""
-    _act(current_invocation(context), names, project, "suspend")
+    _post_verb(current_invocation(context), names, project, "suspend")
 
 
 def resume(context: typer.Context, names: Names, project: ProjectName = "") -> None:
     """Run stopped workloads again."""
-    _act(current_invocation(context), names, project, "resume")
+    _post_verb(current_invocation(context), names, project, "resume")
 
 
-def _act(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
-    for workload in lookup.find_all(invocation, names, project):
+def _post_verb(invocation: Invocation, names: Sequence[str], project: str, verb: str) -> None:
+    for workload in lookup.find_workloads(invocation, names, project):
         answer = invocation.client.post(f"{lookup.path_of(workload)}/{verb}")
         print_note(answer["message"])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import typer
 
 from trainyard_cli.commands.jobs import add_verbs
-from trainyard_cli.commands.submit import command_of
+from trainyard_cli.commands.submit import build_submit
 from trainyard_cli.invocation import WITH_MORE, current_invocation
 from trainyard_cli.rest.destinations import (
     DISTRIBUTED,
@@ -15,8 +15,8 @@ from trainyard_cli.rest.destinations import (
     TRAININGS,
     WORKSPACES,
     Destination,
-    gang_of,
-    label_of,
+    framework_label,
+    gang_destination,
 )
 
 SUBMIT = "submit"  # the word of Run:ai's first command line for a standard training
@@ -33,37 +33,39 @@ def add(app: typer.Typer, head: Sequence[str]) -> None:
         if first in {name, ""}:
             app.add_typer(group_of(meant or list(FRAMEWORKS)), name=name)
     if first in {SUBMIT, ""}:
-        app.command(SUBMIT, context_settings=WITH_MORE)(command_of(STANDARD))
+        app.command(SUBMIT, context_settings=WITH_MORE)(build_submit(STANDARD))
 
 
-def _submit_dist(words: Sequence[str]) -> typer.Typer:
+def _build_submit_dist(words: Sequence[str]) -> typer.Typer:
     old = typer.Typer(help="Submit a distributed training.", no_args_is_help=True)
-    old.callback()(_group)
+    old.callback()(lambda: None)  # without it, typer drops the name of a single command
     for word in words:
         hidden = word == "tf"
-        old.command(word, hidden=hidden, context_settings=WITH_MORE)(command_of(gang_of(word)))
+        old.command(word, hidden=hidden, context_settings=WITH_MORE)(
+            build_submit(gang_destination(word))
+        )
     return old
 
 
-def _training(words: Sequence[str]) -> typer.Typer:
+def _build_training(words: Sequence[str]) -> typer.Typer:
     text = "Trainings, standard ones and those of a framework."
-    training = _of_kind(STANDARD, text, TRAININGS)
-    training.add_typer(_of_kind(STANDARD, "Standard trainings, of one pod."), name="standard")
+    training = _build_group(STANDARD, text, TRAININGS)
+    training.add_typer(_build_group(STANDARD, "Standard trainings, of one pod."), name="standard")
     for word in words:
-        group = _of_kind(gang_of(word), f"{label_of(word)} trainings.")
+        group = _build_group(gang_destination(word), f"{framework_label(word)} trainings.")
         training.add_typer(group, name=word, hidden=word == "tf")
     return training
 
 
-def _distributed(_: Sequence[str]) -> typer.Typer:
-    return _of_kind(DISTRIBUTED, "Distributed trainings.")
+def _build_distributed(_: Sequence[str]) -> typer.Typer:
+    return _build_group(DISTRIBUTED, "Distributed trainings.")
 
 
-def _workspace(_: Sequence[str]) -> typer.Typer:
-    return _of_kind(WORKSPACES, "Workspaces.")
+def _build_workspace(_: Sequence[str]) -> typer.Typer:
+    return _build_group(WORKSPACES, "Workspaces.")
 
 
-def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer.Typer:
+def _build_group(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer.Typer:
     """Return a group that submits workloads of a kind, and works with existing ones.
 
     Its commands find only those that match ``filters``, by default those of the kind.
@@ -74,18 +76,14 @@ def _of_kind(to: Destination, text: str, filters: tuple[str, ...] = ()) -> typer
 
     group = typer.Typer(help=text, no_args_is_help=True)
     group.callback()(narrow)
-    group.command(SUBMIT, context_settings=WITH_MORE)(command_of(to))
+    group.command(SUBMIT, context_settings=WITH_MORE)(build_submit(to))
     add_verbs(group)
     return group
 
 
-def _group() -> None:
-    """Lets a group have a single command: without a callback, typer would drop its name."""
-
-
 GROUPS: dict[str, Callable[[Sequence[str]], typer.Typer]] = {
-    "training": _training,
-    "distributed": _distributed,
-    "workspace": _workspace,
-    "submit-dist": _submit_dist,
+    "training": _build_training,
+    "distributed": _build_distributed,
+    "workspace": _build_workspace,
+    "submit-dist": _build_submit_dist,
 }

@@ -23,7 +23,7 @@ POD = re.compile(r"(?:.*-)?(master|worker)-(\d+)$")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class LineFilter:
     """Which lines to print: those that match ``pattern``, until ``limit`` bytes are printed."""
 
     pattern: re.Pattern[str] | None = None
@@ -58,21 +58,23 @@ def logs(
     _check_rank(rank)
     query = {
         "tail": None if tail in {None, -1} else tail,
-        "since": _since(since) or since_time or None,
+        "since": _moment_before(since) or since_time or None,
         "timestamps": "true" if timestamps else None,
         "previous": "true" if previous else None,
         "follow": "true" if follow else None,
     }
     invocation = current_invocation(context)
-    workload = lookup.find(invocation, name, project)
+    workload = lookup.find_workload(invocation, name, project)
     if pod := pod or instance:
-        rank = rank_of(invocation, workload, pod)
-    wanted = Wanted(_pattern(grep), limit_bytes)
-    with _time_judged(since_time):
-        write(invocation, workload, wanted, rank=rank, **query)
+        rank = find_rank(invocation, workload, pod)
+    line_filter = LineFilter(_pattern(grep), limit_bytes)
+    with _explain_wrong_time(since_time):
+        print_logs(invocation, workload, line_filter, rank=rank, **query)
 
 
-def write(invocation: Invocation, workload: Item, wanted: Wanted = Wanted(), **query: Any) -> None:
+def print_logs(
+    invocation: Invocation, workload: Item, line_filter: LineFilter = LineFilter(), **query: Any
+) -> None:
     """Print the logs of a workload as they arrive.
 
     ``query`` is that of the call, with a ``rank``: its number, several with commas between, or
@@ -88,12 +90,12 @@ def write(invocation: Invocation, workload: Item, wanted: Wanted = Wanted(), **q
         named = not query["rank"].isdigit()
         timed = bool(query.get("timestamps"))
         try:
-            show(lines, wanted, named=named, timed=timed)
+            print_lines(lines, line_filter, named=named, timed=timed)
         except BrokenPipeError:
             sys.stderr.close()  # the reader closed the pipe, as head does
 
 
-def show(lines: Iterable[str], wanted: Wanted, *, named: bool, timed: bool) -> None:
+def print_lines(lines: Iterable[str], line_filter: LineFilter, *, named: bool, timed: bool) -> None:
     """Print lines of a log: ``named`` ones begin with a rank, and ``timed`` ones with a time in
     front of it."""
     colors: dict[str, int] = {}
@@ -102,10 +104,10 @@ def show(lines: Iterable[str], wanted: Wanted, *, named: bool, timed: bool) -> N
     for line in lines:
         moment, text = line.split(" ", 1) if timed else ("", line)
         rank, text = text.split(" ", 1) if named else ("", text)
-        if wanted.pattern and not wanted.pattern.search(text):
+        if line_filter.pattern and not line_filter.pattern.search(text):
             continue
         printed += len(text.encode()) + 1
-        if wanted.limit is not None and printed > wanted.limit:
+        if line_filter.limit is not None and printed > line_filter.limit:
             return
         if colored and rank:
             color = colors.setdefault(rank, RANK_COLORS[len(colors) % len(RANK_COLORS)])
@@ -126,7 +128,7 @@ def _pattern(text: str) -> re.Pattern[str] | None:
         raise wrong_use(f"--grep: {text!r} is not a regular expression: {error}.") from error
 
 
-def _since(text: str) -> str:
+def _moment_before(text: str) -> str:
     """Return the moment so long ago, in ISO 8601; empty for an empty text. Raises ``CliError``."""
     if not text:
         return ""
@@ -138,7 +140,7 @@ def _since(text: str) -> str:
 
 
 @contextmanager
-def _time_judged(text: str) -> Iterator[None]:
+def _explain_wrong_time(text: str) -> Iterator[None]:
     """Report a time that the server cannot read as a fault of ``--since-time``.
 
     It is not checked here, because the server reads more formats than Python 3.10 does.
@@ -154,13 +156,13 @@ def _time_judged(text: str) -> Iterator[None]:
         raise wrong_use(f"--since-time: {text!r} is not a time such as {example}.") from refusal
 
 
-def rank_of(invocation: Invocation, workload: Item, pod: str) -> str:
+def find_rank(invocation: Invocation, workload: Item, pod: str) -> str:
     """Return the rank of a pod, by its name or the end of it, such as ``worker-0``. Raises
     ``CliError``."""
     if not POD.match(pod):
         raise wrong_use(f"--pod: {pod!r} is not a pod; write master-0, worker-0, worker-1 …")
     pods = invocation.client.get(f"/workloads/{workload['id']}/pods", limit=500)["pods"]
-    for one in pods:
-        if pod in {one["name"], f"{one['role']}-{one['index']}"}:
-            return str(one["rank"])
+    for pod_row in pods:
+        if pod in {pod_row["name"], f"{pod_row['role']}-{pod_row['index']}"}:
+            return str(pod_row["rank"])
     raise wrong_use(f"--pod: {workload['name']} has no pod {pod}.")

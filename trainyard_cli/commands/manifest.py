@@ -9,8 +9,8 @@ import typer
 
 from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
-from trainyard_cli.commands.sbatch import DryRun, read_text, submitted
-from trainyard_cli.commands.submit import rehearsed, warned
+from trainyard_cli.commands.sbatch import DryRun, print_submitted, read_text
+from trainyard_cli.commands.submit import print_dry_run, print_warnings
 from trainyard_cli.invocation import Output, ProjectName, current_invocation
 
 PATH = "/workloads/manifests"
@@ -37,18 +37,19 @@ def submit_manifest(
 ) -> None:
     """Submit a manifest of Kubernetes: a PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob or Job.
 
-    It runs wherever the project's cluster is. All that no workload has is refused by its place."""
+    It runs on the project's cluster, of any kind. Fields that no workload has are refused by name.
+    """
     invocation = current_invocation(context)
-    place = invocation.project(project)
-    metadata = {"projectId": place["id"], "clusterId": place["clusterId"], "name": name}
+    target = invocation.project(project)
+    metadata = {"projectId": target["id"], "clusterId": target["clusterId"], "name": name}
     encoded = b64encode(read_text(manifest).encode()).decode()
     body: dict[str, Any] = {"metadata": metadata, "manifestBase64Encoded": encoded}
     if dry_run:
-        rehearsed(invocation.client.post(PATH, body, dryRun="true"), output)
+        print_dry_run(invocation.client.post(PATH, body, dryRun="true"), output)
         return
     answer = invocation.client.post(PATH, body)
-    warned(answer)
+    print_warnings(answer)
     workload = answer["workload"]["metadata"]
-    submitted(workload["name"], answer, output)
+    print_submitted(workload["name"], answer, output)
     if wait or attach:
         follow(invocation, workload["id"], attach=attach)

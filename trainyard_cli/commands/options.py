@@ -25,14 +25,14 @@ REFUSED = {
 }
 REFUSED_SWITCHES = {"--privileged", "--run-as-user"}
 ENVIRONMENT = "--environment"  # name of an asset; NAME=VALUE in the first command line
-MASTER = "master_"  # in front of the key of a master's flag
-RUN = "Submission"
+MASTER_PREFIX = "master_"  # in front of the key of a master's flag
+SUBMISSION_PANEL = "Submission"
 MASTER_PANEL = "Master: as the workers, unless"
-MAYBE = Optional[str]  # noqa: UP045 -- read at run time
-SWITCHED = Optional[bool]  # noqa: UP045 -- read at run time
+OPTIONAL_TEXT = Optional[str]  # noqa: UP045 -- read at run time
+OPTIONAL_SWITCH = Optional[bool]  # noqa: UP045 -- read at run time
 # at the end of a flag's key
-OTHER = "__other"
-NEGATED = "__negated"
+OTHER_SUFFIX = "__other"
+NEGATED_SUFFIX = "__negated"
 Parameter = inspect.Parameter
 WAIT = "Wait for its end, and exit with its result."
 ATTACH = "Print its logs to the end, and exit with its result."
@@ -49,19 +49,22 @@ def _option(panel: str, *names: str, text: str, **more: Any) -> Any:
     return typer.Option(*names, help=text, rich_help_panel=panel, show_default=False, **more)
 
 
-def _common(*, file_names: list[str]) -> list[Parameter]:
+def _common_parameters(*, file_names: list[str]) -> list[Parameter]:
     """Return the parameters of every submission that are not in the table."""
     name = typer.Argument(help="Name; without one, one is generated.", show_default=False)
     prefix = _option(
-        RUN, "--name-prefix", "--job-name-prefix", text="How the generated name begins."
+        SUBMISSION_PANEL,
+        "--name-prefix",
+        "--job-name-prefix",
+        text="How the generated name begins.",
     )
     file = _option(
-        RUN,
+        SUBMISSION_PANEL,
         *file_names,
         text="A request body in YAML or JSON; flags override it.",
     )
     field = _option(
-        RUN,
+        SUBMISSION_PANEL,
         "--set",
         metavar="PATH=VALUE",
         text="Any field of the spec, as JSON or text; null removes it.",
@@ -79,10 +82,13 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
         Parameter("project", Parameter.KEYWORD_ONLY, annotation=ProjectName, default=""),
         parameter("file", Optional[Path], file),  # noqa: UP045 -- read at run time
         parameter(
-            "dry_run", bool, _option(RUN, "--dry-run", text="Submit nothing; try it."), False
+            "dry_run",
+            bool,
+            _option(SUBMISSION_PANEL, "--dry-run", text="Submit nothing; try it."),
+            False,
         ),
-        parameter("wait", bool, _option(RUN, "--wait", text=WAIT), False),
-        parameter("attach", bool, _option(RUN, "--attach", text=ATTACH), False),
+        parameter("wait", bool, _option(SUBMISSION_PANEL, "--wait", text=WAIT), False),
+        parameter("attach", bool, _option(SUBMISSION_PANEL, "--attach", text=ATTACH), False),
         Parameter("output", Parameter.KEYWORD_ONLY, annotation=Output, default=None),
         parameter("sets", list[str], field, []),
         parameter("is_command", bool, command, False),
@@ -91,7 +97,7 @@ def _common(*, file_names: list[str]) -> list[Parameter]:
     ]
 
 
-def _of_assets() -> list[Parameter]:
+def _asset_parameters() -> list[Parameter]:
     """Return the parameters that name assets. Flags and files override what assets contain."""
     panel = "Assets, by name"
     template = _option(panel, "--template", metavar="NAME", text="A template to begin with.")
@@ -112,8 +118,8 @@ def _of_assets() -> list[Parameter]:
     ]
 
 
-def _of_the_first() -> list[Parameter]:
-    """Return the parameters of Run:ai's first command line that have a form of their own."""
+def _older_parameters() -> list[Parameter]:
+    """Return the parameters that only Run:ai's first command line has."""
     volume = _option(
         "Storage",
         "--volume",
@@ -146,7 +152,7 @@ def _of_the_first() -> list[Parameter]:
     ]
 
 
-def _of_gangs() -> list[Parameter]:
+def _gang_parameters() -> list[Parameter]:
     """Return the parameters of distributed trainings that are not in the table, and those of the
     master."""
     command = _option(MASTER_PANEL, "--master-command", metavar="TEXT", text="Its command.")
@@ -157,68 +163,70 @@ def _of_gangs() -> list[Parameter]:
     workers_only = _option("Workers", "--no-master", text="Workers only.")
     return [
         parameter("no_master", bool, workers_only, False),
-        parameter("master_command", MAYBE, command),
+        parameter("master_command", OPTIONAL_TEXT, command),
         parameter("master_no_pvcs", bool, claims, False),
         parameter("master_sets", list[str], field, []),
         *(
             row
             for it in MASTER_FLAGS
-            for row in _parameters(MASTER + it.key, it.master_names, it, MASTER_PANEL)
+            for row in _flag_parameters(MASTER_PREFIX + it.key, it.master_names, it, MASTER_PANEL)
         ),
     ]
 
 
-def parameters_of(to: Destination) -> list[Parameter]:
+def submit_parameters(to: Destination) -> list[Parameter]:
     """Return all parameters of a command that submits to ``to``.
 
     If -f means the framework, a file only has its long name, ``--file``.
     """
     asks = to.is_gang and not to.framework
-    rows = _common(file_names=["--file"] if asks else ["--file", "-f"])
+    rows = _common_parameters(file_names=["--file"] if asks else ["--file", "-f"])
     if asks:
         text = "PyTorch, TF, MPI, XGBoost or JAX."
         option = _option("Workers", "--framework", "-f", metavar="NAME", text=text)
-        rows.append(parameter("framework", MAYBE, option))
-    rows += _of_assets() + _of_the_first()
-    own = [flag for flag in FLAGS if not flag.only or flag.only in to.only]
+        rows.append(parameter("framework", OPTIONAL_TEXT, option))
+    rows += _asset_parameters() + _older_parameters()
+    own = [flag for flag in FLAGS if not flag.only or flag.only in to.flag_marks]
     for flag in own:
-        rows += _parameters(flag.key, flag.all_names, flag, flag.panel)
-    rows += _of_gangs() if to.is_gang else []
-    return [*rows, *(_refused(name) for name in REFUSED)]
+        rows += _flag_parameters(flag.key, flag.all_names, flag, flag.panel)
+    rows += _gang_parameters() if to.is_gang else []
+    return [*rows, *(_refused_parameter(name) for name in REFUSED)]
 
 
-def _parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterator[Parameter]:
+def _flag_parameters(key: str, names: list[str], flag: CliFlag, panel: str) -> Iterator[Parameter]:
     """Yield the parameter of a flag, and hidden ones for its other names and its negation. Help
     shows only one name of each flag."""
     kind = flag.kind
     long = next(it for it in names if it.startswith("--"))
-    shown = [it for it in names if it == long or not it.startswith("--")]
-    others = [it for it in names if it not in {*shown, ENVIRONMENT}]
+    listed = [it for it in names if it == long or not it.startswith("--")]
+    others = [it for it in names if it not in {*listed, ENVIRONMENT}]
     words = f" {kind.words.replace(',', ', ')}" if kind.words else ""
-    annotation: Any = list[str] if kind.many else SWITCHED if kind.switch else MAYBE
+    annotation: Any = list[str] if kind.many else OPTIONAL_SWITCH if kind.switch else OPTIONAL_TEXT
     metavar = None if kind.switch else kind.metavar
     empty: list[str] | None = [] if kind.many else None
-    option = _option(panel, *shown, text=flag.help + words, metavar=metavar)
+    option = _option(panel, *listed, text=flag.help + words, metavar=metavar)
     yield parameter(key, annotation, option, empty)
     if others:
-        yield parameter(f"{key}{OTHER}", annotation, typer.Option(*others, hidden=True), empty)
+        yield parameter(
+            f"{key}{OTHER_SUFFIX}", annotation, typer.Option(*others, hidden=True), empty
+        )
     if kind.switch:
         option = typer.Option(f"--no-{long[2:]}", hidden=True)
-        yield parameter(f"{key}{NEGATED}", SWITCHED, option)
+        yield parameter(f"{key}{NEGATED_SUFFIX}", OPTIONAL_SWITCH, option)
 
 
-def typed_in(values: dict[str, Any], key: str) -> Any:
+def read_typed(values: dict[str, Any], key: str) -> Any:
     """Return what was typed for a flag, by any of its names. ``None`` if nothing was."""
-    if values.get(f"{key}{NEGATED}"):
+    if values.get(f"{key}{NEGATED_SUFFIX}"):
         return False
     value = values.get(key)
-    other = values.get(f"{key}{OTHER}")
+    other = values.get(f"{key}{OTHER_SUFFIX}")
     if isinstance(value, list):
         return [*value, *(other or [])]
     return other if value is None else value
 
 
-def _refused(name: str) -> Parameter:
+def _refused_parameter(name: str) -> Parameter:
     """Return a hidden parameter for a flag that is not supported. Its use is an error that says
     what to use instead."""
 
@@ -227,11 +235,13 @@ def _refused(name: str) -> Parameter:
             raise typer.BadParameter(REFUSED[name])
 
     option = typer.Option(name, hidden=True, callback=refuse)
-    annotation = SWITCHED if name in REFUSED_SWITCHES else MAYBE
+    annotation = OPTIONAL_SWITCH if name in REFUSED_SWITCHES else OPTIONAL_TEXT
     return parameter(f"refused_{name[2:].replace('-', '_')}", annotation, option)
 
 
-def command_with(run: Callable[..., None], text: str, rows: list[Parameter]) -> Callable[..., None]:
+def build_command(
+    run: Callable[..., None], text: str, rows: list[Parameter]
+) -> Callable[..., None]:
     """Return a command with the parameters in ``rows``, which calls ``run`` with what was typed."""
 
     def command(**values: Any) -> None:

@@ -23,7 +23,7 @@ PROJECT_ARGUMENT = Annotated[str, typer.Argument(help="The name of a project.")]
 PROJECTS = (
     TextColumn("PROJECT", lambda it: it["name"]),
     TextColumn("DEPARTMENT", lambda it: it["departmentName"]),
-    TextColumn("GPU QUOTA", lambda it: _quota(it["gpu"]["deserved"])),
+    TextColumn("GPU QUOTA", lambda it: _format_quota(it["gpu"]["deserved"])),
     TextColumn("ALLOCATED GPUS", lambda it: format_number(it["gpu"]["allocated"])),
     TextColumn("ALLOCATED CPU", lambda it: format_number(it["cpu"]["allocated"]), wide=True),
     TextColumn("ALLOCATED MEMORY", lambda it: format_memory(it["memory"]["allocated"]), wide=True),
@@ -77,7 +77,7 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         ("nodepool", "Node pools.", list_pools),
     ):
         group = typer.Typer(help=what, no_args_is_help=True)
-        group.callback()(_group)  # without it, typer would drop the name of a single command
+        group.callback()(lambda: None)  # without it, typer drops the name of a single command
         group.command("list")(command)
         if name == "cluster":
             group.command("set", hidden=True)(_set_cluster)
@@ -86,12 +86,8 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
         app.add_typer(group, name=name)
 
 
-def _group() -> None:
-    pass
-
-
 def _set_cluster(name: str) -> None:
-    """A word of Run:ai's."""
+    """Refuse a command that only Run:ai has."""
     raise wrong_use(f"No cluster is set, such as {name}: each project has its own.", SET_PROJECT)
 
 
@@ -99,9 +95,9 @@ def set_project(context: typer.Context, name: PROJECT_ARGUMENT) -> None:
     """Set the project that commands use."""
     invocation = current_invocation(context)
     project = invocation.find_project(name)
-    kept = invocation.client.profile
-    kept.project = project
-    kept.save()
+    stored = invocation.client.profile
+    stored.project = project
+    stored.save()
     print_note(f"Project {project['name']} is set.")
 
 
@@ -109,24 +105,24 @@ def list_projects(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Projects that you have access to, with their quota."""
-    every = list(current_invocation(context).client.pages("/org-unit/projects", "projects"))
-    print_list(every, PROJECTS, output, headers=not no_headers, empty="No projects yet.")
+    projects = list(current_invocation(context).client.pages("/org-unit/projects", "projects"))
+    print_list(projects, PROJECTS, output, headers=not no_headers, empty="No projects yet.")
 
 
 def list_clusters(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Clusters of your projects."""
-    every = current_invocation(context).client.get("/clusters")
-    print_list(every, CLUSTERS, output, headers=not no_headers, empty="No clusters yet.")
+    clusters = current_invocation(context).client.get("/clusters")
+    print_list(clusters, CLUSTERS, output, headers=not no_headers, empty="No clusters yet.")
 
 
 def list_nodes(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Nodes, what they have, and what workloads hold of it."""
-    every = list(current_invocation(context).client.pages("/nodes", "nodes"))
-    print_list(every, NODES, output, headers=not no_headers, empty="No nodes yet.")
+    nodes = list(current_invocation(context).client.pages("/nodes", "nodes"))
+    print_list(nodes, NODES, output, headers=not no_headers, empty="No nodes yet.")
 
 
 def describe_node(
@@ -145,23 +141,27 @@ def describe_node(
         print(name)
     elif not print_document(nodes, output):
         for node in nodes:  # several clusters may have a node with this name
-            print_facts(_facts_of(node))
+            print_facts(_node_facts(node))
 
 
-def _facts_of(node: Item) -> list[tuple[str, str]]:
-    free = node["allocatable"]
-    held = node["allocated"]
-    kind = node["gpuInfo"]["gpuType"]
+def _node_facts(node: Item) -> list[tuple[str, str]]:
+    allocatable = node["allocatable"]
+    allocated = node["allocated"]
+    gpu_type = node["gpuInfo"]["gpuType"]
+    gpus = f"{format_number(allocated['gpu'])} of {format_number(allocatable['gpu'])} {gpu_type}"
     return [
         ("Node", node["name"]),
         ("Status", node["status"]),
         ("Node pool", node["nodePool"]),
+        ("GPUs allocated", gpus.rstrip()),
         (
-            "GPUs allocated",
-            f"{format_number(held['gpu'])} of {format_number(free['gpu'])} {kind}".rstrip(),
+            "CPU allocated",
+            f"{format_number(allocated['cpu'])} of {format_number(allocatable['cpu'])} cores",
         ),
-        ("CPU allocated", f"{format_number(held['cpu'])} of {format_number(free['cpu'])} cores"),
-        ("Memory allocated", f"{format_memory(held['memory'])} of {format_memory(free['memory'])}"),
+        (
+            "Memory allocated",
+            f"{format_memory(allocated['memory'])} of {format_memory(allocatable['memory'])}",
+        ),
         ("Labels", ", ".join(f"{name}={value}" for name, value in node["labels"].items())),
         ("Taints", ", ".join(f"{it['key']}:{it.get('effect', '')}" for it in node["taints"])),
         ("Cluster ID", node["clusterUuid"]),
@@ -173,11 +173,11 @@ def list_pools(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Node pools, as --node-pools takes them."""
-    every = current_invocation(context).client.get("/node-pools")["nodepools"]
-    print_list(every, POOLS, output, headers=not no_headers, empty="No node pools yet.")
+    pools = current_invocation(context).client.get("/node-pools")["nodepools"]
+    print_list(pools, POOLS, output, headers=not no_headers, empty="No node pools yet.")
 
 
-def _quota(deserved: float | None) -> str:
+def _format_quota(deserved: float | None) -> str:
     return "unlimited" if deserved is None else format_number(deserved)
 
 

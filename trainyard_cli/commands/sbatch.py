@@ -9,7 +9,7 @@ import typer
 
 from trainyard_cli.commands.attach import follow
 from trainyard_cli.commands.options import ATTACH, WAIT
-from trainyard_cli.commands.submit import rehearsed, warned
+from trainyard_cli.commands.submit import print_dry_run, print_warnings
 from trainyard_cli.errors import reason_of, wrong_use
 from trainyard_cli.invocation import Invocation, Output, ProjectName, current_invocation
 from trainyard_cli.notes import LogLevel, print_note
@@ -43,8 +43,8 @@ def submit_sbatch(
 ) -> None:
     """Submit a batch script: on Slurm it runs as it stands, elsewhere what it runs."""
     invocation = current_invocation(context)
-    place = invocation.project(project)
-    body: dict[str, Any] = {"projectId": place["id"], "clusterId": place["clusterId"]}
+    target = invocation.project(project)
+    body: dict[str, Any] = {"projectId": target["id"], "clusterId": target["clusterId"]}
     body |= {"script": read_text(script), "name": name}
     if as_workload:
         body["asItStands"] = False
@@ -64,27 +64,27 @@ def read_text(file: Path) -> str:
 def _send(
     invocation: Invocation, body: dict[str, Any], output: Format | None, *, rehearses: bool
 ) -> Any:
-    """Send the script, and return the answer, or ``None`` after a dry run. Remarks about its lines
-    go to standard error."""
+    """Send the script, and return the answer, or ``None`` after a dry run. Print remarks about its
+    lines on standard error."""
     from trainyard_cli.rest.client import Refusal
 
     try:
         answer = invocation.client.post(PATH, body, dryRun="true" if rehearses else None)
     except Refusal as refusal:
-        refusal.lines = [f"  {_place(field)}: {text}" for field, text in refusal.issues]
+        refusal.lines = [f"  {_where(field)}: {text}" for field, text in refusal.issues]
         raise
     for it in answer["notes"]:
         print_note(f"line {it['line']}: {it['text']}", LogLevel.WARN)
     if rehearses:
-        rehearsed(answer["plan"], output)
+        print_dry_run(answer["plan"], output)
         return None
-    warned(answer["workload"])
-    submitted(answer["workload"]["name"], answer, output)
+    print_warnings(answer["workload"])
+    print_submitted(answer["workload"]["name"], answer, output)
     return answer
 
 
-def submitted(name: str, answer: Any, output: Format | None) -> None:
-    """Print what was submitted: its name, or the whole answer as ``output`` wants it."""
+def print_submitted(name: str, answer: Any, output: Format | None) -> None:
+    """Print what was submitted: its name, or the answer in the format of ``output``."""
     if output is Format.NAME:
         print(name)
     elif not print_document(answer, output):
@@ -92,7 +92,7 @@ def submitted(name: str, answer: Any, output: Format | None) -> None:
         print_note(f"Follow it: trainyard describe job {name}")
 
 
-def _place(field: str) -> str:
+def _where(field: str) -> str:
     """Return where a problem is: a line of the script, or a field of its request."""
     head, _, number = field.partition(".")
     return f"line {number}" if head == "script" and number.isdigit() else field

@@ -44,14 +44,14 @@ def add(app: typer.Typer, _: Sequence[str]) -> None:
 
 
 class SignInWay(str, Enum):
-    """Words that Run:ai has after ``login``. Flags say the same here."""
+    """Words that Run:ai's command line has after ``login``. Flags replace them here."""
 
     USER = "user"
     SSO = "sso"
     APPLICATION = "application"
 
 
-def _not_here(password: str | None) -> None:
+def _refuse_password(password: str | None) -> None:
     """Refuse ``--password``: other users of a machine see its command lines."""
     if password is not None:
         raise typer.BadParameter(
@@ -73,7 +73,7 @@ def login(
         bool, typer.Option(help="Read the password from standard input.")
     ] = False,
     password: Annotated[
-        str | None, typer.Option("--password", "-p", hidden=True, callback=_not_here)
+        str | None, typer.Option("--password", "-p", hidden=True, callback=_refuse_password)
     ] = None,
 ) -> None:
     """Sign in, by a code in the browser or with a password.
@@ -82,24 +82,24 @@ def login(
 
     With --user the password is asked for, or taken from standard input or TRAINYARD_PASSWORD.
 
-    What is kept is an access key of this machine, in a file that only you can read.
+    It keeps an access key of this machine in a file that only you can read.
 
     Programs have their own key: TRAINYARD_SERVER, TRAINYARD_CLIENT_ID, TRAINYARD_CLIENT_SECRET.
     """
     by_password = _is_by_password(way, bool(user) or password_stdin)
-    kept = profile.load(current_invocation(context).config)
-    address = _address(server or kept.server or _asked("Server", "--server", DEFAULT_SERVER))
-    fresh = Profile(kept.path, server=address)
-    client = current_invocation(context).connect(fresh)
+    old = profile.load(current_invocation(context).config)
+    address = _parse_address(server or old.server or _ask("Server", "--server", DEFAULT_SERVER))
+    new = Profile(old.path, server=address)
+    client = current_invocation(context).connect(new)
     if by_password:
-        name = user or (kept.user if kept.server == address else "") or _asked("User name", "-u")
-        key = _by_password(client, name, _password(from_stdin=password_stdin))
+        name = user or (old.user if old.server == address else "") or _ask("User name", "-u")
+        key = _sign_in_by_password(client, name, _read_password(from_stdin=password_stdin))
     else:
-        key = _sign_in_by_code(client, _title())
+        key = _sign_in_by_code(client, _key_name())
         name = key["username"]
-    _keep(kept, fresh, name, key)
-    _announce(kept, fresh)
-    _suggest_project(client, fresh)
+    _save_sign_in(old, new, name, key)
+    _announce(old, new)
+    _suggest_project(client, new)
 
 
 def _sign_in_by_code(client: "RestClient", title: str) -> Item:
@@ -120,27 +120,27 @@ def _sign_in_by_code(client: "RestClient", title: str) -> Item:
     raise CliError("Nobody approved the code in time.", "Try again.", code=ExitCode.SIGNED_OUT)
 
 
-def _announce(kept: Profile, fresh: Profile) -> None:
-    print_note(f"Signed in to {fresh.server} as {fresh.user}.")
-    if kept.from_environment:
+def _announce(old: Profile, new: Profile) -> None:
+    print_note(f"Signed in to {new.server} as {new.user}.")
+    if old.from_environment:
         names = " and ".join(profile.KEY_VARIABLES)
         print_note(f"Note: {names} win over this sign-in; unset them.", LogLevel.WARN)
 
 
-def _keep(kept: Profile, fresh: Profile, name: str, key: Item) -> None:
+def _save_sign_in(old: Profile, new: Profile, name: str, key: Item) -> None:
     """Save the new sign-in. One of the same user at the same server keeps its project, and its old
     key is deleted."""
-    fresh.user = name
-    fresh.key_id = key["id"]
-    fresh.client_id = key["clientId"]
-    fresh.client_secret = key["clientSecret"]
+    new.user = name
+    new.key_id = key["id"]
+    new.client_id = key["clientId"]
+    new.client_secret = key["clientSecret"]
     # the next token comes from the key, and ends with it
-    fresh.token = ""
-    fresh.expires = 0.0
-    if (kept.server, kept.user) == (fresh.server, name):
-        fresh.project = kept.project
-        _retire(kept)
-    fresh.save()
+    new.token = ""
+    new.expires = 0.0
+    if (old.server, old.user) == (new.server, name):
+        new.project = old.project
+        _delete_old_key(old)
+    new.save()
 
 
 def _is_by_password(way: SignInWay | None, has_one: bool) -> bool:
@@ -154,11 +154,11 @@ def _is_by_password(way: SignInWay | None, has_one: bool) -> bool:
     return way is SignInWay.USER
 
 
-def _title() -> str:
+def _key_name() -> str:
     return f"trainyard on {socket.gethostname()}"[:LONGEST_NAME]
 
 
-def _by_password(client: "RestClient", name: str, password: str) -> Item:
+def _sign_in_by_password(client: "RestClient", name: str, password: str) -> Item:
     """Sign in with a password, and return a new access key for this machine. Raises
     ``CliError``."""
     try:
@@ -170,11 +170,11 @@ def _by_password(client: "RestClient", name: str, password: str) -> Item:
         todo = f"Try again: trainyard login --user {shlex.quote(name)}"
         raise CliError(message, todo, code=ExitCode.SIGNED_OUT) from error
     ends = datetime.now(timezone.utc) + timedelta(days=KEY_DAYS)
-    key: Item = client.post("/access-keys", {"name": _title(), "expiresAt": ends.isoformat()})
+    key: Item = client.post("/access-keys", {"name": _key_name(), "expiresAt": ends.isoformat()})
     return key
 
 
-def _address(text: str) -> str:
+def _parse_address(text: str) -> str:
     """Return the server's address, with https:// unless it says otherwise. Warns about http:// to
     another machine. Raises ``CliError``."""
     address = (text if "://" in text else f"https://{text}").rstrip("/")
@@ -194,7 +194,7 @@ def _has_port(parts: SplitResult) -> bool:
         return False
 
 
-def _asked(what: str, option: str, default: str = "") -> str:
+def _ask(what: str, option: str, default: str = "") -> str:
     """Ask for something on a terminal, and return the answer or the default. Raises ``CliError`` if
     there is neither."""
     todo = f"Pass it: trainyard login {option} {what.split()[-1].upper()}"
@@ -202,29 +202,29 @@ def _asked(what: str, option: str, default: str = "") -> str:
         if default:
             return default
         raise wrong_use(f"{what} is missing.", todo)
-    answer = _answer(partial(input, f"{what} [{default}]: " if default else f"{what}: "))
+    answer = _read_answer(partial(input, f"{what} [{default}]: " if default else f"{what}: "))
     if answer is not None and (answer := answer.strip() or default):
         return answer
     raise wrong_use(f"No {what.lower()} was entered; nothing was changed.", todo)
 
 
-def _password(*, from_stdin: bool) -> str:
+def _read_password(*, from_stdin: bool) -> str:
     """Return the password: from standard input, from the environment, or by asking. Raises
     ``CliError``."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
-    if given := os.environ.get("TRAINYARD_PASSWORD"):
-        return given
+    if password := os.environ.get("TRAINYARD_PASSWORD"):
+        return password
     if not sys.stdin.isatty():
         raise wrong_use("There is no terminal to ask for the password.", PIPE_IT)
-    if answer := _answer(partial(getpass.getpass, "Password: ")):
+    if answer := _read_answer(partial(getpass.getpass, "Password: ")):
         return answer
     raise wrong_use("No password was entered; nothing was changed.", PIPE_IT)
 
 
-def _answer(ask: Callable[[], str]) -> str | None:
-    """Ask, and return the answer, or ``None`` after Ctrl-D. It prints the missing line
-    break then."""
+def _read_answer(ask: Callable[[], str]) -> str | None:
+    """Ask, and return the answer. After Ctrl-D, print the missing line break and return
+    ``None``."""
     try:
         return ask()
     except EOFError:
@@ -232,58 +232,58 @@ def _answer(ask: Callable[[], str]) -> str | None:
         return None
 
 
-def _retire(kept: Profile) -> None:
-    """Delete the key of an earlier sign-in, which nobody would use any more."""
+def _delete_old_key(old: Profile) -> None:
+    """Delete the key of an earlier sign-in, because nobody will use it again."""
     from trainyard_cli.rest.client import RestClient
 
-    if not kept.key_id or kept.from_environment:
+    if not old.key_id or old.from_environment:
         return
-    client = RestClient(kept)
+    client = RestClient(old)
     with closing(client.http), suppress(CliError):  # it may have expired, or be deleted
-        client.delete(f"/access-keys/{kept.key_id}")
+        client.delete(f"/access-keys/{old.key_id}")
 
 
-def _suggest_project(client: "RestClient", fresh: Profile) -> None:
+def _suggest_project(client: "RestClient", sign_in: Profile) -> None:
     """Print which project is set. Someone with only one project gets that one; everyone else gets a
     hint."""
-    if fresh.project:
-        print_note(f"Project: {fresh.project['name']}")
+    if sign_in.project:
+        print_note(f"Project: {sign_in.project['name']}")
         return
-    every = list(client.pages("/org-unit/projects", "projects"))
-    if len(every) != 1:
+    projects = list(client.pages("/org-unit/projects", "projects"))
+    if len(projects) != 1:
         print_note(SET_PROJECT)
         return
-    fresh.project = {key: every[0][key] for key in ("id", "name", "clusterId")}
-    fresh.save()
-    print_note(f"Project: {fresh.project['name']}, the only one you have.")
+    sign_in.project = {key: projects[0][key] for key in ("id", "name", "clusterId")}
+    sign_in.save()
+    print_note(f"Project: {sign_in.project['name']}, the only one you have.")
 
 
 def logout(context: typer.Context) -> None:
     """Delete the key of this machine, here and at Trainyard."""
-    kept = profile.load(current_invocation(context).config)
-    if kept.from_environment or not kept.is_signed_in:
+    stored = profile.load(current_invocation(context).config)
+    if stored.from_environment or not stored.is_signed_in:
         print_note("You are not signed in by a file; nothing was changed.")
         return
     try:
-        if kept.key_id:
-            current_invocation(context).client.delete(f"/access-keys/{kept.key_id}")
+        if stored.key_id:
+            current_invocation(context).client.delete(f"/access-keys/{stored.key_id}")
     except CliError as error:
         if error.code not in {ExitCode.NOT_FOUND, ExitCode.SIGNED_OUT}:
             raise
-    Profile(kept.path, server=kept.server, user=kept.user).save()
-    print_note(f"Signed out of {kept.server}.")
+    Profile(stored.path, server=stored.server, user=stored.user).save()
+    print_note(f"Signed out of {stored.server}.")
 
 
 def whoami(context: typer.Context, output: Output = None) -> None:
     """Who is signed in, where, and in which project."""
     client = current_invocation(context).client
     me = client.get("/me")
-    kept = client.profile
+    stored = client.profile
     key = me["accessKey"] or {}
     values = {
         "user": me["username"],
-        "server": kept.server,
-        "project": kept.project.get("name", ""),
+        "server": stored.server,
+        "project": stored.project.get("name", ""),
         "role": me["role"],
         "keyEndsAt": key.get("expiresAt"),
     }

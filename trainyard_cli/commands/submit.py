@@ -7,11 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from trainyard_cli.assets import SOURCES, TEMPLATE, source_of, with_ids
-from trainyard_cli.commands.options import MASTER, command_with, parameters_of, typed_in
+from trainyard_cli.assets import SOURCES, TEMPLATE, parse_data_source, replace_names
+from trainyard_cli.commands.options import (
+    MASTER_PREFIX,
+    build_command,
+    read_typed,
+    submit_parameters,
+)
 from trainyard_cli.errors import CliError, reason_of, wrong_use
-from trainyard_cli.flags.body import Body, Typed, laid_over, without_nodes
-from trainyard_cli.flags.first import with_services, with_volumes
+from trainyard_cli.flags.body import Body, Typed, apply_typed, exclude_nodes
+from trainyard_cli.flags.older_forms import add_volumes, apply_service_type
 from trainyard_cli.flags.table import FLAGS, MASTER_FLAGS
 from trainyard_cli.flags.values import BadValue
 from trainyard_cli.invocation import Invocation, current_invocation
@@ -29,11 +34,11 @@ OTHER_FLAGS = {
     "assets.compute": "--compute",
     "assets.environment": "--environment",
 }
-GENERATED = "job"  # how a generated name begins
-BY_HAND = "user"  # the source of a value that is in the request itself
+GENERATED_PREFIX = "job"  # how a generated name begins
+FROM_REQUEST = "user"  # the source of a value that is in the request itself
 
 
-def command_of(to: Destination) -> Callable[..., None]:
+def build_submit(to: Destination) -> Callable[..., None]:
     """Return the command that submits to ``to``."""
 
     def submit(context: Any, **typed: Any) -> None:
@@ -43,23 +48,25 @@ def command_of(to: Destination) -> Callable[..., None]:
         _submit(current_invocation(context), to, typed)
 
     text = f"Submit {to.noun}. Everything after -- is passed to its program."
-    return command_with(submit, text, parameters_of(to))
+    return build_command(submit, text, submit_parameters(to))
 
 
 def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> None:
     """Submit what was typed, or try it, and then follow it or say how to."""
-    framework = to.framework or _framework(typed.get("framework") or "")
-    body = placed(invocation, read_body(typed["file"]) if typed["file"] else {}, typed["project"])
+    framework = to.framework or _parse_framework(typed.get("framework") or "")
+    body = with_project(
+        invocation, read_body(typed["file"]) if typed["file"] else {}, typed["project"]
+    )
     try:
-        request, forwarded = _request(typed, invocation.words)
-        named = _named(typed)
-        body = without_nodes(laid_over(body, request, os.environ), typed["excluded_nodes"])
+        request, forwarded = _read_typed(typed, invocation.words)
+        asset_names = _asset_names(typed)
+        body = exclude_nodes(apply_typed(body, request, os.environ), typed["excluded_nodes"])
     except BadValue as error:
         raise wrong_use(f"{error}.") from error
     if framework:
         body["spec"]["distributedFramework"] = framework
-    body = with_ids(invocation, body, named)
-    _name(body, typed["name"] or typed["named"], typed["name_prefix"])
+    body = replace_names(invocation, body, asset_names)
+    _set_name(body, typed["name"] or typed["named"], typed["name_prefix"])
     answer = _send(invocation, to, body, typed["output"], rehearses=typed["dry_run"])
     ends_here = typed["wait"] or typed["attach"]
     if answer and typed["output"] in {None, Format.WIDE, Format.TABLE} and not ends_here:
@@ -75,15 +82,15 @@ def _submit(invocation: Invocation, to: Destination, typed: dict[str, Any]) -> N
         follow(invocation, answer["workloadId"], attach=typed["attach"])
 
 
-def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list[str]]:
+def _read_typed(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list[str]]:
     """Return what was typed, and the ports to forward once the workload runs. Raises
     ``BadValue``."""
-    flags = {it.key: typed_in(typed, it.key) for it in FLAGS}
+    flags = {it.key: read_typed(typed, it.key) for it in FLAGS}
     variables = [it for it in typed["environments"] if "=" in it]
     flags["environment_variable"] = [*flags["environment_variable"], *variables]
     if typed["interactive"]:
         flags["category"] = flags["category"] or "Interactive"
-    flags = with_volumes(
+    flags = add_volumes(
         flags,
         typed["volumes"],
         nfs_server=typed["nfs_server"],
@@ -91,10 +98,10 @@ def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list
     )
     forwarded: list[str] = []
     if typed["service_type"]:
-        flags, forwarded = with_services(flags, typed["service_type"])
-    given = Typed(
+        flags, forwarded = apply_service_type(flags, typed["service_type"])
+    request = Typed(
         flags=flags,
-        master={it.key: typed_in(typed, MASTER + it.key) for it in MASTER_FLAGS},
+        master={it.key: read_typed(typed, MASTER_PREFIX + it.key) for it in MASTER_FLAGS},
         words=words,
         is_command=typed["is_command"],
         master_command=typed.get("master_command"),
@@ -103,10 +110,10 @@ def _request(typed: dict[str, Any], words: tuple[str, ...]) -> tuple[Typed, list
         sets=typed["sets"] or (),
         master_sets=typed.get("master_sets") or (),
     )
-    return given, forwarded
+    return request, forwarded
 
 
-def _named(typed: dict[str, Any]) -> Body:
+def _asset_names(typed: dict[str, Any]) -> Body:
     """Return the names of assets that flags name, by their keys in ``assets`` of the request.
     Raises ``BadValue``."""
     environments = [it for it in typed["environments"] if "=" not in it]
@@ -116,11 +123,11 @@ def _named(typed: dict[str, Any]) -> Body:
         TEMPLATE: typed["template"],
         "environment": "".join(environments),
         "compute": typed["compute_resource"],
-        SOURCES: [source_of(text) for text in typed["datasources"]],
+        SOURCES: [parse_data_source(text) for text in typed["datasources"]],
     }
 
 
-def _framework(text: str) -> str:
+def _parse_framework(text: str) -> str:
     """Return the framework of ``--framework`` as REST names it. Raises ``CliError``."""
     if text and text.lower() not in FRAMEWORKS:
         raise wrong_use(
@@ -129,12 +136,12 @@ def _framework(text: str) -> str:
     return FRAMEWORKS[text.lower()] if text else ""
 
 
-def placed(invocation: Invocation, body: Body, project: str) -> Body:
+def with_project(invocation: Invocation, body: Body, project: str) -> Body:
     """Return the request with its project and cluster: its own, unless ``project`` names one, or
     else that of the project that is set."""
     if project or not (body.get("projectId") and body.get("clusterId")):
-        place = invocation.project(project)
-        body = body | {"projectId": place["id"], "clusterId": place["clusterId"]}
+        target = invocation.project(project)
+        body = body | {"projectId": target["id"], "clusterId": target["clusterId"]}
     return body
 
 
@@ -155,7 +162,7 @@ def read_body(file: Path) -> Body:
     return body
 
 
-def _name(body: Body, name: str, prefix: str) -> None:
+def _set_name(body: Body, name: str, prefix: str) -> None:
     """Give the request the name that was typed, or make the server generate one."""
     if name and prefix:
         raise wrong_use("Give a name or --name-prefix, not both.")
@@ -163,7 +170,7 @@ def _name(body: Body, name: str, prefix: str) -> None:
         body["name"] = name
         body.pop("useGivenNameAsPrefix", None)
     elif prefix or not body.get("name"):
-        body |= {"name": prefix or GENERATED, "useGivenNameAsPrefix": True}
+        body |= {"name": prefix or GENERATED_PREFIX, "useGivenNameAsPrefix": True}
 
 
 def _send(
@@ -177,12 +184,12 @@ def _send(
             f"/workloads/{to.path}", body, dryRun="true" if rehearses else None
         )
     except Refusal as refusal:
-        refusal.lines = [f"  {_flag(field)} {text}" for field, text in refusal.issues]
+        refusal.lines = [f"  {_flag_of_field(field)} {text}" for field, text in refusal.issues]
         raise
     if rehearses:
-        rehearsed(answer, output)
+        print_dry_run(answer, output)
         return None
-    warned(answer)
+    print_warnings(answer)
     if output is Format.NAME:
         print(answer["name"])
     elif not print_document(answer, output):
@@ -190,7 +197,7 @@ def _send(
     return answer
 
 
-def rehearsed(answer: Any, output: Format | None) -> None:
+def print_dry_run(answer: Any, output: Format | None) -> None:
     """Print the result of a dry run: the spec with all defaults, whether it would start, and
     warnings.
 
@@ -208,28 +215,28 @@ def rehearsed(answer: Any, output: Format | None) -> None:
             words = join_sentences(verdict["title"], verdict["nextStep"])
             print(f"# Starts: {verdict['answer']}. {words}".rstrip())
         for field, source in answer.get("sources", {}).items():
-            if source != BY_HAND:
+            if source != FROM_REQUEST:
                 print(f"# {field} is from {source}.")
-    warned(answer)
+    print_warnings(answer)
     if issues := answer["complianceIssues"]:
-        raise refused_by(issues, "It would be refused.")
+        raise refusal_error(issues, "It would be refused.")
 
 
-def warned(answer: Any) -> None:
+def print_warnings(answer: Any) -> None:
     """Print the fields of the request that have no effect there, by flag."""
     for it in answer.get("warnings", ()):
-        print_note(f"{_flag(it['field'])} {it['details']}.", LogLevel.WARN)
+        print_note(f"{_flag_of_field(it['field'])} {it['details']}.", LogLevel.WARN)
 
 
-def refused_by(issues: list[dict[str, str]], message: str) -> CliError:
+def refusal_error(issues: list[dict[str, str]], message: str) -> CliError:
     """Return an error that lists what is wrong with a request, by flag."""
-    lines = [f"  {_flag(it['field'])} {it['details']}" for it in issues]
+    lines = [f"  {_flag_of_field(it['field'])} {it['details']}" for it in issues]
     return CliError(message, lines=lines)
 
 
-def _flag(field: str) -> str:
-    """Return a field as the command line writes it, if it does: ``--workers:``, or for one word of
-    several ``--nfs: server``."""
+def _flag_of_field(field: str) -> str:
+    """Return the flag of a field, such as ``--workers:``, or ``--nfs: server`` for one word of
+    several. A field without a flag keeps its path."""
     for root, flags, names in (("spec.", FLAGS, False), ("masterSpec.", MASTER_FLAGS, True)):
         for flag in flags:
             path = root + flag.path

@@ -16,7 +16,7 @@ import typer
 
 from trainyard_cli import lookup
 from trainyard_cli.commands.describe import Name
-from trainyard_cli.commands.logs import rank_of
+from trainyard_cli.commands.logs import find_rank
 from trainyard_cli.errors import SIGN_IN, CliError, ExitCode, wrong_use
 from trainyard_cli.invocation import Invocation, ProjectName, current_invocation
 
@@ -47,7 +47,7 @@ def bash(
     interactive: Stdin = True,
     tty: Tty = False,
 ) -> None:
-    """Open a shell in a rank of a workload. What is piped into it is run there."""
+    """Open a shell in a rank of a workload. It runs what is piped into it."""
     has_terminal = tty or sys.stdin.isatty()
     _run(current_invocation(context), name, project, (rank, pod), typed=True, tty=has_terminal)
 
@@ -75,24 +75,24 @@ def _run(
     invocation: Invocation,
     name: str,
     project: str,
-    place: tuple[int, str],
+    target: tuple[int, str],
     *,
     typed: bool,
     tty: bool,
 ) -> None:
     """Run a program in a rank, and exit with its code. ``typed`` passes standard input on. Raises
     ``CliError`` if it cannot run."""
-    workload = lookup.find(invocation, name, project)
-    rank, pod = place
-    number = rank_of(invocation, workload, pod) if pod else str(rank)
+    workload = lookup.find_workload(invocation, name, project)
+    rank, pod = target
+    number = find_rank(invocation, workload, pod) if pod else str(rank)
     query = [
         ("rank", number),
         ("tty", "true" if tty else "false"),
         *(("argv", word) for word in invocation.words),
     ]
     path = f"/api/v1/workloads/{workload['id']}/exec?{urlencode(query)}"
-    with connected(invocation, path, f"rank {number} of {name}") as socket:
-        ended = _talk(socket, typed=typed, tty=tty)
+    with open_socket(invocation, path, f"rank {number} of {name}") as socket:
+        ended = _relay(socket, typed=typed, tty=tty)
     code = ended.get("exitCode")
     if code is None:
         raise CliError(str(ended.get("ended") or "The connection was cut."))
@@ -101,7 +101,7 @@ def _run(
 
 
 @contextlib.contextmanager
-def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
+def open_socket(invocation: Invocation, path: str, what: str) -> Iterator["ClientConnection"]:
     """Open a web socket to the server, signed in. ``what`` names the other end in messages.
 
     Raises ``CliError`` if it cannot be opened.
@@ -114,7 +114,7 @@ def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientC
     try:
         socket = connect(address, additional_headers=client.bearer(), max_size=None)
     except InvalidStatus as error:
-        raise _refused(error.response.status_code, what) from error
+        raise _refusal(error.response.status_code, what) from error
     except (OSError, WebSocketException) as error:
         message = f"Cannot reach Trainyard at {client.profile.server}: {error}"
         raise CliError(message, code=ExitCode.UNREACHABLE) from error
@@ -122,7 +122,7 @@ def connected(invocation: Invocation, path: str, what: str) -> Iterator["ClientC
         yield socket
 
 
-def _refused(status: int, what: str) -> CliError:
+def _refusal(status: int, what: str) -> CliError:
     """Return the error for a refused connection."""
     message = f"{what[0].upper()}{what[1:]} cannot be reached."
     if status == 401:
@@ -133,43 +133,46 @@ def _refused(status: int, what: str) -> CliError:
     return CliError(message, f"The answer was {status}.", code=ExitCode.UNREACHABLE)
 
 
-def _talk(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, Any]:
-    """Carry input and output until the program ends. Returns what the server said about its end."""
+def _relay(socket: "ClientConnection", *, typed: bool, tty: bool) -> dict[str, Any]:
+    """Relay input and output until the program ends, and return the server's message about its
+    end."""
     from websockets.exceptions import ConnectionClosed
 
-    with _raw() if typed and tty else contextlib.nullcontext(), _sized(socket, tty=tty):
+    with (
+        _raw_mode() if typed and tty else contextlib.nullcontext(),
+        _follow_window_size(socket, tty=tty),
+    ):
         if typed:
-            threading.Thread(target=_type, args=(socket, tty), daemon=True).start()
+            threading.Thread(target=_send_input, args=(socket, tty), daemon=True).start()
         elif not tty:
-            _tell(socket, NO_MORE_INPUT)
+            _send(socket, NO_MORE_INPUT)
         try:
             for message in socket:
                 if isinstance(message, str):
                     ended: dict[str, Any] = json.loads(message)
                     return ended
-                _show(message, tty=tty)
+                _write_output(message, tty=tty)
         except ConnectionClosed:
             pass
     return {}
 
 
-def _tell(socket: "ClientConnection", message: str) -> None:
-    """Send a message, unless the connection has ended: the last message that arrived says why."""
+def _send(socket: "ClientConnection", message: str) -> None:
+    """Send a message, unless the connection has ended: the last message then says why."""
     from websockets.exceptions import ConnectionClosed
 
     with contextlib.suppress(ConnectionClosed):
         socket.send(message)
 
 
-def _show(data: bytes, *, tty: bool) -> None:
-    """Write output. A terminal ends lines with two characters; if the output is a file, only one is
-    kept."""
+def _write_output(data: bytes, *, tty: bool) -> None:
+    """Write output. A terminal ends lines with two characters; a file gets only one of them."""
     output = sys.stdout.buffer
     output.write(data if sys.stdout.isatty() or not tty else data.replace(b"\r\n", b"\n"))
     output.flush()
 
 
-def _type(socket: "ClientConnection", tty: bool) -> None:
+def _send_input(socket: "ClientConnection", tty: bool) -> None:
     """Send standard input to the program, and then that it has ended."""
     from websockets.exceptions import ConnectionClosed
 
@@ -180,7 +183,7 @@ def _type(socket: "ClientConnection", tty: bool) -> None:
 
 
 @contextlib.contextmanager
-def _raw() -> Iterator[None]:
+def _raw_mode() -> Iterator[None]:
     """Pass every key to the program, Ctrl-C included, while the block runs."""
     if not sys.stdin.isatty():
         yield
@@ -197,12 +200,12 @@ def _raw() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _sized(socket: "ClientConnection", *, tty: bool) -> Iterator[None]:
+def _follow_window_size(socket: "ClientConnection", *, tty: bool) -> Iterator[None]:
     """Keep the program's window as large as this one while the block runs."""
 
     def tell(*_: object) -> None:
         size = shutil.get_terminal_size()
-        _tell(socket, json.dumps({"columns": size.columns, "rows": size.lines}))
+        _send(socket, json.dumps({"columns": size.columns, "rows": size.lines}))
 
     if not (tty and sys.stdout.isatty()):
         yield

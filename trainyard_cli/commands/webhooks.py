@@ -1,4 +1,4 @@
-"""Commands for webhooks: where messages about workloads go, and what became of each."""
+"""Commands for webhooks: where messages about workloads go, and whether each arrived."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -60,8 +60,8 @@ def list_webhooks(
     context: typer.Context, output: Output = None, no_headers: NoHeaders = False
 ) -> None:
     """Webhooks of your projects."""
-    every = list(current_invocation(context).client.pages(PATH, "webhooks"))
-    print_list(every, WEBHOOKS, output, headers=not no_headers, empty="No webhooks yet.")
+    webhooks = list(current_invocation(context).client.pages(PATH, "webhooks"))
+    print_list(webhooks, WEBHOOKS, output, headers=not no_headers, empty="No webhooks yet.")
 
 
 def create(
@@ -130,7 +130,7 @@ def describe_delivery(
     webhook = _find(current_invocation(context), name)
     one = current_invocation(context).client.get(f"{PATH}/{webhook['id']}/deliveries/{message}")
     if not print_document(one, output):
-        _show(one)
+        _print_delivery(one)
 
 
 def resend(context: typer.Context, name: Name, message: Message) -> None:
@@ -143,15 +143,15 @@ def resend(context: typer.Context, name: Name, message: Message) -> None:
 def _find(invocation: Invocation, name: str) -> Item:
     """Return the webhook with this name or id. Raises ``CliError`` if there is none, or if several
     have the name."""
-    every = list(invocation.client.pages(PATH, "webhooks"))
-    named = [it for it in every if it["id"] == name] or [it for it in every if it["name"] == name]
-    if not named:
+    rows = list(invocation.client.pages(PATH, "webhooks"))
+    found = [it for it in rows if it["id"] == name] or [it for it in rows if it["name"] == name]
+    if not found:
         message = f"There is no webhook {name} that you have access to."
         raise CliError(message, "List them: trainyard webhook list", code=ExitCode.NOT_FOUND)
-    if len(named) > 1:
-        ids = ", ".join(it["id"] for it in named)
-        raise wrong_use(f"{len(named)} webhooks are called {name}.", f"Use one of their ids: {ids}")
-    return dict(named[0])
+    if len(found) > 1:
+        ids = ", ".join(it["id"] for it in found)
+        raise wrong_use(f"{len(found)} webhooks are called {name}.", f"Use one of their ids: {ids}")
+    return dict(found[0])
 
 
 def _state(webhook: Item) -> str:
@@ -165,7 +165,7 @@ def _answer(delivery: Item) -> str:
     return str(delivery["statusCode"] or delivery["fault"] or "–")
 
 
-def _show(delivery: Item) -> None:
+def _print_delivery(delivery: Item) -> None:
     print_facts(
         [
             ("Message", delivery["id"]),

@@ -1,4 +1,4 @@
-"""Lists workloads, and has the columns that other commands show of them."""
+"""Lists workloads, and formats what other commands show of them."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ DELETED: Item = {
 }
 
 
-def list_every(
+def list_workloads(
     context: typer.Context,
     project: ProjectName = "",
     all_projects: AllProjects = False,
@@ -77,28 +77,28 @@ def list_every(
         raise wrong_use("--watch prints a line for each change: leave -o json or yaml out.")
     invocation = current_invocation(context)
     filters = [*invocation.filters, *([f"phase=={status.capitalize()}"] if status else [])]
-    place = None if all_projects else invocation.project(project)
-    if place:
-        filters.append(f"projectId=={place['id']}")
+    target = None if all_projects else invocation.project(project)
+    if target:
+        filters.append(f"projectId=={target['id']}")
     query = {"filterBy": filters, "search": search or None, "limit": limit, "offset": offset}
     read = partial(
         invocation.client.get, "/workloads", **query, sortBy="createdAt", sortOrder="desc"
     )
-    where = place["name"] if place else ""
+    where = target["name"] if target else ""
     in_words = f" in project {where}" if where else ""
     narrowed = invocation.filters or status or search or offset
-    none = f"No workloads{in_words} match." if narrowed else f"No workloads{in_words} yet."
-    page = _narrowed(read) if status else read()
-    if place and not page["workloads"]:
-        invocation.check_project(place)
-    _show(page, output, where, none, headers=not no_headers)
+    empty = f"No workloads{in_words} match." if narrowed else f"No workloads{in_words} yet."
+    page = _read_page(read) if status else read()
+    if target and not page["workloads"]:
+        invocation.check_project(target)
+    _print_page(page, output, where, empty, headers=not no_headers)
     if watch:
-        for workload in _changed(invocation, place, read, page["workloads"]):
+        for workload in _changed_workloads(invocation, target, read, page["workloads"]):
             print_list([workload], COLUMNS, output, headers=False)
             sys.stdout.flush()
 
 
-def _narrowed(read: Callable[[], Item]) -> Item:
+def _read_page(read: Callable[[], Item]) -> Item:
     """Read a page, and report a refused query as a fault of ``--status``: its other parts were
     checked before."""
     from trainyard_cli.rest.client import Refusal
@@ -111,22 +111,24 @@ def _narrowed(read: Callable[[], Item]) -> Item:
         raise wrong_use(f"--status: {refusal.issues[0][1]}") from refusal
 
 
-def _changed(
-    invocation: Invocation, place: Project | None, read: Callable[[], Item], first: list[Item]
+def _changed_workloads(
+    invocation: Invocation, target: Project | None, read: Callable[[], Item], first: list[Item]
 ) -> Iterator[Item]:
-    """Yield each workload that is new, changed or deleted, for as long as someone reads.
+    """Yield each workload that is new, changed or deleted, without an end.
 
     ``read`` reads the page, and ``first`` is what it showed before.
     """
     last = {it["id"]: it for it in first}
-    printed = {key: _row(it) for key, it in last.items()}  # also of those that left the page
-    for _ in pulses(invocation.client, projectId=place and place["id"]):
+    printed = {
+        key: _compared_cells(it) for key, it in last.items()
+    }  # also of those that left the page
+    for _ in pulses(invocation.client, projectId=target and target["id"]):
         page = {it["id"]: it for it in read()["workloads"]}
         for key in last.keys() - page.keys():
             if _is_deleted(invocation, key):
                 yield last[key] | DELETED
         for key in reversed(page):
-            row = _row(page[key])
+            row = _compared_cells(page[key])
             if printed.get(key) != row:
                 printed[key] = row
                 yield page[key]
@@ -143,17 +145,19 @@ def _is_deleted(invocation: Invocation, workload_id: str) -> bool:
     return False
 
 
-def _row(workload: Item) -> list[str]:
+def _compared_cells(workload: Item) -> list[str]:
     """Return the cells that decide whether a workload changed: all but those that change every
     second."""
     return [it.text(workload) for it in COLUMNS if it.head not in {"AGE", "RUNNING FOR"}]
 
 
-def _show(page: Item, output: Format | None, where: str, none: str, *, headers: bool) -> None:
+def _print_page(
+    page: Item, output: Format | None, where: str, empty: str, *, headers: bool
+) -> None:
     is_table = output in {None, Format.WIDE, Format.TABLE}
     if where and is_table and headers:
         print(f"Showing jobs for project {where}")
-    print_list(page["workloads"], COLUMNS, output, headers=headers, empty=none)
+    print_list(page["workloads"], COLUMNS, output, headers=headers, empty=empty)
     sys.stdout.flush()
     if page["next"] and is_table:
         print_note(f"There are more: --offset {page['next']}")

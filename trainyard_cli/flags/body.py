@@ -14,14 +14,14 @@ from trainyard_cli.flags.table import (
     MASTER_FLAGS,
     NO_MASTER,
     VARIABLE_PATH,
-    WHOLE_KEYS,
+    WORKLOAD_KEYS,
     CliFlag,
 )
-from trainyard_cli.flags.values import BadValue, Environ, Given, json_or_text
+from trainyard_cli.flags.values import BadValue, Environ, FlagTexts, json_or_text
 
 Body = dict[str, Any]
-CUSTOM = ("security.runAsUid", "security.runAsGid", "security.supplementalGroups")
-PARTS = (
+CUSTOM_USER = ("security.runAsUid", "security.runAsGid", "security.supplementalGroups")
+GPU_PARTS = (
     *("compute.gpuRequestType", "compute.gpuPortionRequest", "compute.gpuPortionLimit"),
     *("compute.gpuMemoryRequest", "compute.gpuMemoryLimit"),
 )
@@ -41,8 +41,8 @@ class Typed:
     ``is_command`` the command. ``sets`` are ``PATH=VALUE``, and override everything else.
     """
 
-    flags: Given = field(default_factory=dict)
-    master: Given = field(default_factory=dict)
+    flags: FlagTexts = field(default_factory=dict)
+    master: FlagTexts = field(default_factory=dict)
     words: Sequence[str] = ()
     is_command: bool = False
     master_command: str | None = None
@@ -52,7 +52,7 @@ class Typed:
     master_sets: Sequence[str] = ()
 
 
-def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
+def apply_typed(body: Body, typed: Typed, environ: Environ) -> Body:
     """Return a copy of the request with what was typed on top.
 
     ``environ`` has the variables of the shell, for flags that pass one on. Raises ``BadValue``,
@@ -60,12 +60,12 @@ def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
     """
     body = deepcopy(body)
     spec: Body = body.setdefault("spec", {})
-    _lay(spec, FLAGS, typed.flags, environ)
+    _apply_flags(spec, FLAGS, typed.flags, environ)
     if typed.words or typed.is_command:
         if not typed.words:
             raise BadValue("--command: write the command after --, such as -- python train.py")
         spec[COMMAND if typed.is_command else ARGS] = shlex.join(typed.words)
-    _set(spec, typed.sets, "--set")
+    _apply_sets(spec, typed.sets, "--set")
     if typed.no_master is not None:
         body[NO_MASTER] = typed.no_master
     master = _master_spec(body, typed, environ)
@@ -74,29 +74,29 @@ def laid_over(body: Body, typed: Typed, environ: Environ) -> Body:
     return body
 
 
-def without_nodes(body: Body, texts: Iterable[str]) -> Body:
+def exclude_nodes(body: Body, texts: Iterable[str]) -> Body:
     """Return the request with a condition that keeps its pods off these nodes, in addition to its
     own. Each text has one name, or several with commas between them."""
     names = [name for text in texts for name in text.split(",") if name]
     if not names:
         return body
-    apart = {"key": HOST_LABEL, "operator": "NotIn", "values": names}
+    condition = {"key": HOST_LABEL, "operator": "NotIn", "values": names}
     body = deepcopy(body)
     for spec in filter(None, (body["spec"], body.get("masterSpec"))):
         terms = get(spec, f"{NODE_AFFINITY}.{TERMS}") or [{}]
-        terms = [{EXPRESSIONS: [*(it.get(EXPRESSIONS) or []), apart]} for it in terms]
+        terms = [{EXPRESSIONS: [*(it.get(EXPRESSIONS) or []), condition]} for it in terms]
         spec[NODE_AFFINITY] = {TERMS: terms}
     return body
 
 
-def _lay(
-    spec: Body, flags: Iterable[CliFlag], given: Given, environ: Environ, prefix: str = "--"
+def _apply_flags(
+    spec: Body, flags: Iterable[CliFlag], typed: FlagTexts, environ: Environ, prefix: str = "--"
 ) -> None:
     """Put typed flags into a spec. The first item for a list replaces the list, except for
     variables, which are added. Raises ``BadValue``."""
-    fresh: set[str] = set()  # lists that this command line has replaced
+    replaced: set[str] = set()  # paths of lists that this command line has replaced
     for flag in flags:
-        texts = given.get(flag.key)
+        texts = typed.get(flag.key)
         if texts is None or texts == []:
             continue
         name = prefix + flag.name[2:]
@@ -105,12 +105,12 @@ def _lay(
         elif not flag.kind.many:
             put(spec, flag.path, _read(flag, texts, environ, name))
         else:
-            if flag.path not in fresh and flag.path != VARIABLE_PATH:
+            if flag.path not in replaced and flag.path != VARIABLE_PATH:
                 put(spec, flag.path, [])
-            fresh.add(flag.path)
+            replaced.add(flag.path)
             for text in texts:
                 _append(spec, flag, _read(flag, text, environ, name))
-    _settle(spec, {flag.path for flag in flags if given.get(flag.key) not in (None, [])})
+    _set_implied(spec, {flag.path for flag in flags if typed.get(flag.key) not in (None, [])})
 
 
 def _read(flag: CliFlag, text: str, environ: Environ, name: str) -> Any:
@@ -125,54 +125,57 @@ def _append(spec: Body, flag: CliFlag, item: Any) -> None:
 
     Node pools may be several words of one text. A variable that exists already gets the new value.
     """
-    every = list(get(spec, flag.path) or [])
+    items = list(get(spec, flag.path) or [])
     new = item.replace(",", " ").split() if flag.path == "nodePools" else [item]
     if flag.path == VARIABLE_PATH:
-        names = [it.get("name") for it in every]
+        names = [it.get("name") for it in items]
         if item["name"] in names:
-            every[names.index(item["name"])] = item
+            items[names.index(item["name"])] = item
             new = []
-    put(spec, flag.path, every + new)
+    put(spec, flag.path, items + new)
 
 
-def _settle(spec: Body, given: set[str]) -> None:
+def _set_implied(spec: Body, typed_paths: set[str]) -> None:
     """Set the fields that follow from other flags, so that nobody has to type them.
 
-    ``given`` has the paths of the flags that were typed.
+    ``typed_paths`` has the paths of the flags that were typed.
     """
-    if any(path in given for path in CUSTOM) and "security.uidGidSource" not in given:
+    if (
+        any(path in typed_paths for path in CUSTOM_USER)
+        and "security.uidGidSource" not in typed_paths
+    ):
         put(spec, "security.uidGidSource", "custom")
     compute = spec.get("compute")
     if not isinstance(compute, dict):
         return
-    if DEVICES in given:
-        for path in PARTS:
-            if path not in given:
+    if DEVICES in typed_paths:
+        for path in GPU_PARTS:
+            if path not in typed_paths:
                 compute.pop(path.partition(".")[2], None)
     devices = compute.get("gpuDevicesRequest")
     if isinstance(devices, float):  # a part of one GPU
         compute["gpuDevicesRequest"] = 1
         compute.setdefault("gpuPortionRequest", devices)
     for part, kind in (("gpuPortionRequest", "portion"), ("gpuMemoryRequest", "memory")):
-        if f"compute.{part}" in given or (isinstance(devices, float) and part in compute):
+        if f"compute.{part}" in typed_paths or (isinstance(devices, float) and part in compute):
             compute.setdefault("gpuRequestType", kind)
             compute.setdefault("gpuDevicesRequest", 1)
 
 
 def _master_spec(body: Body, typed: Typed, environ: Environ) -> Body | None:
-    """Return the master's setup: the one of the workers, with what was typed for the master.
+    """Return the master's setup: that of the workers, with what was typed for the master.
     ``None`` if nothing was."""
     if not _is_master_typed(typed):
         return None
-    shared = {key: value for key, value in body["spec"].items() if key not in WHOLE_KEYS}
+    shared = {key: value for key, value in body["spec"].items() if key not in WORKLOAD_KEYS}
     master: Body = deepcopy(body.get("masterSpec") or shared)
     flags = _drop_variables(master, typed.master)
-    _lay(master, MASTER_FLAGS, flags, environ, "--master-")
+    _apply_flags(master, MASTER_FLAGS, flags, environ, "--master-")
     if typed.master_command is not None:
         master[COMMAND] = typed.master_command
     if typed.master_no_pvcs and isinstance(master.get("storage"), dict):
         master["storage"].pop("pvc", None)
-    _set(master, typed.master_sets, "--master-set")
+    _apply_sets(master, typed.master_sets, "--master-set")
     return master
 
 
@@ -181,7 +184,7 @@ def _is_master_typed(typed: Typed) -> bool:
     return bool(has_flags or typed.master_command or typed.master_sets or typed.master_no_pvcs)
 
 
-def _drop_variables(master: Body, flags: Given) -> Given:
+def _drop_variables(master: Body, flags: FlagTexts) -> FlagTexts:
     """Remove the variables that were typed as ``NAME=-`` from the master, and return the flags
     without them."""
     texts = flags.get("environment_variable") or []
@@ -193,7 +196,7 @@ def _drop_variables(master: Body, flags: Given) -> Given:
     return {**flags, "environment_variable": [it for it in texts if not it.endswith("=-")]}
 
 
-def _set(spec: Body, texts: Iterable[str], name: str) -> None:
+def _apply_sets(spec: Body, texts: Iterable[str], name: str) -> None:
     """Put ``PATH=VALUE`` into a spec; ``null`` removes the field. Raises ``BadValue``."""
     for text in texts:
         path, equals, value = text.partition("=")

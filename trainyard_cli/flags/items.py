@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from trainyard_cli.flags.values import BadValue, Environ, Unsayable, ValueKind
+from trainyard_cli.flags.values import BadValue, Environ, NotWritable, ValueKind
 
 Item = dict[str, Any]
 
@@ -29,10 +29,10 @@ class ItemWords:
 
     def kind(self, *, many: bool = True) -> ValueKind:
         """Return the kind of a flag with these words. With ``many``, the flag can be repeated."""
-        shown = ",".join([*(f"{word}=" for word in self._shown()), *self.marks])
-        return ValueKind("WORD=…", self.read, self.write, many=many, words=shown)
+        words = ",".join([*(f"{word}=" for word in self._distinct_words()), *self.marks])
+        return ValueKind("WORD=…", self.read, self.write, many=many, words=words)
 
-    def _shown(self) -> list[str]:
+    def _distinct_words(self) -> list[str]:
         """Return the words, without those that mean the same as an earlier one."""
         paths: dict[str, str] = {}
         for word, path in self.words.items():
@@ -49,21 +49,21 @@ class ItemWords:
         for part in text.split(","):
             word, equals, value = part.partition("=")
             if equals and word in self.words:
-                put(item, self.words[word], self._value(word, value))
+                put(item, self.words[word], self._read_value(word, value))
             elif word in self.marks and value in {"", "true"}:
                 put(item, *self.marks[word])
             else:
-                raise BadValue(self._unknown(word, part))
+                raise BadValue(self._explain(word, part))
         return item
 
-    def _unknown(self, word: str, part: str) -> str:
+    def _explain(self, word: str, part: str) -> str:
         if word in self.refused:
             return self.refused[word]
         if word in self.words:
             return f"{word} needs a value: {word}=…"
         return f"{part!r} is not one of {self.kind().words}"
 
-    def _value(self, word: str, text: str) -> Any:
+    def _read_value(self, word: str, text: str) -> Any:
         if word in self.lists:
             return text.split(":")
         if word not in self.numbers:
@@ -75,14 +75,14 @@ class ItemWords:
     def write(self, item: Any) -> str:
         """Return the text that describes an item. Raises ``Unsayable`` if no text does."""
         if not isinstance(item, dict):
-            raise Unsayable
+            raise NotWritable
         leaves = _leaves(item)
         for path, value in self.fixed.items():
             if leaves.pop(path, None) != value:
-                raise Unsayable
+                raise NotWritable
         parts = [
-            f"{word}={self._written(word, leaves.pop(self.words[word]))}"
-            for word in self._shown()
+            f"{word}={self._write_value(word, leaves.pop(self.words[word]))}"
+            for word in self._distinct_words()
             if self.words[word] in leaves
         ]
         for mark, (path, value) in self.marks.items():
@@ -90,10 +90,10 @@ class ItemWords:
                 parts.append(mark)
                 del leaves[path]
         if leaves or not parts:
-            raise Unsayable
+            raise NotWritable
         return ",".join(parts)
 
-    def _written(self, word: str, value: Any) -> str:
+    def _write_value(self, word: str, value: Any) -> str:
         if word in self.lists and isinstance(value, list):
             text = ":".join(value) if all(isinstance(it, str) for it in value) else ","
         elif word in self.numbers and type(value) is int:
@@ -101,7 +101,7 @@ class ItemWords:
         else:
             text = value if isinstance(value, str) else ","
         if "," in text or (word in self.lists and value != text.split(":")):
-            raise Unsayable
+            raise NotWritable
         return text
 
 

@@ -8,7 +8,7 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
-from trainyard_cli.flags.body import Body, Typed, laid_over
+from trainyard_cli.flags.body import Body, Typed, apply_typed
 from trainyard_cli.flags.items import get
 from trainyard_cli.flags.table import (
     ARGS,
@@ -16,10 +16,10 @@ from trainyard_cli.flags.table import (
     FLAGS,
     MASTER_FLAGS,
     NO_MASTER,
-    WHOLE_KEYS,
+    WORKLOAD_KEYS,
     CliFlag,
 )
-from trainyard_cli.flags.values import MASK, BadValue, Unsayable, as_json
+from trainyard_cli.flags.values import MASK, BadValue, NotWritable, as_json
 
 FRAMEWORK = "distributedFramework"
 #: Last part of a kind's path in REST, or framework → the command that submits it.
@@ -34,8 +34,8 @@ COMMANDS = {
 }
 
 
-class _Masked(dict[str, str]):
-    """Replaces the shell where the line will be pasted: its secrets are not known here."""
+class _MaskedShell(dict[str, str]):
+    """Stands for the shell into which the line is pasted: its secrets are not known here."""
 
     def __missing__(self, _: str) -> str:
         return MASK
@@ -64,82 +64,84 @@ def command_line(body: Body, path: str, project: str = "", *, template: str = ""
         groups.append(["--template", template])
     wanted = {key: value for key, value in body.items() if key in {"spec", "masterSpec", NO_MASTER}}
     wanted["spec"] = {key: value for key, value in spec.items() if key != FRAMEWORK}
-    typed = typed_of(wanted)
-    groups += _groups(typed)
-    return _wrapped(groups, list(typed.words))
+    typed = typing_for(wanted)
+    groups += _flag_groups(typed)
+    return _wrap(groups, list(typed.words))
 
 
-def typed_of(body: Body) -> Typed:
-    """Return what to type for a request: flags where one can say it, and ``--set`` for the rest."""
+def typing_for(body: Body) -> Typed:
+    """Return what to type for a request: flags where they can say it, else ``--set``."""
     spec = body["spec"]
-    typed = Typed(flags=_said(FLAGS, spec), no_master=True if body.get(NO_MASTER) else None)
-    typed = _with_words(typed, spec)
-    built = laid_over({}, typed, _Masked())["spec"]
+    typed = Typed(flags=_flags_for(FLAGS, spec), no_master=True if body.get(NO_MASTER) else None)
+    typed = _add_words(typed, spec)
+    built = apply_typed({}, typed, _MaskedShell())["spec"]
     wrong = list(_differing(built, spec))
-    typed = replace(typed, flags=_without(FLAGS, typed.flags, wrong), sets=_sets(spec, wrong))
+    typed = replace(typed, flags=_drop_covered(FLAGS, typed.flags, wrong), sets=_sets(spec, wrong))
     if (master := body.get("masterSpec")) is None:
         return typed
-    return _with_master(typed, body, master)
+    return _add_master(typed, body, master)
 
 
-def _with_master(typed: Typed, body: Body, master: Body) -> Typed:
+def _add_master(typed: Typed, body: Body, master: Body) -> Typed:
     """Add what to type for a master with a setup of its own, as far as it differs from the
     workers'."""
     spec = body["spec"]
-    worker = {key: value for key, value in spec.items() if key not in WHOLE_KEYS}
+    worker = {key: value for key, value in spec.items() if key not in WORKLOAD_KEYS}
     changed = [it for it in MASTER_FLAGS if get(worker, it.path) != get(master, it.path)]
-    given = _said((it for it in changed if not it.kind.many), master)
-    typed = replace(typed, master=given)
+    flags = _flags_for((it for it in changed if not it.kind.many), master)
+    typed = replace(typed, master=flags)
     if (command := master.get(COMMAND)) != worker.get(COMMAND) and isinstance(command, str):
         typed = replace(typed, master_command=command)
     base = {"spec": deepcopy(worker)}
     # A master whose setup equals the workers' still needs a flag, so that it has its own.
-    built = laid_over(base, Typed(**_master_of(typed)), _Masked()).get("masterSpec", worker)
+    built = apply_typed(base, Typed(**_master_typing(typed)), _MaskedShell()).get(
+        "masterSpec", worker
+    )
     wrong = list(_differing(built, master))
     sets = _sets(master, wrong)
-    if not (given or typed.master_command or sets):
+    if not (flags or typed.master_command or sets):
         sets = _sets(master, [next((it for it in ("image", COMMAND) if it in master), "image")])
-    kept = _without(MASTER_FLAGS, given, wrong)
-    return replace(typed, master=kept, master_sets=sets)
+    remaining = _drop_covered(MASTER_FLAGS, flags, wrong)
+    return replace(typed, master=remaining, master_sets=sets)
 
 
-def _master_of(typed: Typed) -> dict[str, Any]:
+def _master_typing(typed: Typed) -> dict[str, Any]:
     return {"master": typed.master, "master_command": typed.master_command}
 
 
-def _said(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
-    """Return what to type for the values in ``spec``, by the key of each flag."""
-    given: dict[str, Any] = {}
-    at: defaultdict[str, list[CliFlag]] = defaultdict(list)
+def _flags_for(flags: Iterable[CliFlag], spec: Body) -> dict[str, Any]:
+    """Return the texts of the flags that give the values in ``spec``, by the key of each flag."""
+    typed: dict[str, Any] = {}
+    by_path: defaultdict[str, list[CliFlag]] = defaultdict(list)
     for flag in flags:
-        at[flag.path].append(flag)
-    for path, rows in at.items():
+        by_path[flag.path].append(flag)
+    for path, rows in by_path.items():
         value = get(spec, path)
         if rows[0].kind.many:
             for item in value if isinstance(value, list) else []:
-                if text := _first(rows, item):
-                    given.setdefault(text[0].key, []).append(text[1])
+                if text := _first_exact(rows, item):
+                    typed.setdefault(text[0].key, []).append(text[1])
         elif rows[0].kind.switch:
-            given |= {rows[0].key: value} if isinstance(value, bool) else {}
-        elif value is not None and (text := _first(rows, value)):
-            given[text[0].key] = text[1]
-    return given
+            typed |= {rows[0].key: value} if isinstance(value, bool) else {}
+        elif value is not None and (text := _first_exact(rows, value)):
+            typed[text[0].key] = text[1]
+    return typed
 
 
-def _first(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
+def _first_exact(rows: list[CliFlag], value: Any) -> tuple[CliFlag, str] | None:
     """Return a flag and a text that is read as exactly this value, or ``None``: a draft may have
     values that no flag can say."""
     for flag in rows:
-        with suppress(Unsayable, BadValue):
+        with suppress(NotWritable, BadValue):
             text = flag.kind.write(value)
-            if flag.kind.read(text, _Masked()) == value:
+            if flag.kind.read(text, _MaskedShell()) == value:
                 return flag, text
     return None
 
 
-def _with_words(typed: Typed, spec: Body) -> Typed:
-    """Return ``typed`` with the words after ``--``: the command, or the arguments if the image's
-    own command runs."""
+def _add_words(typed: Typed, spec: Body) -> Typed:
+    """Return ``typed`` with the words after ``--``: the command, or the arguments if the command
+    of the image runs."""
     command = spec.get(COMMAND)
     args = spec.get(ARGS)
     if words := _split(command):
@@ -162,12 +164,16 @@ def _split(text: Any) -> list[str]:
 def _differing(built: Body, wanted: Body) -> Iterable[str]:
     """Yield the paths where two specs differ, at most one level below the top."""
     for key in {**wanted, **built}:
-        ours = built.get(key)
-        other = wanted.get(key)
-        if ours == other and (key in built) == (key in wanted):
+        built_value = built.get(key)
+        wanted_value = wanted.get(key)
+        if built_value == wanted_value and (key in built) == (key in wanted):
             continue
-        if isinstance(ours, dict) and isinstance(other, dict) and other:
-            yield from (f"{key}.{it}" for it in {**other, **ours} if ours.get(it) != other.get(it))
+        if isinstance(built_value, dict) and isinstance(wanted_value, dict) and wanted_value:
+            yield from (
+                f"{key}.{it}"
+                for it in {**wanted_value, **built_value}
+                if built_value.get(it) != wanted_value.get(it)
+            )
         else:
             yield key
 
@@ -176,46 +182,46 @@ def _sets(spec: Body, paths: Iterable[str]) -> list[str]:
     return [f"{path}={as_json(get(spec, path))}" for path in paths]
 
 
-def _without(flags: Iterable[CliFlag], given: Any, paths: list[str]) -> dict[str, Any]:
-    """Drop the flags whose values ``--set`` says in full."""
+def _drop_covered(flags: Iterable[CliFlag], typed: Any, paths: list[str]) -> dict[str, Any]:
+    """Drop the flags whose values ``--set`` gives."""
     dropped = {it.key for it in flags if any(_is_within(it.path, path) for path in paths)}
-    return {key: value for key, value in given.items() if key not in dropped}
+    return {key: value for key, value in typed.items() if key not in dropped}
 
 
 def _is_within(path: str, above: str) -> bool:
     return path == above or path.startswith(f"{above}.")
 
 
-def _groups(typed: Typed) -> list[list[str]]:
+def _flag_groups(typed: Typed) -> list[list[str]]:
     """Return what to type, grouped by flag, in the order of the table."""
     groups = [["--no-master"]] if typed.no_master else []
     for flag in FLAGS:
-        groups += _typing(flag, flag.name, typed.flags.get(flag.key))
+        groups += _flag_words(flag, flag.name, typed.flags.get(flag.key))
     groups += [["--set", text] for text in typed.sets]
     for flag in MASTER_FLAGS:
-        groups += _typing(flag, flag.master_names[0], typed.master.get(flag.key))
+        groups += _flag_words(flag, flag.master_names[0], typed.master.get(flag.key))
     if typed.master_command is not None:
-        groups.append(_worded("--master-command", typed.master_command))
+        groups.append(_join_flag("--master-command", typed.master_command))
     groups += [["--master-set", text] for text in typed.master_sets]
     return groups + ([["--command"]] if typed.is_command else [])
 
 
-def _typing(flag: CliFlag, name: str, given: Any) -> list[list[str]]:
-    if given is None:
+def _flag_words(flag: CliFlag, name: str, value: Any) -> list[list[str]]:
+    if value is None:
         return []
     if flag.kind.switch:
-        return [[name if given else f"--no-{name[2:]}"]]
-    texts = given if isinstance(given, list) else [given]
-    return [_worded(name, text) for text in texts]
+        return [[name if value else f"--no-{name[2:]}"]]
+    texts = value if isinstance(value, list) else [value]
+    return [_join_flag(name, text) for text in texts]
 
 
-def _worded(name: str, text: str) -> list[str]:
+def _join_flag(name: str, text: str) -> list[str]:
     """Return a flag and its text. A text that looks like a flag is joined to it by an
     equals sign."""
     return [f"{name}={text}"] if text.startswith("-") or not text else [name, text]
 
 
-def _wrapped(groups: list[list[str]], words: list[str]) -> str:
+def _wrap(groups: list[list[str]], words: list[str]) -> str:
     """Return the line with one flag per line. The command after ``--`` stays on the line of its
     flag."""
     tail = ["--", *words] if words else []

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Environ = Mapping[str, str]
-Given = Mapping[str, Any]  # what was typed, by the key of each flag
+FlagTexts = Mapping[str, Any]  # what was typed, by the key of each flag
 MASK = "***"  # shown instead of a secret value
 SECONDS = {"d": 86_400, "h": 3_600, "m": 60, "s": 1, "": 1}
 DURATION = re.compile(r"(\d+)([dhms]?)")
@@ -18,7 +18,7 @@ class BadValue(ValueError):
     """The text of a flag cannot be read. The message is printed after the name of the flag."""
 
 
-class Unsayable(ValueError):
+class NotWritable(ValueError):
     """No text of the flag is read as this value."""
 
 
@@ -46,20 +46,20 @@ def _plain(text: str, _: Environ) -> str:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise Unsayable
+        raise NotWritable
     return value
 
 
-def _whole(text: str, _: Environ) -> int:
+def _integer(text: str, _: Environ) -> int:
     try:
         return int(text)
     except ValueError:
         raise BadValue(f"{text!r} is not a whole number") from None
 
 
-def _write_whole(value: Any) -> str:
+def _write_integer(value: Any) -> str:
     if type(value) is not int:
-        raise Unsayable
+        raise NotWritable
     return str(value)
 
 
@@ -76,7 +76,7 @@ def number_of(text: str, _: Environ) -> int | float:
 
 def _write_number(value: Any) -> str:
     if type(value) not in {int, float} or float(number_of(repr(value), {})) != value:
-        raise Unsayable
+        raise NotWritable
     return repr(number_of(repr(value), {}))
 
 
@@ -98,7 +98,7 @@ def _duration(text: str, _: Environ) -> int:
 def _write_duration(value: Any) -> str:
     """Return seconds as a text with the largest unit that fits exactly."""
     if type(value) is not int or value < 0:
-        raise Unsayable
+        raise NotWritable
     unit = next(it for it in "dhms" if value % SECONDS[it] == 0) if value else "s"
     return f"{value // SECONDS[unit]}{unit}"
 
@@ -133,10 +133,10 @@ def _write_variable(item: Any) -> str:
 def _name(item: Any, keys: set[str]) -> str:
     """Return the name of an item that has exactly these keys. Raises ``Unsayable``."""
     if not isinstance(item, dict) or item.keys() != keys:
-        raise Unsayable
+        raise NotWritable
     name = _text(item["name"])
     if not name or "=" in name:
-        raise Unsayable
+        raise NotWritable
     return name
 
 
@@ -150,11 +150,11 @@ def quantity_pair(text: str, _: Environ) -> dict[str, str]:
 
 def _write_quantity(item: Any) -> str:
     if not isinstance(item, dict) or item.keys() != {"resource", "quantity"}:
-        raise Unsayable
+        raise NotWritable
     return f"{_text(item['resource'])}={_text(item['quantity'])}"
 
 
-def from_key(source: str) -> ValueKind:
+def variable_kind(source: str) -> ValueKind:
     """Return the kind of a variable whose value is one key of a ``source``:
     ``NAME=SECRET,key=KEY``."""
 
@@ -169,7 +169,7 @@ def from_key(source: str) -> ValueKind:
         name = _name(item, {"name", source})
         inner = item[source]
         if not isinstance(inner, dict) or inner.keys() != {"name", "key"}:
-            raise Unsayable
+            raise NotWritable
         return f"{name}={_text(inner['name'])},key={_text(inner['key'])}"
 
     words = f"NAME={source.upper()},key=KEY"
@@ -185,11 +185,11 @@ def _write_pod_field(item: Any) -> str:
     name = _name(item, {"name", "podFieldRef"})
     inner = item["podFieldRef"]
     if not isinstance(inner, dict) or inner.keys() != {"path"}:
-        raise Unsayable
+        raise NotWritable
     return f"{name}={_text(inner['path'])}"
 
 
-def named(**also: Any) -> ValueKind:
+def kind_by_name(**also: Any) -> ValueKind:
     """Return the kind of an object that only its name describes. ``also`` has its other, fixed
     fields."""
 
@@ -198,15 +198,15 @@ def named(**also: Any) -> ValueKind:
 
     def write(item: Any) -> str:
         if not isinstance(item, dict) or "name" not in item:
-            raise Unsayable
+            raise NotWritable
         if {**item, "name": ""} != {"name": "", **also}:
-            raise Unsayable
+            raise NotWritable
         return _text(item["name"])
 
     return ValueKind("NAME", read, write, many=True)
 
 
-def keyed(kind: str) -> ValueKind:
+def affinity_kind(kind: str) -> ValueKind:
     """Return the kind of a pod affinity, ``Required`` or ``Preferred``, by the key of its label."""
 
     def read(text: str, _: Environ) -> dict[str, str]:
@@ -214,7 +214,7 @@ def keyed(kind: str) -> ValueKind:
 
     def write(value: Any) -> str:
         if not isinstance(value, dict) or set(value) != {"type", "key"} or value["type"] != kind:
-            raise Unsayable
+            raise NotWritable
         return _text(value["key"])
 
     return ValueKind("KEY", read, write)
@@ -236,9 +236,9 @@ def as_json(value: Any) -> str:
 
 TEXT = ValueKind("TEXT", _plain, _text)
 QUANTITY = ValueKind("QUANTITY", _plain, _text)
-WHOLE = ValueKind("NUMBER", _whole, _write_whole)
+INTEGER = ValueKind("NUMBER", _integer, _write_integer)
 NUMBER = ValueKind("NUMBER", number_of, _write_number)
-GPUS = ValueKind("NUMBER", _gpus, _write_whole)
+GPUS = ValueKind("NUMBER", _gpus, _write_integer)
 DURATION_KIND = ValueKind("TIME", _duration, _write_duration)
 SWITCH = ValueKind("", _plain, _text, switch=True)
 TEXTS = ValueKind("TEXT", _plain, _text, many=True)

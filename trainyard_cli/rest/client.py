@@ -15,8 +15,8 @@ from trainyard_cli.rest.profile import KEY_VARIABLES, Profile
 
 PATIENCE_SECONDS = 60.0
 EARLY_SECONDS = 120.0  # a token is renewed so long before its end
-PAGE = 500
-NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # number of an error, which its words explain
+PAGE_SIZE = 500
+ERROR_NUMBER = re.compile(r"^\[Errno -?\d+\] ")  # number of an error, which its words explain
 KEY_ENDED = "The access key of this machine has ended, or was deleted."
 
 
@@ -59,7 +59,7 @@ class RestClient:
         answer."""
         offset: int | None = 0
         while offset is not None:
-            page = self.get(path, offset=offset, limit=PAGE, **query)
+            page = self.get(path, offset=offset, limit=PAGE_SIZE, **query)
             yield from page[key]
             offset = page.get("next")
 
@@ -77,9 +77,9 @@ class RestClient:
         The connection counts as lost after ``silence`` seconds without a byte; without ``silence``
         it never does. Raises ``CliError`` as ``send`` does.
         """
-        with _reaching(self.profile.server):
+        with _translate_errors(self.profile.server):
             request = self.http.build_request(
-                "GET", path, params=_given(query), headers=self.bearer() | (headers or {})
+                "GET", path, params=_drop_none(query), headers=self.bearer() | (headers or {})
             )
             request.extensions["timeout"] = httpx.Timeout(PATIENCE_SECONDS, read=silence).as_dict()
             answer = self.http.send(request, stream=True)
@@ -147,9 +147,9 @@ class RestClient:
         self, method: str, path: str, body: Any, query: Any, headers: dict[str, str]
     ) -> httpx.Response:
         began = time.monotonic()
-        with _reaching(self.profile.server):
+        with _translate_errors(self.profile.server):
             answer = self.http.request(
-                method, path, json=body, params=_given(query or {}), headers=headers
+                method, path, json=body, params=_drop_none(query or {}), headers=headers
             )
         spent = (time.monotonic() - began) * 1000
         print_note(
@@ -159,9 +159,8 @@ class RestClient:
 
 
 @contextmanager
-def _reaching(server: str) -> Iterator[None]:
-    """Raise ``CliError`` if the server does not answer, or cannot be reached, while the
-    block runs."""
+def _translate_errors(server: str) -> Iterator[None]:
+    """Turn errors of the connection within the block into ``CliError``."""
     todo = "Check that it runs and that the address is right: trainyard login --server URL"
     try:
         yield
@@ -169,16 +168,16 @@ def _reaching(server: str) -> Iterator[None]:
         message = f"Trainyard at {server} did not answer in time."
         raise CliError(message, "Try again.", code=ExitCode.UNREACHABLE) from error
     except (httpx.TransportError, httpx.InvalidURL) as error:
-        message = f"Cannot reach Trainyard at {server}: {NUMBER.sub('', str(error))}."
+        message = f"Cannot reach Trainyard at {server}: {ERROR_NUMBER.sub('', str(error))}."
         raise CliError(message, todo, code=ExitCode.UNREACHABLE) from error
 
 
-def _given(query: dict[str, Any]) -> dict[str, Any]:
+def _drop_none(query: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in query.items() if value is not None}
 
 
 def refusal(answer: httpx.Response) -> CliError:
-    """Return what the server answered as an error, with the fields that it named."""
+    """Return the error for a refused call, with the fields that the server named."""
     try:
         body = answer.json()
         message = str(body["message"])
@@ -197,7 +196,7 @@ def refusal(answer: httpx.Response) -> CliError:
 
 
 class Refusal(CliError):
-    """A refused request. ``issues`` are pairs of a field and what is wrong with it."""
+    """A refused request. ``issues`` are pairs of a field and its fault."""
 
     def __init__(
         self, message: str, todo: str, *, code: int, issues: list[tuple[str, str]]

@@ -38,7 +38,7 @@ class Destination:
         return (f"type=={self.type}",)
 
     @property
-    def only(self) -> frozenset[str]:
+    def flag_marks(self) -> frozenset[str]:
         """Marks of the flags that these workloads have and others lack, as in ``CliFlag.only``."""
         if not self.is_gang:
             return frozenset({WORKSPACE} if self.path == "workspaces" else ())
@@ -52,15 +52,15 @@ DISTRIBUTED = Destination("distributed", "Distributed", "a distributed training"
 TRAININGS = ("type!=Workspace",)
 
 
-def gang_of(word: str) -> Destination:
+def gang_destination(word: str) -> Destination:
     """Return the kind of distributed training that a word for its framework means."""
     framework = FRAMEWORKS[word]
-    label = label_of(word)
+    label = framework_label(word)
     article = "an" if label[0] in "MX" else "a"  # both are spelled aloud: em-pee-eye, ex-gee-boost
     return Destination("distributed", "Distributed", f"{article} {label} training", framework)
 
 
-def label_of(word: str) -> str:
+def framework_label(word: str) -> str:
     """Return what people call the framework that a word means."""
     framework = FRAMEWORKS[word]
     return LABELS.get(framework, framework)

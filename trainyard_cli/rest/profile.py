@@ -1,5 +1,4 @@
-"""The sign-in: who, at which server, and in which project. It is a file that only its owner can
-read."""
+"""The sign-in: the user, the server, and the project. Its file can be read by its owner only."""
 
 import json
 import os
@@ -45,7 +44,7 @@ class Profile:
         """Replace the file, by a rename once the new one is complete."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         draft = self.path.with_name(f"{self.path.name}.{os.getpid()}")
-        values = {key: value for key, value in asdict(self).items() if key in _kept()}
+        values = {key: value for key, value in asdict(self).items() if key in _stored_fields()}
         if self.from_environment:  # values from the environment are not stored
             values |= dict.fromkeys((*VARIABLES, "token"), "") | {"expires": 0.0}
         handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
@@ -54,37 +53,37 @@ class Profile:
         draft.replace(self.path)
 
 
-def _kept() -> set[str]:
+def _stored_fields() -> set[str]:
     return {it.name for it in fields(Profile)} - {"path", "from_environment"}
 
 
 def default_path() -> Path:
     """Return the path of the file: ``TRAINYARD_CONFIG``, or else in the user's folder of
     settings."""
-    if given := os.environ.get("TRAINYARD_CONFIG"):
-        return Path(given).expanduser()
+    if path := os.environ.get("TRAINYARD_CONFIG"):
+        return Path(path).expanduser()
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
     return Path(home).expanduser() / "trainyard" / "config.json"
 
 
 def load(path: Path) -> Profile:
-    """Read the profile of a file, with the environment's values on top. A missing file gives an
-    empty one.
+    """Read the profile in a file. Values in the environment override it. A missing file gives an
+    empty profile.
 
     Raises ``CliError`` if the file cannot be read.
     """
     values = _read(path)
-    given = {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
-    profile = Profile(path, **{key: values[key] for key in _kept() & values.keys()})
-    is_elsewhere = given.get("server", profile.server).rstrip("/") != profile.server.rstrip("/")
+    overrides = {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
+    profile = Profile(path, **{key: values[key] for key in _stored_fields() & values.keys()})
+    is_elsewhere = overrides.get("server", profile.server).rstrip("/") != profile.server.rstrip("/")
     if is_elsewhere:  # the key of one server is never sent to another
-        profile = Profile(path, project=profile.project if "client_id" in given else {})
-    if "client_id" in given and given["client_id"] != profile.client_id:
+        profile = Profile(path, project=profile.project if "client_id" in overrides else {})
+    if "client_id" in overrides and overrides["client_id"] != profile.client_id:
         profile.token = ""
         profile.expires = 0.0
         profile.from_environment = True
         profile.user = ""
-    for key, value in given.items():
+    for key, value in overrides.items():
         setattr(profile, key, value)
     profile.server = profile.server.rstrip("/")
     return profile

@@ -1,4 +1,4 @@
-"""When to read again: the server sends a pulse when something changes, so nobody has to poll."""
+"""Waits for changes: the server sends a pulse when something changes, so nobody has to poll."""
 
 from collections.abc import Iterable, Iterator
 from time import monotonic, sleep
@@ -31,7 +31,7 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
         headers = {"Last-Event-ID": last} if last else {}
         try:
             with client.stream(PATH, headers=headers, silence=SILENCE_SECONDS, **query) as lines:
-                for event_id in ids_of(lines):
+                for event_id in event_ids(lines):
                     last = event_id
                     heard = monotonic()
                     is_away = False
@@ -48,9 +48,9 @@ def pulses(client: "RestClient", **query: Any) -> Iterator[None]:
         sleep(RETRY_SECONDS)
 
 
-def ids_of(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the ids of events in a stream of server-sent events. Of several changes at once, only
-    the last has one."""
+def event_ids(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the ids in a stream of server-sent events. If several changes come at once, only the
+    last has an id."""
     for line in lines:
         field, _, value = line.partition(":")
         if field == "id":

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         )
         if result.lost:
             self.stdout.write(f"No key reads {result.lost} of the secrets: enter them again.")
-        if env.key_is_given():
+        if env.is_key_in_environment():
             self.stdout.write(
                 "Now remove TRAINYARD_SECRET_KEY_FALLBACKS and restart every process."
             )

@@ -1,1 +1,1 @@
-"""The programs that ``make run`` starts: which they are, who keeps them up, what they write."""
+"""The programs that ``make run`` starts: their command lines, their manager and their logs."""

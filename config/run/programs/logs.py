@@ -1,4 +1,4 @@
-"""The log file of one program: kept small, and searched for lines that report errors."""
+"""The log file of a program, which is rotated and searched for lines that report errors."""
 
 import os
 import re
@@ -7,8 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-LARGEST = 20_000_000  # bytes; then it moves to <name>.log.1
-COMPLAINT = re.compile(rb"\b(ERROR|CRITICAL)\b|^Traceback |^\w*(Error|Exception)\b")
+MAX_BYTES = 20_000_000  # bytes; then it moves to <name>.log.1
+ERROR_LINE = re.compile(rb"\b(ERROR|CRITICAL)\b|^Traceback |^\w*(Error|Exception)\b")
 
 
 class LogFile:
@@ -19,15 +19,15 @@ class LogFile:
         self.path.touch()
         self._read_to = self.path.stat().st_size
 
-    def output(self) -> IO[bytes]:
-        """The open file that the program writes to; ``/dev/null`` while the disk takes nothing."""
+    def open_output(self) -> IO[bytes]:
+        """Open the file that the program writes to, or ``/dev/null`` while the disk is full."""
         try:
             return self.path.open("ab")
         except OSError:
             return Path(os.devnull).open("ab")
 
-    def complaints(self) -> Iterator[str]:
-        """The lines written since the last call that a person should see."""
+    def new_errors(self) -> Iterator[str]:
+        """Yield the lines that report an error, of those written since the last call."""
         size = self.path.stat().st_size
         if size <= self._read_to:
             self._read_to = size
@@ -38,7 +38,7 @@ class LogFile:
                 if not line.endswith(b"\n"):
                     break  # not complete yet
                 self._read_to += len(line)
-                if COMPLAINT.search(line):
+                if ERROR_LINE.search(line):
                     yield line.decode(errors="replace").rstrip()
 
     def tail(self, lines: int = 15) -> str:
@@ -46,10 +46,10 @@ class LogFile:
             file.seek(max(0, self.path.stat().st_size - 10_000))
             return "\n".join(file.read().decode(errors="replace").splitlines()[-lines:])
 
-    def keep_small(self) -> None:
-        """Rotate the log by copying and truncating: the program has the file open in append
-        mode."""
-        if self.path.stat().st_size <= LARGEST:
+    def rotate(self) -> None:
+        """Copy a large log and truncate it. It is not renamed, because the program has it open, in
+        append mode."""
+        if self.path.stat().st_size <= MAX_BYTES:
             return
         # On a full disk the older lines are lost; truncating then frees space.
         with suppress(OSError):

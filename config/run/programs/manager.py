@@ -1,4 +1,4 @@
-"""Keep the programs running: start them in order, restart what crashes, stop all at the end."""
+"""Keeps the programs running: starts them in order, restarts them after a crash, stops them."""
 
 import signal
 import subprocess
@@ -28,7 +28,7 @@ class NotReady(Exception):
     """A program did not come up; the message says where to look."""
 
 
-class Running:
+class RunningProgram:
     """One program and the process that runs it now."""
 
     def __init__(self, program: Program, folder: Path, environment: dict[str, str]) -> None:
@@ -40,7 +40,7 @@ class Running:
         self.start()
 
     def start(self) -> None:
-        with self.log.output() as output:
+        with self.log.open_output() as output:
             # A session of its own: Ctrl-C in the terminal reaches only the manager, which stops the
             # programs in order. Output goes to a file because a pipe would break if the manager
             # died.
@@ -56,9 +56,9 @@ class Running:
         self.started = time.monotonic()
         self.start_at = None
 
-    def tend(self) -> bool:
-        """Restart the program if it has ended, after a growing delay. True if a new process was
-        started."""
+    def restart_if_ended(self) -> bool:
+        """Restart the program if it has ended, after a growing delay, and return whether a new
+        process was started."""
         now = time.monotonic()
         if self.start_at is not None:
             if now < self.start_at:
@@ -69,7 +69,7 @@ class Running:
         if code is not None:
             if now - self.started > CALM_AFTER:
                 self.delay = FIRST_DELAY
-            say(f"{self.program.name} {ending(code)}; starting it again in {self.delay:g} s")
+            say(f"{self.program.name} {describe_exit(code)}; starting it again in {self.delay:g} s")
             if self.delay > FIRST_DELAY and self.program.advice:
                 say(self.program.advice)
             self.start_at = now + self.delay
@@ -81,7 +81,7 @@ class Running:
         while not self.program.is_ready():
             ended = self.process.poll()
             if ended is not None or time.monotonic() > deadline:
-                what = ending(ended) if ended is not None else "did not answer in time"
+                what = describe_exit(ended) if ended is not None else "did not answer in time"
                 raise NotReady(
                     f"{self.program.name} {what}. Its log, {self.log.path}, ends with:\n"
                     f"{self.log.tail()}\n{self.program.advice}".rstrip()
@@ -106,7 +106,7 @@ class Manager:
         self.home = home
         self.url = url
         self.environment = environment
-        self.running: list[Running] = []
+        self.running: list[RunningProgram] = []
         self.stopping = threading.Event()
         self.unrecorded = False  # the list of processes could not be saved yet
 
@@ -121,22 +121,22 @@ class Manager:
         for program in programs:
             if self.stopping.is_set():
                 return
-            running = Running(program, self.home.run, self.environment)
+            running = RunningProgram(program, self.home.run, self.environment)
             self.running.append(running)
             self._record()
             running.wait_until_ready()
 
     def watch(self, until: Callable[[], bool] = lambda: False) -> None:
-        """Restart what ends and print complaints from the logs, until ``until()`` holds or a signal
-        comes."""
+        """Restart programs that end and print errors from their logs, until ``until()`` is true or
+        a signal comes."""
         while not self.stopping.wait(TICK) and not until():
-            started = [running.tend() for running in self.running]
+            started = [running.restart_if_ended() for running in self.running]
             if any(started) or self.unrecorded:
                 self._record()
             for running in self.running:
-                for line in running.log.complaints():
+                for line in running.log.new_errors():
                     say(f"[{running.program.name}] {line}")
-                running.log.keep_small()
+                running.log.rotate()
 
     def stop(self) -> None:
         """Stop the programs: those that request work before those that do it, and the
@@ -149,8 +149,8 @@ class Manager:
             self.home.record_path.unlink(missing_ok=True)
 
     def _record(self) -> None:
-        """Save the list of processes. If the disk is full, say so once and try again later: it is
-        no reason to stop what runs."""
+        """Save the list of processes. A full disk is no reason to stop them: it is reported once,
+        and the list is saved later."""
         try:
             self.home.write(self.url, {one.program.name: one.handle for one in self.running})
             self.unrecorded = False
@@ -160,7 +160,7 @@ class Manager:
             self.unrecorded = True
 
 
-def ending(code: int) -> str:
+def describe_exit(code: int) -> str:
     if code >= 0:
         return f"ended with exit code {code}"
     return f"was killed by {signal.Signals(-code).name}"

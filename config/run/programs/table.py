@@ -1,4 +1,4 @@
-"""The processes of Trainyard as data: what to run, and how to tell that it is ready."""
+"""The processes of Trainyard as data: their command lines, and when each is ready."""
 
 import os
 import sys
@@ -44,9 +44,9 @@ class Address:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
 
 
-def valkey(home: Path) -> Program:
-    """The embedded server: no TCP port, and each command is in the system's buffers before its
-    answer."""
+def broker_program(home: Path) -> Program:
+    """Return the embedded server. It has no TCP port, and hands each command to the system before
+    it answers."""
     folder = home / "valkey"
     folder.mkdir(parents=True, exist_ok=True)
     socket = embedded.socket_path(home)
@@ -68,7 +68,7 @@ def valkey(home: Path) -> Program:
     return Program(
         "valkey",
         argv,
-        is_ready=lambda: embedded.answers(socket),
+        is_ready=lambda: embedded.is_answering(socket),
         advice=(
             f"If the broker cannot read its file, move the folder {folder} away and start again: "
             "what it holds is rebuilt from the database."
@@ -76,20 +76,21 @@ def valkey(home: Path) -> Program:
     )
 
 
-def worker() -> Program:
-    """A pool of threads: tasks mostly wait for clusters, and another thread costs little memory."""
+def worker_program() -> Program:
+    """Return the worker. It has threads, because tasks mostly wait for clusters, and a thread costs
+    little memory."""
     options = "--pool threads --concurrency 8 --queues submit,monitor,periodic"
     quiet = "--without-gossip --without-mingle --without-heartbeat --loglevel INFO"
-    return Program("worker", [*celery(), "worker", *options.split(), *quiet.split()])
+    return Program("worker", [*celery_command(), "worker", *options.split(), *quiet.split()])
 
 
-def beat() -> Program:
+def beat_program() -> Program:
     # No pid file: one left behind by a killed process would prevent the next start.
     options = ["--pidfile=", "--loglevel", "INFO"]
-    return Program("beat", [*celery(), "beat", *options])
+    return Program("beat", [*celery_command(), "beat", *options])
 
 
-def web(address: Address) -> Program:
+def web_program(address: Address) -> Program:
     options = ["--host", address.host, "--port", str(address.port), "--no-access-log"]
     # Event streams stay open as long as their page; on shutdown they are cut after two seconds.
     options += ["--lifespan", "off", "--timeout-graceful-shutdown", "2"]
@@ -99,13 +100,13 @@ def web(address: Address) -> Program:
     return Program("web", [sys.executable, "-m", "uvicorn", "config.asgi:application", *options])
 
 
-def celery() -> list[str]:
+def celery_command() -> list[str]:
     return [sys.executable, "-m", "celery", "--app", "config", "--quiet"]
 
 
-def environment(home: Path, address: Address) -> dict[str, str]:
-    """Environment of every program: that of the manager, with the data folder as an
-    absolute path."""
+def build_environment(home: Path, address: Address) -> dict[str, str]:
+    """Return the environment of every program: that of the manager, with the absolute path of the
+    data folder."""
     return {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "config.settings",

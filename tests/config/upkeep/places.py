@@ -44,7 +44,9 @@ class Place:
         keys = env.secret_keys(self.home)
         self.settings.SECRET_KEY = keys[0]
         self.settings.SECRET_KEY_FALLBACKS = keys[1:]
-        self.monkeypatch.setattr(databases, "own", lambda: SqliteDatabase(self.database))
+        self.monkeypatch.setattr(
+            databases, "installed_database", lambda: SqliteDatabase(self.database)
+        )
         return self
 
     def filled(self, row: str) -> "Place":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.run.home import HalfRestored, Home, refuse_half_restored
+from config.run.home import Home, RestoreInterrupted, check_restore_finished
 from config.upkeep import archive
 from config.upkeep.archive import Manifest
 from config.upkeep.backup import back_up
@@ -38,9 +38,9 @@ def rewritten(saved: Path, name: str, data: bytes) -> Path:
     with gzip.open(saved) as zipped, tarfile.open(fileobj=zipped) as tar:
         files = {it.name: file.read() for it in tar if (file := tar.extractfile(it))}
     saved.unlink()
-    with archive.created(saved) as writer:
+    with archive.create_archive(saved) as writer:
         for kept_name, content in (files | {name: data}).items():
-            writer.text(kept_name, content)
+            writer.add_bytes(kept_name, content)
     return saved
 
 
@@ -119,7 +119,7 @@ def test_a_damaged_database_is_replaced(place: Places, saved: Path) -> None:
 def test_a_running_installation_is_left_alone(place: Places, saved: Path) -> None:
     new = place("new")
     running = Home(new.home)
-    running.occupy()
+    running.lock()
     with pytest.raises(UpkeepError, match=r"Trainyard runs on .* Stop it first"):
         restore(saved, replace=True)
     running.release()
@@ -220,10 +220,10 @@ def test_a_restore_that_is_cut_short_keeps_trainyard_from_starting_until_it_is_r
         patch.setattr(Restoration, "swap_keys", killed)
         with pytest.raises(KeyboardInterrupt):
             restore(saved, replace=True)
-    with pytest.raises(HalfRestored, match=f"manage.py restore {saved} --replace"):
-        refuse_half_restored(new.home)
+    with pytest.raises(RestoreInterrupted, match=f"manage.py restore {saved} --replace"):
+        check_restore_finished(new.home)
     restore(saved, replace=True)
-    refuse_half_restored(new.home)
+    check_restore_finished(new.home)
     assert (new.rows(), new.log()) == (["old"], "old says hello\n")
 
 

@@ -84,7 +84,7 @@ def test_everything_is_readable_after_an_interruption_and_the_next_rotation_ends
 
 def test_keys_of_a_file_change_only_while_trainyard_is_stopped(home: Path) -> None:
     running = Home(home)
-    running.occupy()
+    running.lock()
     before = env.secret_keys(home)
     with pytest.raises(UpkeepError, match="Trainyard runs"):
         rotate()

@@ -66,7 +66,7 @@ def second_worker(site: Site) -> Iterator[subprocess.Popen[bytes]]:
     """One more, as a person who scales up would start it."""
     with (site.trainyard.home / "second-worker.log").open("wb") as log:
         process = subprocess.Popen(
-            [*programs.worker().argv, "--hostname", "second@%h"],
+            [*programs.worker_program().argv, "--hostname", "second@%h"],
             cwd=ROOT,
             env=site.trainyard.environment,
             stdin=subprocess.DEVNULL,

@@ -36,7 +36,7 @@ def test_an_attached_workload_prints_its_lines_and_ends_the_command_as_it_did(
     terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch, line: str, rank: str
 ) -> None:
     asked: dict[str, Any] = {}
-    monkeypatch.setattr(logs, "write", lambda *_, **query: asked.update(query))
+    monkeypatch.setattr(logs, "print_logs", lambda *_, **query: asked.update(query))
     assert "mnist: Failed" in terminal(line, code=7).err
     assert asked == {"rank": rank, "follow": "true"}
 
@@ -45,7 +45,7 @@ def test_the_exit_code_is_that_of_the_rank_that_failed_first(
     terminal: Terminal, ended: Workload, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A rank that was told to end because of it may have a code as well, and come before it."""
-    monkeypatch.setattr(logs, "write", lambda *_, **__: None)
+    monkeypatch.setattr(logs, "print_logs", lambda *_, **__: None)
     at = timezone.now()
     ranks = ended.ranks
     ranks.filter(rank=0).update(exit_code=143, phase="Stopped", finished_at=at)
@@ -65,7 +65,7 @@ def test_where_the_lines_are_cut_off_its_end_is_still_that_of_the_command(
     def cut(*_: object, **__: object) -> None:
         raise CliError("Cannot reach Trainyard.", code=ExitCode.UNREACHABLE)
 
-    monkeypatch.setattr(logs, "write", cut)
+    monkeypatch.setattr(logs, "print_logs", cut)
     assert "Waiting for its end instead." in terminal("attach mnist", code=7).err
 
 
@@ -75,7 +75,7 @@ def test_ctrl_c_ends_the_command_with_its_own_code(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(logs, "write", interrupted)
+    monkeypatch.setattr(logs, "print_logs", interrupted)
     terminal("attach mnist", code=130)
 
 
@@ -85,7 +85,9 @@ def test_ctrl_c_ends_the_command_with_its_own_code(
 def test_no_more_is_printed_than_so_many_bytes(
     capsys: pytest.CaptureFixture[str], limit: int | None, printed: str
 ) -> None:
-    logs.show(["one", "two", "three"], logs.Wanted(limit=limit), named=False, timed=False)
+    logs.print_lines(
+        ["one", "two", "three"], logs.LineFilter(limit=limit), named=False, timed=False
+    )
     assert capsys.readouterr().out == printed
 
 
@@ -94,7 +96,7 @@ def test_each_rank_has_a_color_of_its_own_on_a_terminal(
 ) -> None:
     monkeypatch.setattr(logs, "is_colored", lambda _: True)
     lines = ["master-0 one", "worker-0 two", "master-0 three"]
-    logs.show(lines, logs.Wanted(), named=True, timed=False)
+    logs.print_lines(lines, logs.LineFilter(), named=True, timed=False)
     assert capsys.readouterr().out.splitlines() == [
         "\033[36mmaster-0\033[0m one",
         "\033[33mworker-0\033[0m two",
@@ -109,7 +111,7 @@ def test_a_time_is_judged_by_trainyard(
     done = terminal("logs mnist --since-time yesterday", code=2)
     assert "--since-time: 'yesterday' is not a time such as 2026-01-31T00:00:00Z." in done.err
     asked: list[str] = []
-    monkeypatch.setattr(logs, "write", lambda *_, **query: asked.append(query["since"]))
+    monkeypatch.setattr(logs, "print_logs", lambda *_, **query: asked.append(query["since"]))
     times = ["2026-01-31T00:00:00.5Z", "2026-01-31t00:00:00.123456789z"]
     for time in times:
         terminal(f"logs mnist --since-time {time}")

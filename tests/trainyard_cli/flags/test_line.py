@@ -13,10 +13,10 @@ from spec.kind import WorkloadKind
 from spec.workload import WorkloadSpec
 from tests.spec.any_spec import specs
 from tests.trainyard_cli.receiver import Receiver, receiver, stored
-from trainyard_cli.flags.body import laid_over
-from trainyard_cli.flags.line import command_line, typed_of
+from trainyard_cli.flags.body import apply_typed
+from trainyard_cli.flags.line import command_line, typing_for
 from trainyard_cli.flags.table import FLAGS, CliFlag
-from trainyard_cli.flags.values import BadValue, Unsayable
+from trainyard_cli.flags.values import BadValue, NotWritable
 
 __all__ = ["receiver"]
 
@@ -44,7 +44,7 @@ def test_any_request_is_made_of_what_is_typed_for_it(spec: WorkloadSpec) -> None
     body = body_of(spec)
     body.pop("name")
     body["spec"].pop("distributedFramework", None)
-    assert laid_over({}, typed_of(body), {}) == body
+    assert apply_typed({}, typing_for(body), {}) == body
 
 
 @settings(
@@ -135,7 +135,7 @@ def test_a_draft_that_is_no_spec_yet_has_a_line_too(spec: Body) -> None:
     assert line.startswith("trainyard distributed submit")
     assert shlex.split(line.replace("\\\n", ""))
     given = {key: value for key, value in spec.items() if value is not None}
-    assert laid_over({}, typed_of({"spec": spec}), {})["spec"] == given
+    assert apply_typed({}, typing_for({"spec": spec}), {})["spec"] == given
 
 
 @pytest.mark.parametrize("flag", FLAGS, ids=lambda it: it.name)
@@ -144,7 +144,7 @@ def test_a_value_that_no_flag_can_say_is_told(flag: CliFlag) -> None:
     for kind in ("Required", "Preferred"):
         shapes += [{"type": kind}, {"type": kind, "key": 5}, {"type": kind, "key": None}]
     for shape in shapes:
-        with suppress(Unsayable, BadValue):
+        with suppress(NotWritable, BadValue):
             assert isinstance(flag.kind.write(shape), str)
 
 

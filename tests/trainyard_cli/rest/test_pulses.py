@@ -60,7 +60,7 @@ def heard(connections: Connections, count: int) -> int:
 
 
 def test_several_changes_at_once_are_one_reason_to_look() -> None:
-    assert list(pulses.ids_of([*READY, *TWO])) == ["7-1", "9-2"]
+    assert list(pulses.event_ids([*READY, *TWO])) == ["7-1", "9-2"]
 
 
 def test_an_outage_is_survived_and_what_was_missed_is_asked_for(

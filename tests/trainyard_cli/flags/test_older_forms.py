@@ -5,7 +5,7 @@ import pytest
 from projects.models import Project
 from spec.workload import WorkloadSpec
 from tests.trainyard_cli.terminal import Terminal
-from trainyard_cli.flags.first import with_services, with_volumes
+from trainyard_cli.flags.older_forms import add_volumes, apply_service_type
 from trainyard_cli.flags.values import BadValue
 from workloads.models import Workload
 
@@ -24,23 +24,23 @@ LINE = "submit-dist pytorch train -i kubeflow/pytorch-dist-mnist:latest --cpu 0.
 def test_volumes_are_of_the_node_or_of_an_nfs_server(
     text: str, server: str, flags: dict[str, list[str]]
 ) -> None:
-    assert with_volumes({}, [text], nfs_server=server) == flags
+    assert add_volumes({}, [text], nfs_server=server) == flags
 
 
 @pytest.mark.parametrize("text", ["", "/a", ":/b", "/a:/b:rx", "/a:/b:ro:h:x", "/a,b:/c"])
 def test_a_text_that_is_no_volume_is_refused(text: str) -> None:
     with pytest.raises(BadValue, match="is not a volume"):
-        with_volumes({}, [text])
+        add_volumes({}, [text])
 
 
 def test_a_service_type_says_how_ports_are_reached() -> None:
     ports = {"port": ["30080:80", "81"]}
     made = "service-type=NodePort,container=80,external=30080"
-    laid, forwarded = with_services(ports, "nodeport")
+    laid, forwarded = apply_service_type(ports, "nodeport")
     assert (laid["port"], forwarded) == ([made, "service-type=NodePort,container=81"], [])
-    laid, _ = with_services(ports, "ingress")
+    laid, _ = apply_service_type(ports, "ingress")
     assert (laid["port"], laid["external_url"]) == ([], ["container=80", "container=81"])
-    laid, forwarded = with_services(ports, "portforward")
+    laid, forwarded = apply_service_type(ports, "portforward")
     assert (laid["port"], forwarded) == ([], ["30080:80", "81"])
 
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from trainyard_cli.flags.values import BadValue, Environ, ValueKind, from_key, named
+from trainyard_cli.flags.values import BadValue, Environ, ValueKind, kind_by_name, variable_kind
 
 TYPE = "type"
 NAME = "name"
@@ -26,8 +26,8 @@ def _words(text: str, needed: Collection[str]) -> dict[str, str]:
     return words
 
 
-def _of_environment() -> ValueKind:
-    kind = from_key("credential")
+def _variable_kind() -> ValueKind:
+    kind = variable_kind("credential")
 
     def read(text: str, environ: Environ) -> Any:
         if f"{CREDENTIAL}=" not in text:
@@ -38,8 +38,8 @@ def _of_environment() -> ValueKind:
     return replace(kind, read=read)
 
 
-def _of_image_pulls() -> ValueKind:
-    kind = named(credential=True)
+def _pull_kind() -> ValueKind:
+    kind = kind_by_name(credential=True)
 
     def read(text: str, environ: Environ) -> Any:
         return kind.read(_words(text, (NAME,))[NAME] if "=" in text else text, environ)
@@ -47,5 +47,5 @@ def _of_image_pulls() -> ValueKind:
     return replace(kind, read=read)
 
 
-KEY_OF_CREDENTIAL = _of_environment()
-PULL_CREDENTIAL = _of_image_pulls()
+KEY_OF_CREDENTIAL = _variable_kind()
+PULL_CREDENTIAL = _pull_kind()

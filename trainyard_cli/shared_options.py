@@ -1,5 +1,5 @@
-"""Options that every command accepts, anywhere in its line, as Run:ai's commands do. Run:ai's other
-way to write a switch is accepted too: ``--pods=false``."""
+"""Options that every command accepts at any position, as Run:ai's commands do. Switches can also
+be written in Run:ai's second form: ``--pods=false``."""
 
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Any
@@ -17,17 +17,17 @@ LEVEL = "What to print on standard error: debug, info, warn or error."
 DEBUG = "Print each request on standard error."
 
 
-def _quiet(asked: bool) -> None:
+def _set_quiet(asked: bool) -> None:
     if asked:
         notes.set_wanted_notes(LogLevel.ERROR)
 
 
-def _debug(asked: bool) -> None:
+def _set_debug(asked: bool) -> None:
     if asked:
         notes.set_wanted_notes(LogLevel.DEBUG)
 
 
-def _level(level: LogLevel | None) -> None:
+def _set_level(level: LogLevel | None) -> None:
     if level:
         notes.set_wanted_notes(level)
 
@@ -38,18 +38,18 @@ def _option(*names: str, text: str, hidden: bool, callback: Any) -> Any:
     )
 
 
-def shared(*, hidden: bool) -> list[Any]:
+def build_options(*, hidden: bool) -> list[Any]:
     """Return the options as click's parameters, which a command has in ``params``."""
-    quiet = _option("--quiet", "-q", text=QUIET, hidden=hidden, callback=_quiet)
-    level = _option("--loglevel", text=LEVEL, hidden=hidden, callback=_level)
-    debug = _option("--debug", "--verbose", "-d", text=DEBUG, hidden=hidden, callback=_debug)
+    quiet = _option("--quiet", "-q", text=QUIET, hidden=hidden, callback=_set_quiet)
+    level = _option("--loglevel", text=LEVEL, hidden=hidden, callback=_set_level)
+    debug = _option("--debug", "--verbose", "-d", text=DEBUG, hidden=hidden, callback=_set_debug)
 
     def holder(
         quiet: Annotated[bool, quiet] = False,
         loglevel: Annotated[LogLevel | None, level] = None,
         debug: Annotated[bool, debug] = False,
     ) -> None:
-        """Carries the options: typer turns its signature into parameters. It is never called."""
+        """Holds the options: typer turns its signature into parameters. It is never called."""
 
     app = typer.Typer(add_completion=False)
     app.command()(holder)
@@ -57,37 +57,36 @@ def shared(*, hidden: bool) -> list[Any]:
     return [it for it in typer.main.get_command(app).params if it.name in names]
 
 
-def added(group: Any) -> Any:
+def add_shared_options(group: Any) -> Any:
     """Add the options to the program and all its commands. Help shows them only for the program."""
-    group.params += shared(hidden=False)
-    _extend(group.commands.values(), shared(hidden=True))
+    group.params += build_options(hidden=False)
+    _add_options(group.commands.values(), build_options(hidden=True))
     return group
 
 
-def _extend(commands: Any, options: list[Any]) -> None:
+def _add_options(commands: Any, options: list[Any]) -> None:
     """Add the options to all commands below, unless a command has an option with the same name."""
     for command in commands:
         taken = {name for it in command.params for name in it.opts}
         command.params += [it for it in options if not taken & set(it.opts)]
-        _extend(getattr(command, "commands", {}).values(), options)
-        _understand(command)
+        _add_options(getattr(command, "commands", {}).values(), options)
+        _accept_runai_forms(command)
 
 
-def _understand(command: Any) -> None:
-    """Have a command accept Run:ai's way to write its options.
+def _accept_runai_forms(command: Any) -> None:
+    """Let a command accept Run:ai's forms of its options.
 
-    Each command is created by typer, in a module that knows nothing of this: so its method is
-    replaced, instead of its class.
+    Its method is replaced, because typer creates each command and leaves its class no choice.
     """
     parse = command.parse_args
 
     def parse_args(context: Any, args: Sequence[str]) -> Any:
-        return parse(context, list(_ours(command, args)))
+        return parse(context, list(_translate(command, args)))
 
     command.parse_args = parse_args
 
 
-def _ours(command: Any, args: Sequence[str]) -> Iterator[str]:
+def _translate(command: Any, args: Sequence[str]) -> Iterator[str]:
     """Yield the arguments in this program's form: ``--json`` becomes ``--output=json``,
     ``--pods=false`` becomes ``--no-pods``."""
     names = {it.name for it in command.params}
@@ -99,9 +98,9 @@ def _ours(command: Any, args: Sequence[str]) -> Iterator[str]:
             yield formats.get(word, word)
         elif value.lower() in TRUE:
             yield name
-        elif (negated := f"--no-{name[2:]}") in _names_of(command):
+        elif (negated := f"--no-{name[2:]}") in _option_names(command):
             yield negated
 
 
-def _names_of(command: Any) -> set[str]:
+def _option_names(command: Any) -> set[str]:
     return {name for it in command.params for name in (*it.opts, *it.secondary_opts)}
