@@ -8,10 +8,10 @@ COMPILE = $(BIN)/pip-compile --quiet --allow-unsafe --strip-extras --no-header -
 	--no-emit-find-links --no-emit-trusted-host --no-emit-options
 
 .DEFAULT_GOAL := help
-.PHONY: help run check format test test-all test-kubernetes test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
+.PHONY: help run check format test test-all test-kubernetes test-kubernetes-oldest test-slurm bench bench-api bench-kubernetes bench-slurm pictures install install-dev lock clean
 
 help: ## List these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: install ## Install what is missing and start everything (PORT=, HOST=, TRAINYARD_HOME=)
 	@exec $(BIN)/python -m config.run
@@ -34,12 +34,17 @@ format: install-dev ## Format Python and templates, fix what the linter can fix
 test: install-dev ## The whole behavior, in minutes (T=workloads: all tests of a folder, file or word)
 	$(BIN)/python -m tests $(if $(T),"$(T)")
 
-# The tests create and delete things in their cluster, so it has to be named in the command.
-test-all: install-dev ## What CI and releases need besides, in half an hour (POSTGRES_URL=, KUBECONFIG=)
-	KUBECONFIG="$(if $(filter command,$(origin KUBECONFIG)),$(KUBECONFIG))" $(BIN)/python -m tests --all
+# Tests and benchmarks create and delete things in their cluster, so it has to be named in the command.
+CHOSEN_CLUSTER = KUBECONFIG="$(if $(filter command,$(origin KUBECONFIG)),$(KUBECONFIG))"
 
-test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBEBUILDER_ASSETS= without pods)
-	@$(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
+test-all: install-dev ## What CI and releases need besides, in half an hour (POSTGRES_URL=, KUBECONFIG=)
+	$(CHOSEN_CLUSTER) $(BIN)/python -m tests --all
+
+test-kubernetes: install-dev ## Tests on a cluster (KUBECONFIG=, or KUBERNETES_TESTBED=, a program that starts some)
+	@$(CHOSEN_CLUSTER) $(BIN)/python -m tests.kubernetes $(if $(T),"$(T)")
+
+test-kubernetes-oldest: install-dev ## The same for the oldest release: contract, manifests and faults
+	@$(CHOSEN_CLUSTER) K8S_RELEASE=1.34 $(BIN)/python -m tests.kubernetes --oldest
 
 test-slurm: install-dev ## Tests on a Slurm cluster (SLURM_TESTBED=, a program that starts one; SLURM_SUITE=trixie: 24.11)
 	@$(BIN)/python -m tests.slurm $(if $(T),"$(T)")
@@ -52,7 +57,7 @@ bench-api: install-dev ## Measure REST on a PostgreSQL of its own (B=submitting:
 	$(BIN)/python -m bench.api $(B)
 
 bench-kubernetes: install-dev ## Measure on a cluster (B=submitting, watching or verdicts, KUBECONFIG=)
-	KUBECONFIG="$(KUBECONFIG)" $(BIN)/python -m bench.kubernetes $(B)
+	$(CHOSEN_CLUSTER) $(BIN)/python -m bench.kubernetes $(B)
 
 bench-slurm: install-dev ## Measure on a Slurm cluster (SLURM_TESTBED=, a program that starts one)
 	$(BIN)/python -m bench.slurm

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests import browser, slurm_testbed
+from tests import browser, kubernetes_testbed, slurm_testbed
 from tests.parts import Part, beside, report
 
 HERE = Path(__file__).resolve().parent
@@ -30,7 +30,7 @@ ON_POSTGRES = """
     workloads/table workloads/worker
 """.split()
 NO_POSTGRES = "POSTGRES_URL names no server: postgresql://user:password@host/postgres"
-NO_CLUSTER = "neither KUBECONFIG= nor KUBEBUILDER_ASSETS= and _CRDS=; see docs/kubernetes.md"
+NO_CLUSTER = "neither KUBECONFIG= nor KUBERNETES_TESTBED=; see docs/kubernetes.md"
 
 
 def main() -> int:
@@ -111,8 +111,7 @@ def run_rest() -> list[Part]:
         limit=15 * 60,
         missing="" if slurm_testbed.TOOL.exists() else slurm_testbed.NO_SLURM,
     )
-    has_programs = os.environ.get("KUBEBUILDER_ASSETS") and os.environ.get("KUBEBUILDER_CRDS")
-    has_cluster = os.environ.get("KUBECONFIG") or has_programs
+    has_cluster = os.environ.get("KUBECONFIG") or kubernetes_testbed.TOOL.exists()
     kubernetes = Part(
         "Kubernetes",
         ["-m", "tests.kubernetes"],

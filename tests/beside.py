@@ -16,7 +16,8 @@ def side_by_side(first: Callable[[], int], module: str, *arguments: str, **envir
 
     The output of the other process is printed at the end.
     """
-    cache = ROOT / ".pytest_cache" / "beside" / module  # two processes cannot share a cache
+    # Two processes cannot share a cache.
+    cache = ROOT / ".pytest_cache" / "beside" / "".join([module, *arguments[:1]])
     options = f"{os.environ.get('PYTEST_ADDOPTS', '')} -o cache_dir={cache}"
     whole = os.environ | environment | {"PYTEST_ADDOPTS": options}
     with tempfile.TemporaryFile() as out:

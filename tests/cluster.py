@@ -17,9 +17,7 @@ from tests.waiting import wait_for
 KUBECONFIG = os.environ.get("KUBECONFIG", "")
 SHELL_IMAGE = os.environ.get("TRAINYARD_TEST_IMAGE", "local/busybox:1")
 TRAINER_IMAGE = os.environ.get("TRAINYARD_TEST_TRAINER", "")
-NO_CLUSTER = (
-    "KUBECONFIG names no cluster with the Kubeflow training operator; see docs/kubernetes.md"
-)
+NO_CLUSTER = "no cluster to test on: make test-kubernetes starts one; see docs/kubernetes.md"
 NO_NODE = "this cluster has no node, so nothing runs there"
 
 

@@ -13,7 +13,8 @@ import pytest
 
 from engines.kubernetes.client.api import Api
 
-KUBE = os.environ.get("KUBE", "")  # the program that builds images for its cluster's nodes
+# the program that builds images for its cluster's nodes
+TESTBED = os.environ.get("KUBERNETES_TESTBED", "")
 GIT_IMAGE = os.environ.get("TRAINYARD_TEST_GIT_IMAGE", "")
 BASICS = ("sh", "cat", "cp", "mkdir", "rm")
 GIT = ("git", "git-upload-pack", *BASICS)
@@ -77,8 +78,8 @@ def _with_git(api: Api, scratch: Path, name: str, programs: Iterable[str]) -> st
 
 
 def _need(programs: Iterable[str], instead: str = "") -> None:
-    if not KUBE:
-        why = "KUBE names no program that makes images for the nodes of this cluster"
+    if not TESTBED:
+        why = "KUBERNETES_TESTBED names no program that makes images for the nodes of this cluster"
         pytest.skip(f"{why}{instead}")
     for name in programs:
         if shutil.which(name, path=PATH) is None:
@@ -111,8 +112,8 @@ def _libraries(files: Iterable[str]) -> set[str]:
 
 
 def _made(api: Api, root: Path, name: str) -> str:
-    command = [KUBE, "image", name, "--root", str(root)]
-    env = os.environ | {"KUBE_PORT": str(urlsplit(api.address).port)}
+    command = [TESTBED, "image", name, "--root", str(root)]
+    env = os.environ | {"K8S_PORT": str(urlsplit(api.address).port)}
     made = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
     assert made.returncode == 0, made.stderr
     return name

@@ -9,38 +9,26 @@ from config.run.install import ROOT
 from tests import kubernetes
 from tests.__main__ import choose_marked
 
-NAMES = ("KUBECONFIG", "KUBECONFIG_BESIDE", "KUBEBUILDER_ASSETS", "KUBEBUILDER_CRDS")
-
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    ("kubeconfig", "code", "hint"),
     [
-        ({}, "setup-envtest"),
-        ({"KUBECONFIG": "/nowhere/config"}, "KUBECONFIG: there is no /nowhere/config."),
-        (
-            {"KUBECONFIG": ".", "KUBECONFIG_BESIDE": "/nowhere"},
-            "KUBECONFIG_BESIDE: there is no /nowhere.",
-        ),
-        ({"KUBEBUILDER_ASSETS": "/nowhere"}, "KUBEBUILDER_CRDS="),
-        (
-            {"KUBEBUILDER_ASSETS": ".", "KUBEBUILDER_CRDS": "."},
-            "has no etcd, kube-apiserver, kubectl.",
-        ),
+        ("", 0, "KUBERNETES_TESTBED"),
+        ("/nowhere/config", 1, "KUBECONFIG: there is no /nowhere/config."),
     ],
 )
-def test_make_test_kubernetes_says_what_lacks(
-    given: dict[str, str],
-    told: str,
+def test_make_test_kubernetes_says_what_is_missing(
+    kubeconfig: str,
+    code: int,
+    hint: str,
     monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", ["kubernetes"])
-    for name in NAMES:
-        monkeypatch.setenv(name, given.get(name, ""))
-    assert kubernetes.main() == 1
-    assert told in capsys.readouterr().err
+    monkeypatch.setattr(kubernetes, "TOOL", Path("/nowhere/k8s"))
+    monkeypatch.setenv("KUBECONFIG", kubeconfig)
+    assert kubernetes.main() == code
+    assert hint in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

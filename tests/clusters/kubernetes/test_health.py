@@ -70,6 +70,7 @@ def test_a_missing_right_that_not_everybody_needs_is_a_warning(
     assert cluster.state in WELL
 
 
+@pytest.mark.kai
 def test_queues_that_may_not_be_written_are_said(cluster: Cluster, account: Account) -> None:
     def issues(*wanted: Queue) -> str:
         services.refresh(cluster, lambda: wanted)

@@ -18,7 +18,8 @@ from engines.kubernetes.watch.watcher import PODS
 from tests.cluster import RealCluster
 from tests.waiting import wait_for
 
-KUBE = os.environ.get("KUBE", "")  # a program whose ``up`` restarts what ended
+# a program whose ``up`` restarts what ended
+TESTBED = os.environ.get("KUBERNETES_TESTBED", "")
 ETCD = "--etcd-servers="
 
 
@@ -72,8 +73,8 @@ def _listening(host: str, port: int, name: str) -> psutil.Process:
 def forget_the_past(cluster: RealCluster) -> None:
     """Make the cluster forget old versions: compact etcd, and restart the API server, which caches
     some itself."""
-    if not KUBE:
-        pytest.skip("KUBE names no program that starts an API server again")
+    if not TESTBED:
+        pytest.skip("KUBERNETES_TESTBED names no program that starts an API server again")
     server = api_server(cluster)
     (etcd,) = [word.removeprefix(ETCD) for word in server.cmdline() if word.startswith(ETCD)]
     now = int(cluster.api.get(PODS)["metadata"]["resourceVersion"])
@@ -84,15 +85,8 @@ def forget_the_past(cluster: RealCluster) -> None:
     wait_for(lambda: _has_forgotten(cluster, now - 1), 30, "an answer of 410", every=0.2)
 
 
-def renew_operator(cluster: RealCluster) -> None:
-    """Restart the tests' operator, which still remembers objects that were deleted while it was cut
-    off."""
-    _up(cluster, "--no-operator")
-    _up(cluster)
-
-
-def _up(cluster: RealCluster, *options: str) -> None:
-    command = [KUBE, "up", "--port", str(urlsplit(cluster.api.address).port), *options]
+def _up(cluster: RealCluster) -> None:
+    command = [TESTBED, "up", "--port", str(urlsplit(cluster.api.address).port)]
     subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
 
 

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.faults.kubernetes.parts import forget_the_past, kubelet, renew_operator, stopped
+from tests.faults.kubernetes.parts import forget_the_past, kubelet, stopped
 from tests.faults.kubernetes.site import COUNT, ENDED, ENDLESS, NAMESPACE, Site
 from tests.rest import ENDS
 from tests.waiting import wait_for
@@ -66,4 +66,3 @@ def test_a_server_that_forgot_the_past_is_listed_again(site: Site) -> None:
     site.ends_once(stopping, "Stopped")
     site.ends_once(counting, "Completed")
     site.counted(counting)
-    renew_operator(site.cluster)

@@ -102,6 +102,7 @@ def keep(api: Api, *wanted: Queue, prefix: str = PREFIX) -> list[str]:
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_the_api_server_accepts_the_golden_file(kai: Api) -> None:
     for item in yaml.safe_load_all(GOLDEN.read_text()):
         accepted = kai.apply(f"{QUEUES}/{item['metadata']['name']}", item, dryRun="All")
@@ -110,6 +111,7 @@ def test_the_api_server_accepts_the_golden_file(kai: Api) -> None:
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_only_queues_that_differ_are_written(kai: Api) -> None:
     assert len(keep(kai, *WANTED)) == len(WANTED)
     assert keep(kai, *WANTED) == []
@@ -123,6 +125,7 @@ def test_only_queues_that_differ_are_written(kai: Api) -> None:
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_left_over_queues_are_deleted_and_those_of_others_stay(kai: Api) -> None:
     keep(kai, TEAM, RESEARCH, prefix=OTHERS)
     keep(kai, TEAM, RESEARCH)
@@ -134,6 +137,7 @@ def test_left_over_queues_are_deleted_and_those_of_others_stay(kai: Api) -> None
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_a_department_that_is_renamed_keeps_its_projects(kai: Api) -> None:
     keep(kai, TEAM, RESEARCH)
     wanted = [replace(TEAM, department="science"), replace(RESEARCH, name="science")]
@@ -146,6 +150,7 @@ def test_a_department_that_is_renamed_keeps_its_projects(kai: Api) -> None:
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_a_queue_created_while_queues_are_read_stays(kai: Api) -> None:
     def wanted() -> list[Queue]:
         keep(kai, TEAM, RESEARCH)  # another process, for a project that is new
@@ -156,6 +161,7 @@ def test_a_queue_created_while_queues_are_read_stays(kai: Api) -> None:
 
 
 @pytest.mark.kubernetes
+@pytest.mark.kai
 def test_a_queue_that_is_refused_does_not_keep_back_the_others(kai: Api) -> None:
     bad = replace(TEAM, name="UPPER_CASE")
     with pytest.raises(EngineRefused, match="UPPER_CASE"):

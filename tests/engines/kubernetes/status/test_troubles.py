@@ -139,6 +139,7 @@ def group(rig: KubernetesRig) -> Iterator[str]:
     rig.api.delete(f"{path}/told")
 
 
+@pytest.mark.kai
 def test_the_reason_that_kai_gives_for_a_gang_comes_before_those_of_its_pods(
     rig: KubernetesRig, group: str
 ) -> None:

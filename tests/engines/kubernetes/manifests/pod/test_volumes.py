@@ -104,6 +104,7 @@ def test_pods_go_to_a_pool_that_has_nodes(rig: KubernetesRig) -> None:
     wait_for(waits, 30, "the scheduler to say that no node matches")
 
 
+@pytest.mark.kai
 def test_kai_gets_the_gang_with_its_queue_and_shares(rig: KubernetesRig) -> None:
     if KAI not in rig.engine.capabilities().schedulers:
         pytest.skip("this cluster has no KAI scheduler")
