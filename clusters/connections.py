@@ -34,7 +34,6 @@ def site_of(cluster: Cluster, spec: WorkloadSpec) -> Site:
         labels,
         public_url=settings.PUBLIC_URL,
         partitions=capabilities.partitions,
-        plain_jobs=capabilities.plain_jobs,
         containers=capabilities.containers,
     )
     try:

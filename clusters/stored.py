@@ -34,7 +34,6 @@ def capabilities_of(data: Any) -> Capabilities | None:
             topologies=_names(data.get("topologies")),
             node_ports=tuple(data.get("node_ports", ())),
             partitions=tuple(_partition(row) for row in data.get("partitions", ())),
-            plain_jobs=data.get("plain_jobs", False),
             claims=_claims(data.get("claims")),
             config_maps=_names(data.get("config_maps")),
             accounts=tuple(BillingAccount(**row) for row in data.get("accounts", ())),

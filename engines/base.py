@@ -195,7 +195,6 @@ class Capabilities:
     quotas: bool = False  # its queues enforce projects' quotas, see ``Engine.keep_queues``
     node_ports: tuple[int, ...] = ()  # used by others than Trainyard, as far as it may look
     partitions: tuple[Partition, ...] = ()
-    plain_jobs: bool = False  # single pods run as batch/v1 Jobs, see ``Site``
     claims: tuple[Claim, ...] | None = None  # that pods can mount by name; None if unknown
     config_maps: tuple[str, ...] | None = None  # each as namespace/name; None if unknown
     accounts: tuple[BillingAccount, ...] = ()
@@ -223,9 +222,8 @@ class Site:
 
     ``pools`` maps the name of each node pool to its label (key and value). Nodes with none of these
     labels form the pool ``DEFAULT_POOL``. Tools get external URLs below ``ingress_domain``.
-    ``public_url`` is Trainyard's own address, without a trailing slash. With ``plain_jobs`` a
-    single pod needs no operator. ``containers`` starts images where ranks are otherwise programs of
-    the nodes.
+    ``public_url`` is Trainyard's own address, without a trailing slash. ``containers`` starts
+    images where ranks are otherwise programs of the nodes.
     """
 
     schedulers: tuple[str, ...] = ()
@@ -235,7 +233,6 @@ class Site:
     ingress_class: str = ""
     public_url: str = ""
     partitions: tuple[Partition, ...] = ()
-    plain_jobs: bool = False
     containers: str = ""
 
 

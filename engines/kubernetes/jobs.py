@@ -1,6 +1,6 @@
 """The kinds of job that Trainyard creates, and what they have in common."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from engines.base import Manifest
 from spec.framework import Framework
@@ -89,39 +89,33 @@ MPI = JobKind(
 JAX = JobKind(Framework.JAX, "JAXJob", "jaxReplicaSpecs", "", "jax", port=6666)
 #: The kind of job for each framework.
 KINDS = {kind.framework: kind for kind in (PYTORCH, TENSORFLOW, XGBOOST, MPI, JAX)}
-#: A single pod without a framework: a PyTorchJob whose master is the only rank.
-LONE_MASTER = replace(PYTORCH, master="", worker="Master")
-#: A single pod as a batch/v1 Job, which needs no operator.
-PLAIN_JOB = replace(
-    LONE_MASTER, name="Job", replicas="", worker="", container="main", operator="", group="batch"
+#: A single pod without a framework: a batch/v1 Job, which needs no operator.
+PLAIN_JOB = JobKind(
+    Framework.PYTORCH,
+    "Job",
+    replicas="",
+    master="",
+    container="main",
+    port=PYTORCH.port,
+    operator="",
+    group="batch",
+    worker="",
 )
 
 
-def job_kind_for(spec: WorkloadSpec, *, plain: bool) -> JobKind:
-    """The kind of job for a spec. ``plain``: the cluster runs single pods as batch/v1 Jobs."""
-    if spec.distributed_framework:
-        return KINDS[spec.distributed_framework]
-    return PLAIN_JOB if plain else LONE_MASTER
-
-
-def actual_kind(kind: JobKind, job: Manifest) -> JobKind:
-    """How to read a job: a PyTorchJob without workers may be one of ours with a single rank."""
-    alone = kind is PYTORCH and set(job["spec"].get(kind.replicas, ())) == {LONE_MASTER.worker}
-    return LONE_MASTER if alone else kind
+def job_kind_for(spec: WorkloadSpec) -> JobKind:
+    """The kind of job for a spec."""
+    return KINDS[spec.distributed_framework] if spec.distributed_framework else PLAIN_JOB
 
 
 def suspension(kind: JobKind) -> Manifest:
-    """The patch of a job's spec that removes its pods. Servers before 1.21 drop the unknown
-    ``suspend`` of a Job; with a parallelism of 0 it runs no pods either."""
-    if kind.is_plain:
-        return {"suspend": True, "parallelism": 0}
-    return {"runPolicy": {"suspend": True}}
+    """The patch of a job's spec that removes its pods."""
+    return {"suspend": True} if kind.is_plain else {"runPolicy": {"suspend": True}}
 
 
 def is_suspended(job: Manifest) -> bool:
     spec = job["spec"]
-    policy = spec.get("runPolicy") or {}
-    return bool(policy.get("suspend") or spec.get("suspend")) or spec.get("parallelism") == 0
+    return bool((spec.get("runPolicy") or spec).get("suspend"))
 
 
 def backoff_limit(job: Manifest) -> int:

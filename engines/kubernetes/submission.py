@@ -3,13 +3,12 @@ run."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from engines.base import EngineRefused, EngineUnavailable, Handle, Launch, Manifest
 from engines.kubernetes import objects
-from engines.kubernetes.client.api import Api, Conflict, Denied, NotFound
+from engines.kubernetes.client.api import Api, Conflict, NotFound
 from engines.kubernetes.cluster.prefix import PrefixGuard
-from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB, JobKind, job_kind_for
+from engines.kubernetes.jobs import JobKind, job_kind_for
 from engines.kubernetes.labels import RUN, run_number
 from engines.kubernetes.manifests import refused_fields
 from engines.kubernetes.status.conditions import was_resumed
@@ -37,9 +36,8 @@ class Submitter:
         self._claimed = set[str]()
 
     def submit(self, launch: Launch) -> None:
-        launch = self._with_original_kind(launch)
         space, *others, job = self._render(launch)
-        kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
+        kind = job_kind_for(launch.spec)
         name = space["metadata"]["name"]
         path = kind.path(name, job["metadata"]["name"])
         if name not in self._claimed:
@@ -60,20 +58,6 @@ class Submitter:
                 self._api.apply(path, job)
         elif not self._create(launch, kind, space, job):
             raise EngineUnavailable(BEING_DELETED)
-
-    def _with_original_kind(self, launch: Launch) -> Launch:
-        """Keep the kind of job that a single pod started as, even if the cluster could run it as
-        the other kind by now."""
-        if launch.spec.kind.is_gang:
-            return launch
-        plain = launch.site.plain_jobs
-        other = LONE_MASTER if plain else PLAIN_JOB
-        try:
-            present = self._api.find(self._lookup.path(other, launch.handle))
-        except Denied:
-            return launch
-        site = replace(launch.site, plain_jobs=not plain)
-        return replace(launch, site=site) if present else launch
 
     def _create(self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest) -> bool:
         """Create the job in one call, which is all that most submissions need. ``False`` if the

@@ -16,19 +16,13 @@ from clusters.kinds.kubernetes.wire import KubernetesConnecting
 from core.database.fields import Unreadable
 from engines.base import Claim, Engine, EngineUnavailable, Launch
 from engines.kubernetes.cluster import rbac
-from engines.kubernetes.jobs import LONE_MASTER
 from engines.kubernetes.manifests import unsupported
 from engines.kubernetes.names import project_namespace
 from spec.problems.errors import Problem
-from spec.workload import WorkloadSpec
 
 if TYPE_CHECKING:
     from clusters.models import Cluster
 
-OR_JOBS = (
-    "Or apply Trainyard's permissions to the cluster again: with those on Jobs, Kubernetes 1.26 or "
-    "later needs no operator for a single pod."
-)
 KEPT_PREFIX = (
     "The namespaces of projects have this prefix, so it cannot change while there are any."
 )
@@ -91,25 +85,11 @@ class KubernetesKind(ClusterKind):
         )
 
     def complaints(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
-        yield from self._complaints_without_operator(cluster, launch.spec)
         yield from self.unsupported(cluster, launch)
         yield from names.unknown_names(cluster, launch.spec)
 
     def unsupported(self, cluster: "Cluster", launch: Launch) -> Iterator[Problem]:
         return unsupported.complaints(launch)
-
-    def _complaints_without_operator(
-        self, cluster: "Cluster", spec: WorkloadSpec
-    ) -> Iterator[Problem]:
-        """Yield the problem of a single pod if nothing on the cluster can run it. Gangs are checked
-        by their framework elsewhere."""
-        capabilities = cluster.capabilities
-        support = capabilities.framework(LONE_MASTER.framework)
-        if not (spec.kind.is_gang or capabilities.plain_jobs or support.available):
-            yield Problem(
-                ("kind",),
-                f"a single pod runs as a {LONE_MASTER.name} here. {support.why} {OR_JOBS}",
-            )
 
     def namespace(self, cluster: "Cluster", project: str) -> str:
         return project_namespace(project, KubernetesSettings.of(cluster).namespace_prefix)

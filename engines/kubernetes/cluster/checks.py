@@ -1,6 +1,5 @@
 """Check a cluster for what Trainyard needs. Each finding is a line for people."""
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -17,9 +16,8 @@ from engines.kubernetes.jobs import GPU, KAI_GROUP, KINDS
 from engines.kubernetes.objects import explain_taken_namespaces
 from spec.framework import Framework
 
-OLDEST = (1, 20)
+OLDEST = (1, 29)
 REVIEW_OF_SELF = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-PRIVILEGED_PATH = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 METRICS = "metrics.k8s.io"
 AT_ONCE = 8  # reviews
 FRAMEWORKS = "Frameworks"
@@ -66,7 +64,7 @@ def _version(api: Api) -> Manifest:
 def _server(api: Api, version: Manifest) -> Iterator[Finding]:
     shown = version["gitVersion"]
     if discovery.parse_release(version) < OLDEST:
-        text = f"Kubernetes {shown}; Trainyard needs 1.20 or later. Upgrade the cluster."
+        text = f"Kubernetes {shown}; Trainyard needs 1.29 or later. Upgrade the cluster."
         yield Finding(CONNECTION, "API server", Level.MISSING, text)
     else:
         text = f"Kubernetes {shown} at {api.address}"
@@ -95,17 +93,12 @@ def _prefix(api: Api, prefix: str, installation: str) -> Iterator[Finding]:
 
 
 def user_name(api: Api) -> str:
-    """Our user name on the cluster; empty if it cannot be found out, as on an old server where we
-    may do everything."""
+    """Our user name on the cluster; empty if the server does not tell."""
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     try:
-        if "selfsubjectreviews" in discovery.served_resources(api, "authentication.k8s.io/v1"):
-            return str(api.create(REVIEW_OF_SELF, body)["status"]["userInfo"]["username"])
-        api.get(PRIVILEGED_PATH, limit=1)  # a refusal names the user
-    except EngineRefused as error:
-        named = re.search(r'User "([^"]+)"', str(error))
-        return named[1] if named else ""
-    return ""
+        return str(api.create(REVIEW_OF_SELF, body)["status"]["userInfo"]["username"])
+    except EngineRefused:
+        return ""
 
 
 def _permissions(api: Api, here: set[str], jobs: discovery.Installed) -> Iterator[Finding]:

@@ -11,9 +11,8 @@ from engines.base import (
     FrameworkSupport,
     Manifest,
 )
-from engines.kubernetes.client.api import Api, Denied, NotFound
-from engines.kubernetes.cluster import queues, reviews
-from engines.kubernetes.cluster.rbac import PLAIN_JOBS
+from engines.kubernetes.client.api import Api, NotFound
+from engines.kubernetes.cluster import queues
 from engines.kubernetes.jobs import KAI, KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from spec.framework import Framework
@@ -31,7 +30,6 @@ NEITHER_OURS_NOR_RANKS = f"{NOT_OURS},!{JOB_NAME}"
 MOST_NAMES = 1000  # most claims, and most ConfigMaps, that are remembered
 PRIORITY_CLASSES = "/apis/scheduling.k8s.io/v1/priorityclasses"
 TRIAL_NAMESPACE = "default"  # a namespace that every cluster has; nothing is created there
-LOSING_RELEASES = (1, 22), (1, 25)
 Installed = Mapping[str, set[str]]  # versions by the plural of a kind
 DEFAULT_CLASS = "storageclass.kubernetes.io/is-default-class"
 
@@ -57,35 +55,17 @@ def capabilities(api: Api, prefix: str = "") -> Capabilities:
                 lambda: list(api.all_items(SERVICES, labelSelector=NEITHER_OURS_NOR_RANKS))
             )
         ),
-        plain_jobs=runs_plain_jobs(api),
         claims=claims(api, prefix),
         config_maps=config_maps(api, prefix),
     )
 
 
 def existing_job_kinds(api: Api) -> list[JobKind]:
-    """The kinds of job that may exist on this cluster. Plain Jobs only count if we may list
-    them."""
+    """The kinds of job that may exist on this cluster."""
     versions = {kind.api_version for kind in KINDS.values()}
     plurals = {version: served_resources(api, version) for version in versions}
     here = [kind for kind in KINDS.values() if kind.plural in plurals[kind.api_version]]
-    return [*here, PLAIN_JOB] if _may_list(api, PLAIN_JOB) else here
-
-
-def _may_list(api: Api, kind: JobKind) -> bool:
-    try:
-        api.get(kind.cluster_path, limit=1, labelSelector=WORKLOAD)
-    except (Denied, NotFound):
-        return False
-    return True
-
-
-def runs_plain_jobs(api: Api) -> bool:
-    """Whether single pods run as batch/v1 Jobs. From 1.22 to 1.25 such a Job fails when its pod is
-    preempted, and there is no policy against that yet."""
-    return not LOSING_RELEASES[0] <= parse_release(api.get("/version")) <= LOSING_RELEASES[
-        1
-    ] and not reviews.refused_verbs(api, PLAIN_JOBS)
+    return [*here, PLAIN_JOB]
 
 
 def parse_release(version: Manifest) -> tuple[int, ...]:

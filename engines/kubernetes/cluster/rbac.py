@@ -48,12 +48,10 @@ def _job(kind: JobKind) -> Right:
     return Right(kind.group, kind.plural, ALL, f"running {kind.name}s", needed=True)
 
 
-PLAIN_JOBS = Right(PLAIN_JOB.group, PLAIN_JOB.plural, ALL, "single pods without an operator")
 RIGHTS = (
     Right(CORE, "namespaces", ("get", "create"), "a namespace for each project", needed=True),
     Right(CORE, "namespaces", ("list", "patch"), "telling apart two Trainyards on one cluster"),
-    *map(_job, KINDS.values()),
-    PLAIN_JOBS,
+    *map(_job, (*KINDS.values(), PLAIN_JOB)),
     Right(CORE, "pods", ("get", *FOLLOW), "following the ranks", needed=True),
     Right(CORE, "pods/log", ("get",), "collecting the output of the ranks", needed=True),
     Right(CORE, "nodes", ("list",), "showing nodes and free resources", needed=True),

@@ -4,7 +4,7 @@ from copy import deepcopy
 
 from engines.base import Launch, Manifest, raise_complaints
 from engines.kubernetes import labels
-from engines.kubernetes.jobs import LONE_MASTER, MPI, PYTORCH, TENSORFLOW, JobKind, job_kind_for
+from engines.kubernetes.jobs import MPI, PYTORCH, TENSORFLOW, JobKind, job_kind_for
 from engines.kubernetes.labels import PROJECT
 from engines.kubernetes.manifests import owned_labels
 from engines.kubernetes.manifests.pod import scheduling
@@ -27,7 +27,7 @@ INJECT = "sidecar.istio.io/inject"
 MESHES = {INJECT: "false", "linkerd.io/inject": "disabled"}
 #: With the host's network, ranks resolve the cluster's names only with this policy.
 HOST_DNS = "ClusterFirstWithHostNet"
-#: A preempted pod does not count as a failure. Servers before 1.26 drop this field.
+#: A preempted pod does not count as a failure.
 GIVING_WAY = {
     "rules": [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
@@ -44,7 +44,7 @@ def manifests(
     ``EngineRefused`` lists everything that cannot be provided.
     """
     raise_complaints(not_provided(launch))
-    kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
+    kind = job_kind_for(launch.spec)
     space = project_namespace(launch.handle.project, prefix)
     hidden = (secret(launch, space), pull_secret(launch, space))
     return [
@@ -131,7 +131,7 @@ def run_policy(spec: WorkloadSpec, kind: JobKind) -> Manifest:
 
 def fields_of_kind(spec: WorkloadSpec, kind: JobKind) -> Manifest:
     """Fields that only one kind of job has."""
-    if kind in (PYTORCH, LONE_MASTER):
+    if kind is PYTORCH:
         return {"nprocPerNode": processes(spec), **elasticity(spec)}
     if kind is MPI:
         policy = spec.mpi_launcher_creation_policy

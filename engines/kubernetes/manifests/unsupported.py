@@ -25,7 +25,7 @@ NO_KAI = "needs the KAI scheduler, which this cluster does not have"
 def complaints(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec for which it cannot be submitted, by its path."""
     yield from not_provided(launch)
-    kind = job_kind_for(launch.spec, plain=launch.site.plain_jobs)
+    kind = job_kind_for(launch.spec)
     yield from owned_labels.complaints(launch.spec, kind)
 
 
@@ -33,7 +33,7 @@ def not_provided(launch: Launch) -> Iterator[Problem]:
     """Everything in the spec that cannot be provided, by its path. Without labels that are owned,
     which a workload from before they were refused runs without."""
     spec = launch.spec
-    kind = job_kind_for(spec, plain=launch.site.plain_jobs)
+    kind = job_kind_for(spec)
     for place, message in _job_complaints(launch, kind):
         yield Problem(parse_path(place), message)
     yield from tools.complaints(launch)

@@ -3,7 +3,7 @@
 from engines.base import EngineRefused, Handle, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import existing_job_kinds
-from engines.kubernetes.jobs import JobKind, actual_kind
+from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.names import job_name, project_namespace
 from engines.kubernetes.status.job import JobView
@@ -32,7 +32,7 @@ class Lookup:
         for kind in existing_job_kinds(self._api):
             job = self._api.find(self.path(kind, handle))
             if job and not job["metadata"].get("deletionTimestamp"):
-                return actual_kind(kind, job), job
+                return kind, job
         return None
 
     def snapshot(self, handle: Handle) -> Snapshot | None:

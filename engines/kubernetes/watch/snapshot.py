@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from engines.base import Manifest, Observation
-from engines.kubernetes.jobs import JobKind, actual_kind, is_suspended
+from engines.kubernetes.jobs import JobKind, is_suspended
 from engines.kubernetes.status.conditions import has_condition, is_completed
 from engines.kubernetes.status.job import COMPLETE, JobView, resource_version
 from spec.phases import HELD_UP
@@ -89,7 +89,7 @@ class Snapshot:
 
     def take_job(self, kind: JobKind, what: str, job: Manifest) -> None:
         self._advance_order(resource_version(job))
-        self.kind = actual_kind(kind, job)
+        self.kind = kind
         self.job = None if what == "DELETED" else job
         self.namespace = job["metadata"].get("namespace", "")
 

@@ -1,6 +1,5 @@
 """The launches whose manifests are in ``golden/``. Run as a program, this file writes them."""
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -226,8 +225,7 @@ CASES: dict[str, dict[str, Any]] = {
     "training": {"kind": "training"},
     "training-every-option": {**without_gang(EVERY), "kind": "training"},
     "training-kai": {**without_gang(ON_KAI), "kind": "training"},
-    "training-plain": {"kind": "training"},
-    "training-plain-once": {"kind": "training", "backoffLimit": 0, "processesPerPod": 2},
+    "training-once": {"kind": "training", "backoffLimit": 0, "processesPerPod": 2},
     "training-tools": {"kind": "training", "worker": SIMPLE | {"connections": [NOTEBOOK]}},
 }
 
@@ -235,7 +233,7 @@ CASES: dict[str, dict[str, Any]] = {
 def case(name: str) -> Launch:
     handle = Handle(WORKLOAD, "mnist", "team-a")
     spec = documents.load_spec({"worker": SIMPLE} | CASES[name])
-    site = replace(WITH_KAI if name.endswith("-kai") else SITE, plain_jobs="-plain" in name)
+    site = WITH_KAI if name.endswith("-kai") else SITE
     return Launch(handle, 1, spec, submitted_by="ada", site=site)
 
 

@@ -11,9 +11,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry, Site
+from engines.base import EngineUnavailable, Handle, Launch, Manifest, Registry
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import LONE_MASTER, PLAIN_JOB
+from engines.kubernetes.jobs import PLAIN_JOB
 from engines.kubernetes.names import job_name, pull_secret_name, secret_name
 from engines.kubernetes.watch.watcher import PODS
 from spec.formats import documents
@@ -31,38 +31,35 @@ OLD = "tr41n-l1ke-nobody-reads"
 NEW = "and-th3-n3xt-day-another"
 
 
-def training(script: str, *, plain: bool = True, **whole: Any) -> Launch:
+def training(script: str, **whole: Any) -> Launch:
     worker = {"image": SHELL_IMAGE, "command": f"/bin/sh -c {shlex.quote(script)}"}
     once = {"backoffLimit": 0, "terminationGracePeriodSeconds": 1}
     spec = documents.load_spec({"kind": "training", "worker": worker, **once, **whole})
-    return Launch(Handle(uuid4(), "alone", "team-a"), 1, spec, site=Site(plain_jobs=plain))
+    return Launch(Handle(uuid4(), "alone", "team-a"), 1, spec)
 
 
-@pytest.mark.parametrize("plain", [True, False])
-def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig, *, plain: bool) -> None:
-    launched = rig.submit(training("echo $PET_NPROC_PER_NODE process", plain=plain))
+def test_a_training_runs_to_its_end_as_the_one_worker(rig: KubernetesRig) -> None:
+    launched = rig.submit(training("echo $PET_NPROC_PER_NODE process"))
     seen = rig.over(launched)
     assert (seen.phase, seen.reason) == (Phase.COMPLETED, Reason.NONE)
     (rank,) = seen.ranks
     assert (rank.role, rank.index, rank.phase) == (Role.WORKER, 0, RankPhase.SUCCEEDED)
     assert printed(rig.engine, launched) == b"1 process\n"
-    assert names_of_jobs(rig) == {"Job" if plain else "PyTorchJob"}
+    assert rig.mine(PLAIN_JOB.cluster_path)
 
 
-@pytest.mark.parametrize("plain", [True, False])
 def test_a_deadline_of_the_cluster_counts_the_wait_and_is_no_time_limit(
-    rig: KubernetesRig, *, plain: bool
+    rig: KubernetesRig,
 ) -> None:
     """Why Trainyard counts itself, as the documentation says."""
-    launched = training("true", plain=plain)
+    launched = training("true")
     worker = launched.spec.worker.model_copy(update={"node_type": "nowhere"})
     spec = launched.spec.model_copy(update={"worker": worker})
     launched = rig.submit(replace(launched, spec=spec))
-    job = (PLAIN_JOB if plain else LONE_MASTER).path(f"{PREFIX}team-a", job_name(launched.handle))
+    job = PLAIN_JOB.path(f"{PREFIX}team-a", job_name(launched.handle))
     # A controller that has not begun with the job yet looks at a deadline that comes then no more.
     wait_for(lambda: rig.api.get(job).get("status", {}).get("startTime"), 60, "its start")
-    deadline = {"activeDeadlineSeconds": 2}
-    rig.api.merge(job, {"spec": deadline if plain else {"runPolicy": deadline}})
+    rig.api.merge(job, {"spec": {"activeDeadlineSeconds": 2}})
     seen = rig.over(launched)
     assert (seen.phase, seen.ranks[0].node) == (Phase.FAILED, "")
     assert "deadline" in seen.message
@@ -82,11 +79,6 @@ def test_a_pod_that_reaches_a_deadline_of_its_own_is_started_again(rig: Kubernet
 
     wait_for(another_runs, 60, "another pod to run")
     assert rig.api.get(path)["status"]["reason"] == "DeadlineExceeded"
-
-
-def names_of_jobs(rig: KubernetesRig) -> set[str]:
-    """The kinds of all jobs of the tests."""
-    return {kind.name for kind in rig.kinds if rig.mine(kind.cluster_path)}
 
 
 def test_a_training_that_fails_says_how(rig: KubernetesRig) -> None:
@@ -121,18 +113,6 @@ def test_a_training_stops_runs_again_with_the_new_value_of_its_credential_and_is
     rig.engine.delete(launched.handle)
     assert rig.engine.observe(launched.handle) is None
     assert holding(rig.api, NEW) == set()
-
-
-def test_a_training_that_began_as_a_job_of_an_operator_runs_again_as_one(
-    rig: KubernetesRig,
-) -> None:
-    launched = rig.submit(training("exec sleep 600", plain=False))
-    rig.seen(launched, Phase.RUNNING)
-    rig.engine.stop(launched.handle, run=1)
-    assert rig.over(launched).phase is Phase.STOPPED
-    again = rig.submit(replace(launched, run=2, site=Site(plain_jobs=True)))
-    assert rig.seen(again, Phase.RUNNING).run == 2
-    assert names_of_jobs(rig) == {"PyTorchJob"}
 
 
 def test_a_training_whose_pod_is_evicted_gets_another_one(rig: KubernetesRig) -> None:

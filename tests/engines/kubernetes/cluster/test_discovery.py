@@ -2,18 +2,14 @@
 
 from typing import Any
 
-import pytest
-
 from engines.base import Capabilities, Claim
 from engines.kubernetes.cluster.discovery import (
     CLAIMS,
     CONFIG_MAPS,
     SERVICES,
     capabilities,
-    existing_job_kinds,
 )
 from engines.kubernetes.cluster.reviews import REVIEWS
-from engines.kubernetes.jobs import PLAIN_JOB
 from engines.kubernetes.labels import JOB_NAME, WORKLOAD
 from tests.engines.kubernetes.answering import Answering, answering
 
@@ -30,32 +26,6 @@ def told(server: Answering, *, release: str = "1.31+", allowed: bool = True) -> 
     server.answers["/version"] = {"major": major, "minor": minor}
     server.answers[REVIEWS] = {"status": {"allowed": allowed}}
     return capabilities(server.api, "runai-")
-
-
-@pytest.mark.parametrize(
-    ("release", "allowed", "plain"),
-    [
-        ("1.20+", True, True),
-        ("1.21", True, True),
-        ("1.22", True, False),  # there a Job fails when its pod has to give way
-        ("1.25+", True, False),
-        ("1.26", True, True),
-        ("1.31", False, False),
-    ],
-)
-def test_a_single_pod_is_a_job_of_kubernetes_where_that_outlives_eviction_and_is_allowed(
-    release: str, *, allowed: bool, plain: bool
-) -> None:
-    with answering() as server:
-        assert told(server, release=release, allowed=allowed).plain_jobs is plain
-
-
-def test_jobs_of_kubernetes_are_followed_where_they_may_be_listed() -> None:
-    with answering() as server:
-        server.answers[PLAIN_JOB.cluster_path] = {"metadata": {}, "items": []}
-        assert PLAIN_JOB in existing_job_kinds(server.api)
-        server.answers[PLAIN_JOB.cluster_path] = (403, "jobs.batch is forbidden")
-        assert PLAIN_JOB not in existing_job_kinds(server.api)
 
 
 def test_node_ports_of_others_are_known_and_those_of_workloads_left_out() -> None:

@@ -1,4 +1,4 @@
-"""Clusters from 1.20 to today's: what is used without a look is served by all of them."""
+"""Clusters from 1.29 to today's: what is used without a look is served by all of them."""
 
 import re
 from pathlib import Path
@@ -9,9 +9,10 @@ import yaml
 from config.run.install import ROOT
 from tests.engines.kubernetes.cases import GOLDEN
 
-#: Served by 1.20 and by every release since.
+#: Served by 1.29 and by every release since.
 LASTING = {
     "v1",
+    "authentication.k8s.io/v1",
     "authorization.k8s.io/v1",
     "batch/v1",
     "networking.k8s.io/v1",
@@ -21,7 +22,6 @@ LASTING = {
 }
 #: Looked for first, or done without where they are missing: see test_checking and test_usage.
 OPTIONAL = {
-    "authentication.k8s.io/v1",
     "kai.scheduler/v1alpha1",
     "kubeflow.org/v1",
     "kubeflow.org/v2beta1",

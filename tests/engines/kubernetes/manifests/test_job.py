@@ -9,7 +9,7 @@ import yaml
 
 from engines.base import EngineRefused
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.cluster.discovery import existing_job_kinds, parse_release
+from engines.kubernetes.cluster.discovery import existing_job_kinds
 from engines.kubernetes.jobs import KINDS, PLAIN_JOB
 from engines.kubernetes.manifests.job import manifests, mask_secrets
 from engines.kubernetes.manifests.pod.container import resources
@@ -22,7 +22,6 @@ from tests.engines.kubernetes.launches import loaded
 
 PRIORITY = "priorityClassName"  # the admission looks whether the class exists
 KIND_NAMES = {kind.name: kind for kind in (*KINDS.values(), PLAIN_JOB)}
-GIVES_WAY_SINCE = (1, 26)  # before, servers drop what a Job's end by eviction should mean
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -68,8 +67,6 @@ def test_the_api_server_accepts_a_golden_file(name: str, api: Api) -> None:
     kind = KIND_NAMES[job["kind"]]
     if kind is not PLAIN_JOB and kind not in existing_job_kinds(api):
         pytest.skip(f"this cluster has no {kind.name}")
-    if "podFailurePolicy" in job["spec"] and parse_release(api.get("/version")) < GIVES_WAY_SINCE:
-        pytest.skip("this cluster's Jobs have no podFailurePolicy")
     api.create("/api/v1/namespaces", space | {"metadata": {"name": f"dry-{name}"}}, dryRun="All")
     for item in (*others, job):
         item["metadata"]["namespace"] = "default"

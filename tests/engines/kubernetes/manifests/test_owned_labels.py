@@ -61,8 +61,7 @@ def test_labels_of_a_job_of_kubernetes_are_refused_for_such_a_job(name: str) -> 
     alone = documents.load_spec(
         {"kind": "training", "worker": SIMPLE | {"labels": [{"name": name}]}}
     )
-    plain = replace(WITH_KAI, spec=alone, site=replace(WITH_KAI.site, plain_jobs=True))
-    (problem,) = complaints(plain)
+    (problem,) = complaints(replace(WITH_KAI, spec=alone))
     assert "belongs to Kubernetes, which sets it on the pods of a Job" in problem.message
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from engines.base import Observation
-from engines.kubernetes.jobs import PLAIN_JOB, actual_kind, suspension
+from engines.kubernetes.jobs import PLAIN_JOB, suspension
 from engines.kubernetes.labels import RUN, WORKLOAD
 from engines.kubernetes.manifests.refused_fields import spec_field
 from engines.kubernetes.status.job import JobView
@@ -49,7 +49,7 @@ FAILED = pod("Failed", terminated={"exitCode": 3, "startedAt": AT, "finishedAt":
 
 
 def seen(made: dict[str, Any], *pods: dict[str, Any]) -> Observation:
-    return JobView.from_objects(actual_kind(PLAIN_JOB, made), made, pods).observation()
+    return JobView.from_objects(PLAIN_JOB, made, pods).observation()
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,10 @@ def seen(made: dict[str, Any], *pods: dict[str, Any]) -> Observation:
         (job(), [RUNS], Phase.RUNNING),
         (job("Complete"), [pod("Succeeded")], Phase.COMPLETED),
         (job("Failed"), [FAILED], Phase.FAILED),
-        (job("Suspended", suspend=True, parallelism=0), [], Phase.STOPPED),
         (job("Suspended", suspend=True), [], Phase.STOPPED),
         (job(suspend=True), [RUNS], Phase.STOPPING),
-        (job(parallelism=0), [RUNS], Phase.STOPPING),  # 1.20 has no other way
-        (job(parallelism=0), [], Phase.STOPPED),
         # Its program saved what it had, and ended well.
-        (job("Complete", parallelism=0), [pod("Succeeded")], Phase.STOPPED),
+        (job("Complete", suspend=True), [pod("Succeeded")], Phase.STOPPED),
         (job("Failed", suspend=True), [FAILED], Phase.STOPPED),
         (job(), [owned("before", "Succeeded")], Phase.PENDING),
     ],
