@@ -22,7 +22,6 @@ from engines.kubernetes.labels import INSTALLATION, PROJECT
 from engines.kubernetes.objects import NAMESPACES
 from tests.engines.kubernetes.answering import Answering, answering
 
-AUTHENTICATION = "/apis/authentication.k8s.io/v1"
 CLASSES = "/apis/storage.k8s.io/v1/storageclasses"
 KUBEFLOW, MPI, METRICS = (
     f"/apis/{path}" for path in ("kubeflow.org/v1", "kubeflow.org/v2beta1", "metrics.k8s.io/v1")
