@@ -1,0 +1,1 @@
+"""Kueue: the queues that decide when a job may start, where it is installed."""

@@ -1,0 +1,22 @@
+"""Kueue's names: its group, the labels by which a job asks for a queue, the versions of its API."""
+
+from collections.abc import Iterable
+
+from engines.base import Manifest
+
+KUEUE = "kueue.x-k8s.io"
+QUEUE_NAME = f"{KUEUE}/queue-name"  # label of a job: the LocalQueue that lets it start
+PRIORITY_CLASS = f"{KUEUE}/priority-class"  # label of a job: its WorkloadPriorityClass
+#: Those that Trainyard speaks, the preferred one first. Kueue 0.20 no longer serves v1beta1.
+VERSIONS = ("v1beta2", "v1beta1")
+
+
+def served_version(groups: Iterable[Manifest]) -> str:
+    """The version of Kueue's API to speak, given the groups of ``/apis``. Empty without Kueue."""
+    served = {
+        version["version"]
+        for group in groups
+        if group["name"] == KUEUE
+        for version in group["versions"]
+    }
+    return next((version for version in VERSIONS if version in served), "")
