@@ -304,6 +304,7 @@ class Observation:
     ``sequence`` grows with each change of a run on its cluster: of two observations the one with
     the higher ``(run, sequence)`` is later, whatever their clocks say. ``attempt`` counts starts of
     the gang within the run, from 0. A ``phase`` of ``None``: the cluster has no such workload.
+    ``starts_over``: the cluster's queue took the gang back, so its phase may be Pending again.
     """
 
     workload_id: UUID
@@ -316,6 +317,7 @@ class Observation:
     message: str = ""
     ranks: tuple[RankState, ...] = ()
     cause: Cause | None = None  # why it does not run, if the engine can tell
+    starts_over: bool = False
 
 
 @dataclass(frozen=True)

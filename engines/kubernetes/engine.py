@@ -26,7 +26,7 @@ from engines.kubernetes.cluster.nodes import Inventory
 from engines.kubernetes.cluster.prefix import PrefixGuard
 from engines.kubernetes.cluster.usage import UsageReader
 from engines.kubernetes.hopeless import HopelessJobs
-from engines.kubernetes.jobs import JobKind, is_suspended, suspension
+from engines.kubernetes.jobs import JobKind
 from engines.kubernetes.labels import is_our_job, run_number
 from engines.kubernetes.logs.streams import STREAMS, LogStreams
 from engines.kubernetes.manifests import unsupported
@@ -35,7 +35,6 @@ from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.manifests.tools import tool_object_name
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.causes.never_fits import with_never_fits
-from engines.kubernetes.status.job import JobView
 from engines.kubernetes.submission import Submitter
 from engines.kubernetes.watch.lookup import Lookup
 from engines.kubernetes.watch.memory import Memory
@@ -129,7 +128,7 @@ class KubernetesEngine:
         self._submitter.submit(launch)
 
     def watch(self) -> Generator[Observation | None]:
-        hopeless = HopelessJobs(self._api)
+        hopeless = HopelessJobs(self._api, self._lookup.kueue)
 
         def on_change(uid: UUID, snapshot: Snapshot) -> None:
             if snapshot.job is None or is_our_job(self._prefix, snapshot.job, self._installation):
@@ -153,7 +152,7 @@ class KubernetesEngine:
                 for observation in observations:
                     yield observation
                     if observation is None:
-                        watcher.events.extend(hopeless.suspend())
+                        watcher.events.extend(hopeless.stop())
         finally:
             if self._watcher is watcher:
                 self._watcher = None
@@ -176,19 +175,16 @@ class KubernetesEngine:
             present = self._lookup.job(handle)
             if present is None or run_number(present[1]) != run:
                 return
-            kind, job = present
-            if is_suspended(job):
+            view = self._lookup.view_to_stop(*present)
+            if view.is_managed:
+                self._lookup.kueue.stop(view.queued)
+            if view.is_managed or view.is_suspended:
                 self._remove_ephemeral_claims(handle)
                 return
-            if JobView.from_objects(kind, job, ()).observation().phase in TERMINAL:
+            if view.observation().phase in TERMINAL:
                 return
-            version = job["metadata"]["resourceVersion"]
-            wish = {
-                "metadata": {"resourceVersion": version},
-                "spec": suspension(kind),
-            }
             try:
-                self._api.merge(self._lookup.path(kind, handle), wish)
+                self._api.merge(self._lookup.path(view.kind, handle), view.suspension)
             except NotFound:
                 return
             except Conflict:

@@ -1,8 +1,8 @@
 """Give up jobs whose data cannot be fetched, because no operator does.
 
-The job is suspended, which removes its pods, and annotated with the reason, so that every process
+The job is stopped, which removes its pods, and annotated with the reason, so that every process
 can see that it failed, also after a restart. The failure is final: a job that somebody resumes is
-suspended again.
+stopped again. Kueue stops what Kueue manages; any other job is suspended.
 """
 
 import logging
@@ -11,9 +11,10 @@ from uuid import UUID
 
 from engines.base import ClusterEvent, EngineError
 from engines.kubernetes.client.api import Api
-from engines.kubernetes.jobs import suspension
+from engines.kubernetes.kueue.door import Kueue
 from engines.kubernetes.labels import GAVE_UP
 from engines.kubernetes.manifests.pod.fetchers import FETCHER
+from engines.kubernetes.status.job import JobView
 from engines.kubernetes.watch.snapshot import Snapshot
 
 RESUMED = (
@@ -23,18 +24,19 @@ log = logging.getLogger(__name__)
 
 
 class HopelessJobs:
-    """Call ``on_change`` with each change; ``suspend`` then asks the cluster."""
+    """Call ``on_change`` with each change; ``stop`` then asks the cluster."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: Api, kueue: Kueue) -> None:
         self._api = api
+        self._kueue = kueue
         self._hopeless: dict[UUID, Snapshot] = {}
 
     def on_change(self, uid: UUID, snapshot: Snapshot) -> None:
         if not snapshot.is_over and (fetches_data(snapshot) or give_up_reason(snapshot)):
             self._hopeless[uid] = snapshot
 
-    def suspend(self) -> list[ClusterEvent]:
-        """Suspend the hopeless jobs; returns an event for each that somebody had resumed. A failed
+    def stop(self) -> list[ClusterEvent]:
+        """Stop the hopeless jobs; returns an event for each that somebody had resumed. A failed
         call is repeated at the pod's next change, which comes with its next restart."""
         changed = self._hopeless
         self._hopeless = {}
@@ -42,25 +44,33 @@ class HopelessJobs:
         for uid, snapshot in changed.items():
             before = give_up_reason(snapshot)
             view = snapshot.job_view
-            if view is None or view.is_suspended or not (why := before or view.fetch_failure):
+            if view is None or view.is_suspended or view.is_halted:
+                continue
+            why = before or view.fetch_failure
+            if not why:
                 continue
             meta = view.manifest["metadata"]
-            wish = {
-                "metadata": {
-                    "resourceVersion": meta["resourceVersion"],
-                    "annotations": {GAVE_UP: why},
-                },
-                "spec": suspension(view.kind),
-            }
             try:
-                self._api.merge(view.kind.path(meta["namespace"], meta["name"]), wish)
+                self._give_up(view, why)
             except EngineError as error:
                 log.info("%s is not given up yet: %s", meta["name"], error)
                 continue
-            if before:
+            if before and (view.queued is None or view.queued.was_reactivated):
                 key = f"resumed {meta['uid']} {meta['resourceVersion']}"
                 events.append(ClusterEvent(uid, key, datetime.now(UTC), "Resumed", RESUMED))
         return events
+
+    def _give_up(self, view: JobView, why: str) -> None:
+        """Annotate the job with the reason and stop it. The reason comes first, so that nobody
+        takes the end for a stop."""
+        meta = view.manifest["metadata"]
+        wish = view.suspension
+        if view.is_managed:
+            wish = {"metadata": {"annotations": {}}}
+        wish["metadata"]["annotations"][GAVE_UP] = why
+        self._api.merge(view.kind.path(meta["namespace"], meta["name"]), wish)
+        if view.is_managed:
+            self._kueue.stop(view.queued)
 
 
 def give_up_reason(snapshot: Snapshot) -> str:

@@ -16,6 +16,7 @@ from engines.kubernetes.watch.lookup import Lookup
 from spec.phases import TERMINAL, Phase
 
 BEING_DELETED = "The job of the run before is being deleted."
+BEING_REPLACED = "The job of this name was created or deleted a moment ago."
 
 
 class Submitter:
@@ -53,20 +54,30 @@ class Submitter:
             return
         for item in others:
             objects.create_object(self._api, item)
-        if not kind.is_plain:
+        if before is not None and not kind.is_plain:
             with translate_refusal(launch, kind):
-                self._api.apply(path, job)
-        elif not self._create(launch, kind, space, job):
-            raise EngineUnavailable(BEING_DELETED)
+                self._api.apply(path, job)  # the job of the run before goes on as this run
+        elif not self._create(launch, kind, space, job, again=True):
+            raise EngineUnavailable(BEING_REPLACED)
 
-    def _create(self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest) -> bool:
+    def _create(
+        self, launch: Launch, kind: JobKind, space: Manifest, job: Manifest, *, again: bool = False
+    ) -> bool:
         """Create the job in one call, which is all that most submissions need. ``False`` if the
-        namespace does not exist yet, or a job with this name does."""
+        namespace does not exist yet, or a job with this name does.
+
+        ``again``: the namespace does exist, so what an operator's job lacks is its kind.
+        """
         path = kind.path(space["metadata"]["name"], "").rstrip("/")
+        is_kind_missing = again and not kind.is_plain
         with translate_refusal(launch, kind):
             try:
                 self._api.create(path, job)
-            except (Conflict, NotFound):
+            except Conflict:
+                return False
+            except NotFound:
+                if is_kind_missing:
+                    raise
                 return False
         return True
 
@@ -76,12 +87,16 @@ class Submitter:
             raise EngineUnavailable("The job of this name is still being deleted.")
         if run_number(job) >= launch.run:
             return False
-        if was_resumed(job):  # somebody resumed it on the cluster, as the requested run
-            if kind.is_plain:
-                now = {"metadata": {"annotations": {RUN: str(launch.run)}}}
-                self._api.merge(self._lookup.path(kind, launch.handle), now)
-            return not kind.is_plain
         view = self._lookup.job_view(launch.handle)
+        is_managed = view is not None and view.is_managed
+        if view and is_managed and not view.is_halted:
+            # Somebody activated it again, as the requested run. Kueue starts it.
+            self._mark_run(launch, kind)
+            return False
+        if was_resumed(job) and not is_managed:  # resumed on the cluster, as the requested run
+            if kind.is_plain:
+                self._mark_run(launch, kind)
+            return not kind.is_plain
         phase = view.observation().phase if view else None
         if phase is Phase.COMPLETED and not launch.spec.kind.traits.completes:
             self._remove_finished_job(launch.handle, kind, "Foreground")
@@ -92,7 +107,17 @@ class Submitter:
             raise EngineUnavailable(f"run {run_number(job)} is still ending")
         if kind.is_plain:  # its template cannot be changed, and no pod is left
             self._remove_finished_job(launch.handle, kind, "Background")
+        elif view and view.queued:
+            # What Kueue manages is never written over. Its services have the names of the next
+            # ones, so they have to be gone first.
+            self._remove_finished_job(launch.handle, kind, "Foreground")
+            raise EngineUnavailable(BEING_DELETED)
         return True
+
+    def _mark_run(self, launch: Launch, kind: JobKind) -> None:
+        """Note on a job that goes on by itself which run it is now."""
+        mark = {"metadata": {"annotations": {RUN: str(launch.run)}}}
+        self._api.merge(self._lookup.path(kind, launch.handle), mark)
 
     def _remove_finished_job(self, handle: Handle, kind: JobKind, propagation: str) -> None:
         """Remove a finished job to make room for that of the next run."""

@@ -16,7 +16,7 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
 
     - A workload that ran and gathers its ranks again is Degraded until all of them run.
     - A workload that was starting stays Initializing while a rank looks for another node.
-    - Only a preempted workload is Pending again.
+    - Only a workload that was preempted, or that the cluster's queue took back, is Pending again.
     - A workload whose ranks were never all started stays Pending, whatever its first ranks do. If
       this was not observed, they count as started when each has a node or lost one.
     - A workload of a kind that never completes, such as a workspace, is Stopped when its program
@@ -26,7 +26,10 @@ def keep_phase_forward(row: Workload, observation: Observation) -> Observation:
         return replace(
             observation, phase=Phase.STOPPED, message=observation.message or PROGRAM_ENDED
         )
-    queued = observation.phase is Phase.PENDING and observation.reason is Reason.PREEMPTED
+    if observation.starts_over and row.phase in AT_WORK and observation.phase in GATHERING:
+        return replace(observation, phase=Phase.PENDING)
+    preempted = observation.reason is Reason.PREEMPTED or observation.starts_over
+    queued = observation.phase is Phase.PENDING and preempted
     if row.phase in AT_WORK and observation.phase in GATHERING and not queued:
         reason = observation.reason
         if reason is Reason.NONE and row.reason == Reason.RESTARTING:

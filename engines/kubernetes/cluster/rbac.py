@@ -13,6 +13,7 @@ import yaml
 
 from engines.base import Manifest
 from engines.kubernetes.jobs import KAI_GROUP, KINDS, PLAIN_JOB, PYTORCH, JobKind
+from engines.kubernetes.kueue.names import KUEUE
 
 NAME = NAMESPACE = "trainyard"
 RBAC = "rbac.authorization.k8s.io"
@@ -68,6 +69,7 @@ RIGHTS = (
     Right("metrics.k8s.io", "pods", ("list",), "CPU and memory usage of the ranks"),
     Right(KAI_GROUP, "queues", KEEP, "the quotas of projects in KAI"),
     Right(KAI_GROUP, "podgroups", FOLLOW, "showing why KAI keeps a workload waiting"),
+    Right(KUEUE, "workloads", ("get", *FOLLOW, "patch"), "following and stopping jobs of Kueue"),
     Right("kai.scheduler", "topologies", ("list",), "placing ranks near each other"),
 )
 #: The part that the web process needs, for terminals and tools; the rest is the worker's.

@@ -10,7 +10,10 @@ from uuid import UUID
 from engines.base import Manifest, Observation, RankState
 from engines.kubernetes import jobs
 from engines.kubernetes.jobs import JobKind
-from engines.kubernetes.labels import GAVE_UP, parse_workload_id, run_number
+from engines.kubernetes.kueue import causes as kueue_causes
+from engines.kubernetes.kueue.names import QUEUE_NAME
+from engines.kubernetes.kueue.workload import QueuedJob, owner_uids
+from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN, parse_workload_id, run_number
 from engines.kubernetes.status import preemption
 from engines.kubernetes.status.causes import podgroup, refused
 from engines.kubernetes.status.conditions import (
@@ -54,6 +57,8 @@ class JobView:
     group: Manifest | None = None
     warnings: tuple[Manifest, ...] = ()  # events about the job itself, oldest first
     preemptions: Mapping[str, Preemption] = field(default_factory=dict)  # by name of the pod
+    has_kueue: bool = False  # the cluster serves Kueue's API
+    queued: QueuedJob | None = None  # the job's Workload of Kueue
 
     @classmethod
     def from_objects(
@@ -65,9 +70,12 @@ class JobView:
         group: Manifest | None = None,
         warnings: Iterable[Manifest] = (),
         now: datetime | None = None,
+        has_kueue: bool = False,
+        queue_entries: Iterable[Manifest] = (),
     ) -> "JobView":
         """``group`` is KAI's pod group; ``warnings`` are events about the job, its pods and their
-        claims. Without ``now`` nothing counts as taking too long."""
+        claims; ``queue_entries`` are Kueue's Workloads of the job and its pods. Without ``now``
+        nothing counts as taking too long."""
         warnings = list(warnings)
         about = group_by_object(warnings)
         own_pods = [pod for pod in pods if not kind.is_plain or jobs.is_pod_of(pod, job)]
@@ -75,7 +83,16 @@ class JobView:
         start = run_start(job)  # events of an earlier run explain nothing now
         own = (one for one in about.get(job["metadata"]["uid"], ()) if event_time(one) >= start)
         preemptions = preemption.newest_by_pod(warnings, since=start)
-        return cls(kind, job, tuple(views), group, tuple(own), preemptions)
+        return cls(
+            kind,
+            job,
+            tuple(views),
+            group,
+            tuple(own),
+            preemptions,
+            has_kueue,
+            _entry_of_job(job, queue_entries),
+        )
 
     def observation(self, *, floor: int = 0, order: int = 0) -> Observation:
         """``floor`` is the newest resource version seen, including pods that are gone.
@@ -95,6 +112,7 @@ class JobView:
             message=message,
             ranks=tuple(self.ranks(phase)),
             cause=cause,
+            starts_over=self.starts_over,
         )
 
     def sequence(self, phase: Phase | None, *, floor: int, order: int) -> int:
@@ -103,6 +121,7 @@ class JobView:
             [
                 resource_version(self.manifest),
                 *(resource_version(pod.manifest) for pod in self.pods),
+                *([resource_version(self.queued.manifest)] if self.queued else ()),
             ]
         )
         if phase in TERMINAL:
@@ -118,6 +137,53 @@ class JobView:
     @property
     def is_suspended(self) -> bool:
         return jobs.is_suspended(self.manifest)
+
+    @property
+    def was_suspended_by_us(self) -> bool:
+        """Whether Trainyard suspended this run, not somebody on the cluster."""
+        is_marked = self._annotations.get(STOPPED_RUN) == str(run_number(self.manifest))
+        return self.is_suspended and is_marked
+
+    @property
+    def suspension(self) -> Manifest:
+        """The patch that suspends the job, unless somebody has changed it since it was read."""
+        meta = {
+            "resourceVersion": self.manifest["metadata"]["resourceVersion"],
+            "annotations": {STOPPED_RUN: str(run_number(self.manifest))},
+        }
+        return {"metadata": meta, "spec": jobs.suspension(self.kind)}
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether Kueue starts and stops the job. Its ``suspend`` is then no wish of anybody.
+
+        Kueue suspends a job in the call that creates it, and makes its own Workload a moment later.
+        """
+        if self.was_suspended_by_us:
+            return False
+        if self.queued is not None:
+            return True
+        if not self.has_kueue or not self.is_suspended:
+            return False
+        return self.names_queue or self._never_started
+
+    @property
+    def names_queue(self) -> bool:
+        """Whether the job names a LocalQueue of Kueue."""
+        return QUEUE_NAME in (self.manifest["metadata"].get("labels") or {})
+
+    @property
+    def _never_started(self) -> bool:
+        status = self.manifest.get("status") or {}
+        ran = status.get("startTime") or condition(status, "Running")
+        return not ran and not self.pods
+
+    @property
+    def is_outside_its_queue(self) -> bool:
+        """Whether the job names a queue of Kueue and runs without it: Kueue only manages the kinds
+        of job that its configuration lists."""
+        is_managed = self.queued is not None or self.is_suspended
+        return self.has_kueue and self.names_queue and not is_managed
 
     @property
     def _annotations(self) -> dict[str, str]:
@@ -183,15 +249,18 @@ class JobView:
 
     def _status(self) -> JobStatus:
         status = self.manifest.get("status") or {}
-        resting = self.kind.is_plain and self.is_suspended
+        resting = self.kind.is_plain and self.is_suspended and not self.is_managed
         if is_completed(status) and not resting:
             return JobStatus(Phase.COMPLETED)
         if has_condition(status, "Failed") and not resting:
             why = self._failure(condition(status, "Failed").get("message", ""))
             return JobStatus(Phase.FAILED, *why)
-        if self.is_suspended and (given_up := self._annotations.get(GAVE_UP)):
+        if self.is_halted and (given_up := self._annotations.get(GAVE_UP)):
             return JobStatus(Phase.FAILED, Reason.RANK_FAILED, given_up)
-        if self.is_suspended:
+        if self.is_managed:
+            if halt := self._queue_status():
+                return halt
+        elif self.is_suspended:
             settled = has_condition(status, "Suspended") or not status.get("conditions")
             done = self._has_ended if resting else settled and not self.pods
             return JobStatus(Phase.STOPPED if done else Phase.STOPPING, Reason.STOPPED_BY_USER)
@@ -199,6 +268,56 @@ class JobView:
         if verdict.phase in INCOMPLETE and (gave_way := self._first_preemption()):
             return verdict._replace(reason=gave_way[0], message=gave_way[1])
         return verdict
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether its run was asked to end: by Kueue's Workload where the job is Kueue's, else by
+        its own suspension."""
+        if self.is_managed:
+            return self.queued is not None and not self.queued.is_active
+        return self.is_suspended
+
+    def _queue_status(self) -> JobStatus | None:
+        """The status of a job that Kueue does not let run; ``None`` if it does."""
+        queued = self.queued
+        if queued is None:
+            return _waiting_status(kueue_causes.NOT_TAKEN_UP)
+        if queued.is_finished:  # although the job is not: Kueue could not start it
+            return JobStatus(Phase.FAILED, Reason.REFUSED, queued.finish_message)
+        if not queued.is_active:
+            return self._stop_status(queued)
+        if not self.is_suspended and not queued.is_evicted:
+            return None
+        cause = kueue_causes.waiting_cause(queued)
+        if queued.is_evicted:
+            message = kueue_causes.eviction_message(queued)
+            return JobStatus(Phase.PENDING, Reason.PREEMPTED, message, cause)
+        return _waiting_status(cause)
+
+    def _stop_status(self, queued: QueuedJob) -> JobStatus:
+        reason, message = queued.stop_by_kueue
+        reason = reason or Reason.STOPPED_BY_USER
+        if not self._has_ended:
+            return JobStatus(Phase.STOPPING, reason, message)
+        if queued.has_quota:
+            return JobStatus(Phase.STOPPING, reason, message, kueue_causes.STILL_COUNTS)
+        return JobStatus(Phase.STOPPED, reason, message)
+
+    @property
+    def starts_over(self) -> bool:
+        """Whether Kueue took the gang back, and no rank of the next attempt has started yet."""
+        if not self.is_managed:
+            return False
+        if self.queued is None:
+            return True
+        if not self.queued.is_active:
+            return False
+        if self.is_suspended or self.queued.is_evicted:
+            return True
+        since = self.queued.admitted_at
+        if since is None or not self.queued.starts_again:
+            return False
+        return not any(pod.created >= since and pod.readable_starts for pod in self.pods)
 
     @property
     def _has_ended(self) -> bool:
@@ -300,7 +419,24 @@ class JobView:
         times = [parse_time(one["lastTransitionTime"]) for one in conditions]
         times += [at for pod in self.pods for at in (pod.created, pod.started_at) if at]
         times += [pod.finished_at for pod in self.pods if pod.finished_at]
+        times += self.queued.changed_at if self.queued else ()
         return max([parse_time(self.manifest["metadata"]["creationTimestamp"]), *times])
+
+
+def _waiting_status(cause: Cause) -> JobStatus:
+    return JobStatus(Phase.PENDING, cause.reason, cause.message, cause)
+
+
+def _entry_of_job(job: Manifest, queue_entries: Iterable[Manifest]) -> QueuedJob | None:
+    """The newest Workload that Kueue keeps for the job itself. It replaces one whose pods no longer
+    match the job's, so that for a moment there are two."""
+    uid = job["metadata"]["uid"]
+    own = [
+        one
+        for one in queue_entries
+        if uid in owner_uids(one) and not one["metadata"].get("deletionTimestamp")
+    ]
+    return QueuedJob(max(own, key=resource_version)) if own else None
 
 
 def resource_version(item: Manifest) -> int:

@@ -1,9 +1,12 @@
 """Read one workload from the cluster, outside a watch."""
 
-from engines.base import EngineRefused, Handle, Manifest
+from engines.base import EngineRefused, EngineUnavailable, Handle, Manifest
 from engines.kubernetes.client.api import Api
 from engines.kubernetes.cluster.discovery import existing_job_kinds
 from engines.kubernetes.jobs import JobKind
+from engines.kubernetes.kueue.causes import NOT_TAKEN_UP
+from engines.kubernetes.kueue.door import Kueue
+from engines.kubernetes.kueue.names import QUEUE_NAME
 from engines.kubernetes.labels import PROJECT, WORKLOAD
 from engines.kubernetes.names import job_name, project_namespace
 from engines.kubernetes.status.job import JobView
@@ -20,6 +23,7 @@ class Lookup:
     def __init__(self, api: Api, prefix: str) -> None:
         self._api = api
         self._prefix = prefix
+        self.kueue = Kueue(api)
 
     def namespace(self, handle: Handle) -> str:
         return project_namespace(handle.project, self._prefix)
@@ -36,10 +40,10 @@ class Lookup:
         return None
 
     def snapshot(self, handle: Handle) -> Snapshot | None:
-        """A snapshot of job and pods. Pods are read first, as in a watch, so that its sequence
-        compares with those of a watch.
+        """A snapshot of job, pods and Kueue's Workloads. Pods are read first, as in a watch, so
+        that its sequence compares with those of a watch.
 
-        If the job changed meanwhile both are read again, a few times at most.
+        If the others changed meanwhile all are read again, a few times at most.
         """
         pods_path = f"/api/v1/namespaces/{self.namespace(handle)}/pods"
         snapshot = None
@@ -49,10 +53,34 @@ class Lookup:
             job = self.job(handle)
             if job is None:
                 return None
-            snapshot = Snapshot.read(*job, pods, upto=int(listing.resource_version))
+            snapshot = Snapshot.read(
+                *job,
+                pods,
+                upto=int(listing.resource_version),
+                has_kueue=bool(self.kueue.version),
+                queue_entries=self._queue_entries(job[1]),
+            )
             if snapshot.is_complete:
                 break
         return snapshot
+
+    def _queue_entries(self, job: Manifest) -> list[Manifest]:
+        try:
+            return self.kueue.queued_jobs(job)
+        except EngineRefused:
+            return []  # we may not list them, or Kueue was just removed
+
+    def view_to_stop(self, kind: JobKind, job: Manifest) -> JobView:
+        """A view of a job without its pods, which says who suspends it. ``EngineUnavailable`` if
+        it names a queue of Kueue and we may not read whether Kueue manages it."""
+        try:
+            entries = self.kueue.queued_jobs(job)
+        except EngineRefused as error:
+            if QUEUE_NAME in job["metadata"]["labels"]:
+                raise EngineUnavailable(str(error), cause=NOT_TAKEN_UP) from error
+            entries = []
+        has_kueue = bool(self.kueue.version)
+        return JobView.from_objects(kind, job, (), has_kueue=has_kueue, queue_entries=entries)
 
     def job_view(self, handle: Handle) -> JobView | None:
         snapshot = self.snapshot(handle)

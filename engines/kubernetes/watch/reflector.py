@@ -29,6 +29,7 @@ PAGE_SIZE = 500  # objects per page
 class Collection:
     """The objects of a path that carry our label, or that ``field_selector`` selects.
 
+    ``is_queue`` selects all objects, because Kueue's Workloads carry none of our labels.
     ``workload_id`` limits them to one workload. ``kind`` is set for jobs. We may lack the right to
     read an ``optional`` collection.
     """
@@ -38,9 +39,12 @@ class Collection:
     workload_id: UUID | None = None
     field_selector: str = ""
     optional: bool = False
+    is_queue: bool = False
 
     @property
     def query(self) -> dict[str, str]:
+        if self.is_queue:
+            return {}
         if self.field_selector:
             return {"fieldSelector": self.field_selector}
         return {"labelSelector": f"{WORKLOAD}={self.workload_id}" if self.workload_id else WORKLOAD}

@@ -20,9 +20,10 @@ HEAVY_FIELDS = (
 class Snapshot:
     """The job, pods, pod group and warnings of a workload.
 
-    ``deleted_pods`` keeps the last state of deleted pods, which tells how they ended. ``floor`` is
-    the newest resource version among all objects, and ``order`` counts the changes at that version.
-    ``keys`` identify all objects seen so far.
+    ``queue_entries`` are Kueue's Workloads of the job and its pods, by name; ``has_kueue`` says
+    whether the cluster serves Kueue's API. ``deleted_pods`` keeps the last state of deleted pods,
+    which tells how they ended. ``floor`` is the newest resource version among all objects, and
+    ``order`` counts the changes at that version. ``keys`` identify all objects seen so far.
     """
 
     kind: JobKind | None = None
@@ -30,6 +31,8 @@ class Snapshot:
     pods: dict[str, Manifest] = field(default_factory=dict)
     deleted_pods: dict[str, Manifest] = field(default_factory=dict)
     group: Manifest | None = None
+    has_kueue: bool = False
+    queue_entries: dict[str, Manifest] = field(default_factory=dict)
     warnings: dict[str, Manifest] = field(default_factory=dict)
     keys: set[str] = field(default_factory=set)
     floor: int = 0
@@ -41,13 +44,22 @@ class Snapshot:
 
     @classmethod
     def read(
-        cls, kind: JobKind, job: Manifest, pods: Iterable[Manifest], *, upto: int
+        cls,
+        kind: JobKind,
+        job: Manifest,
+        pods: Iterable[Manifest],
+        *,
+        upto: int,
+        has_kueue: bool = False,
+        queue_entries: Iterable[Manifest] = (),
     ) -> "Snapshot":
         """A snapshot of a job and its pods, which were listed just before, at version ``upto``."""
-        snapshot = cls()
+        snapshot = cls(has_kueue=has_kueue)
         for pod in pods:
             snapshot.take_pod("ADDED", pod)
         snapshot.take_job(kind, "ADDED", job)
+        for entry in queue_entries:
+            snapshot.take_queue_entry("ADDED", entry)
         snapshot.mark_listed(upto)
         return snapshot
 
@@ -73,7 +85,8 @@ class Snapshot:
     @property
     def has_only_job(self) -> bool:
         """Whether nothing but the job itself has been seen."""
-        others = self.pods or self.deleted_pods or self.group or self.warnings
+        pods = self.pods or self.deleted_pods
+        others = pods or self.group or self.queue_entries or self.warnings
         return self.job is not None and not others and not self.job.get("status")
 
     def take_pod(self, what: str, pod: Manifest) -> None:
@@ -96,6 +109,13 @@ class Snapshot:
     def take_group(self, what: str, group: Manifest) -> None:
         self._advance_order(resource_version(group))
         self.group = None if what == "DELETED" else group
+
+    def take_queue_entry(self, what: str, entry: Manifest) -> None:
+        self._advance_order(resource_version(entry))
+        if what == "DELETED":
+            self.queue_entries.pop(entry["metadata"]["name"], None)
+        else:
+            self.queue_entries[entry["metadata"]["name"]] = entry
 
     def take_warning(self, event: Manifest) -> None:
         """Add an event. Events may be in a separate store, whose versions do not compare
@@ -149,6 +169,7 @@ class Snapshot:
             self.job = before.job
             self.pods = before.pods
             self.group = before.group
+            self.queue_entries = before.queue_entries
             self.warnings = before.warnings
             self._view = before._view
             self._observation = before._observation
@@ -156,7 +177,8 @@ class Snapshot:
 
     @property
     def _versions(self) -> set[tuple[str, str]]:
-        items = (self.job, self.group, *self.pods.values(), *self.warnings.values())
+        others = (*self.pods.values(), *self.queue_entries.values(), *self.warnings.values())
+        items = (self.job, self.group, *others)
         metas = (item["metadata"] for item in items if item)
         return {(meta["uid"], meta["resourceVersion"]) for meta in metas}
 
@@ -182,6 +204,8 @@ class Snapshot:
             group=self.group,
             warnings=self.warnings.values(),
             now=datetime.now(UTC),
+            has_kueue=self.has_kueue,
+            queue_entries=self.queue_entries.values(),
         )
 
     @property

@@ -1,7 +1,7 @@
 """Follow every workload of a cluster: a list, then one watch for each kind of object."""
 
 import time
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -15,6 +15,8 @@ from engines.base import Observation as Observation
 from engines.kubernetes.client.api import Api, Gone
 from engines.kubernetes.cluster.discovery import existing_job_kinds, served_resources
 from engines.kubernetes.jobs import KAI_GROUP, PLAIN_JOB, JobKind
+from engines.kubernetes.kueue.names import served_version, workloads_path
+from engines.kubernetes.kueue.workload import owner_uids
 from engines.kubernetes.labels import parse_workload_id
 from engines.kubernetes.status.causes.never_fits import with_never_fits
 from engines.kubernetes.status.events import (
@@ -50,8 +52,14 @@ EVENT = Collection(EVENTS, field_selector=SELECTOR, optional=True)
 TICK_SECONDS = 0.4  # seconds after which it yields in any case
 MOST_AT_ONCE = 1000  # workloads changed before they are reported
 MOST_EVENTS = 5000
+MOST_EARLY_ENTRIES = 500  # Workloads of Kueue whose jobs are not known, and may be others'
 CURRENT_SECONDS = 15.0  # seconds after which a paused watch is out of date
 HOLD_SECONDS = 20.0  # seconds that a new job is held back while there is nothing to say about it
+
+
+def queue_collection(version: str) -> Collection:
+    """Kueue's Workloads, in a version of its API."""
+    return Collection(workloads_path(version), optional=True, is_queue=True)
 
 
 class Watcher:
@@ -77,9 +85,11 @@ class Watcher:
         self._previous = before or {}
         self.snapshots: dict[UUID, Snapshot] = {}
         self._current_at = -inf  # when it was last up to date; not while it lists
+        self._has_kueue = False
         self.events: deque[ClusterEvent] = deque(maxlen=MOST_EVENTS)
         self._owners: dict[str, UUID] = {}
         self._early_events = EarlyEvents()
+        self._early_entries: OrderedDict[str, Manifest] = OrderedDict()  # by uid of their job
         self._last_reported: dict[UUID, Observation] = {}
         self.hold_until: dict[UUID, float] = {}
         self._rechecks = RecheckSchedule()
@@ -110,11 +120,14 @@ class Watcher:
         """Pods come first: that a job is newer than its pods is true of every later read, too."""
         jobs = [Collection(kind.cluster_path, kind) for kind in existing_job_kinds(self._api)]
         groups = [GROUP] if "podgroups" in served_resources(self._api, GROUPS_VERSION) else []
-        return [POD, *jobs, *groups, EVENT]
+        version = served_version(self._api.get("/apis")["groups"])
+        queue = [queue_collection(version)] if version else []
+        return [POD, *jobs, *queue, *groups, EVENT]
 
     def list_all(self, collections: list[Collection], changes: Changes) -> list[Reflector]:
         """List all collections into snapshots; returns the reflectors that continue from there."""
         self._current_at = -inf
+        self._has_kueue = any(collection.is_queue for collection in collections)
         before = self.snapshots
         self.snapshots = {}
         reflectors = []
@@ -220,13 +233,15 @@ class Watcher:
         """Process one change. Returns the workload that it changes, if any."""
         if collection == EVENT:
             return self._take_event(item) if what != "DELETED" else None
+        if collection.is_queue:
+            return self._take_queue_entry(what, item)
         uid = parse_workload_id(item["metadata"].get("labels") or {})
         kind = collection.kind
         if kind is not None and self._was_relabelled(kind, what, item, uid):
             return None
         if uid is None or (kind is PLAIN_JOB and item["metadata"].get("ownerReferences")):
             return None  # the launcher of an MPIJob
-        snapshot = self.snapshots.setdefault(uid, Snapshot())
+        snapshot = self.snapshots.setdefault(uid, Snapshot(has_kueue=self._has_kueue))
         if kind is not None:
             snapshot.take_job(kind, what, drop_heavy_fields(item))
         elif collection == GROUP:
@@ -255,8 +270,31 @@ class Watcher:
         if key not in snapshot.keys:
             snapshot.keys.add(key)
             self._owners[key] = uid
+            if entry := self._early_entries.pop(key, None):
+                self._take_queue_entry("ADDED", entry)
             for event in self._early_events.take(key):
                 self._take_event(event)
+
+    def _take_queue_entry(self, what: str, entry: Manifest) -> UUID | None:
+        """Add a Workload of Kueue to the workload whose job or pod it is about, once that is
+        known. Most are about others' jobs."""
+        owners = list(owner_uids(entry))
+        uid = next((self._owners[owner] for owner in owners if owner in self._owners), None)
+        if uid is None or uid not in self.snapshots:
+            self._keep_early_entry(what, entry, owners)
+            return None
+        snapshot = self.snapshots[uid]
+        snapshot.take_queue_entry(what, drop_heavy_fields(entry))
+        self._register_key(uid, snapshot, entry["metadata"]["uid"])
+        return uid
+
+    def _keep_early_entry(self, what: str, entry: Manifest, owners: Sequence[str]) -> None:
+        for owner in owners:
+            self._early_entries.pop(owner, None)
+            if what != "DELETED":
+                self._early_entries[owner] = drop_heavy_fields(entry)
+        while len(self._early_entries) > MOST_EARLY_ENTRIES:
+            self._early_entries.popitem(last=False)
 
     def _take_event(self, event: Manifest) -> UUID | None:
         if not is_worth_telling(event):

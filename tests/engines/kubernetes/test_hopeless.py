@@ -12,7 +12,8 @@ from engines.kubernetes.client.api import Api
 from engines.kubernetes.engine import KubernetesEngine
 from engines.kubernetes.hopeless import HopelessJobs, fetches_data
 from engines.kubernetes.jobs import PYTORCH
-from engines.kubernetes.labels import GAVE_UP, PROJECT, is_our_job
+from engines.kubernetes.kueue.door import Kueue
+from engines.kubernetes.labels import GAVE_UP, PROJECT, STOPPED_RUN, is_our_job
 from engines.kubernetes.manifests.pod.fetchers import Images
 from engines.kubernetes.names import job_name
 from engines.kubernetes.status.job import JobView
@@ -119,19 +120,19 @@ def test_a_job_that_was_given_up_and_is_resumed_is_suspended_again() -> None:
     server = Server()
     snapshot = Snapshot.read(PYTORCH, job, (), upto=10)
     uid = uuid4()
-    hopeless = HopelessJobs(cast(Api, server))
+    hopeless = HopelessJobs(cast(Api, server), Kueue(cast(Api, server)))
     hopeless.on_change(uid, snapshot)
-    (event,) = hopeless.suspend()
+    (event,) = hopeless.stop()
     assert (event.workload_id, event.reason) == (uid, "Resumed")
     (asked,) = server.asked
     assert asked["spec"] == {"runPolicy": {"suspend": True}}
-    assert asked["metadata"]["annotations"] == {GAVE_UP: "no data"}
-    assert not hopeless.suspend()
+    assert asked["metadata"]["annotations"] == {GAVE_UP: "no data", STOPPED_RUN: "1"}
+    assert not hopeless.stop()
     snapshot.take_job(
         PYTORCH, "MODIFIED", look(limit=2, restarts=0, state={}, why="no data").manifest
     )
     hopeless.on_change(uid, snapshot)
-    assert not hopeless.suspend()
+    assert not hopeless.stop()
 
 
 @pytest.mark.parametrize(

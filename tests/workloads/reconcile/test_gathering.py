@@ -144,3 +144,13 @@ def test_the_page_says_that_ranks_that_run_wait_for_the_others(
     said = "1 of 2 ranks runs and waits for the others." in " ".join(page.split())
     assert said is (RUNS in ranks)
     assert "It started" not in page
+
+
+@pytest.mark.parametrize("phase", [Phase.PENDING, Phase.INITIALIZING])
+def test_a_running_gang_that_its_queue_took_back_is_pending(gang: Workload, phase: Phase) -> None:
+    seen(Phase.RUNNING, RUNS)
+    again = Observation(
+        gang.pk, gang.run, 2, phase, datetime.now(UTC), ranks=(UNPLACED,), starts_over=True
+    )
+    assert reconcile.apply(now(gang), again)
+    assert now(gang).phase == Phase.PENDING

@@ -1,0 +1,185 @@
+"""A job that belongs to Kueue: what its suspension means. Pure."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from engines.base import Manifest, Observation
+from engines.kubernetes.jobs import PLAIN_JOB, PYTORCH, JobKind
+from engines.kubernetes.labels import GAVE_UP, STOPPED_RUN
+from engines.kubernetes.status.job import JobView
+from spec.phases import Phase, Reason
+from tests.engines.kubernetes.kueue.queue_entries import (
+    AT,
+    DEACTIVATED,
+    LATER,
+    PREEMPTED,
+    RESERVED,
+    WAITS,
+    admitted,
+    condition,
+    entry,
+    evicted,
+    job,
+)
+from tests.engines.kubernetes.objects import RUNNING, pod
+
+BOTH_KINDS = pytest.mark.parametrize("kind", [PYTORCH, PLAIN_JOB], ids=["PyTorchJob", "Job"])
+PREEMPTION = evicted("Preempted", PREEMPTED)
+
+
+def view(kind: JobKind, item: Manifest, *entries: Manifest, pods: Any = ()) -> JobView:
+    return JobView.from_objects(kind, item, pods, has_kueue=True, queue_entries=entries)
+
+
+def seen(kind: JobKind, item: Manifest, *entries: Manifest, pods: Any = ()) -> Observation:
+    return view(kind, item, *entries, pods=pods).observation()
+
+
+def running(kind: JobKind, **metadata: Any) -> Manifest:
+    return pod(
+        "worker",
+        0,
+        container=RUNNING | {"name": kind.container},
+        metadata={"creationTimestamp": AT} | metadata,
+    )
+
+
+@BOTH_KINDS
+def test_a_suspended_job_waits_for_kueue(kind: JobKind) -> None:
+    observation = seen(kind, job(kind, suspend=True), entry(WAITS))
+    assert (observation.phase, observation.reason) == (Phase.PENDING, Reason.WAITING_FOR_QUOTA)
+    assert observation.message == "Queue team lacks quota for nvidia.com/gpu: 2 more needed"
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize("queue", ["team", ""])
+def test_a_job_waits_before_kueue_has_made_its_workload(kind: JobKind, queue: str) -> None:
+    observation = seen(kind, job(kind, suspend=True, queue=queue))
+    assert observation.phase is Phase.PENDING
+    assert observation.message == "Waiting for Kueue to take up the job"
+
+
+@BOTH_KINDS
+def test_a_job_that_ran_and_is_suspended_without_kueue_is_stopped(kind: JobKind) -> None:
+    conditions = [condition("Suspended", true=True), condition("Running", true=False)]
+    status = {"startTime": AT, "conditions": conditions}
+    assert seen(kind, job(kind, suspend=True, queue="", status=status)).phase is Phase.STOPPED
+
+
+@BOTH_KINDS
+def test_a_job_that_trainyard_suspended_is_stopped(kind: JobKind) -> None:
+    """It names a queue, but Kueue does not manage its kind."""
+    conditions = [condition("Suspended", true=True)]
+    marked = job(
+        kind, suspend=True, annotations={STOPPED_RUN: "1"}, status={"conditions": conditions}
+    )
+    assert seen(kind, marked).phase is Phase.STOPPED
+    marked["metadata"]["annotations"][STOPPED_RUN] = "0"  # the run before
+    assert seen(kind, marked).phase is Phase.PENDING
+
+
+@BOTH_KINDS
+def test_an_eviction_is_a_wait_while_its_pods_still_end(kind: JobKind) -> None:
+    ending = running(kind, deletionTimestamp=LATER)
+    for suspend in (False, True):
+        observation = seen(kind, job(kind, suspend=suspend), admitted(PREEMPTION), pods=[ending])
+        assert (observation.phase, observation.reason) == (Phase.PENDING, Reason.PREEMPTED)
+        assert "higher priority" in observation.message
+        assert observation.starts_over
+
+
+@BOTH_KINDS
+def test_an_admitted_job_is_what_its_pods_are(kind: JobKind) -> None:
+    item = job(kind, suspend=False)
+    assert seen(kind, item, admitted(), pods=[running(kind)]).phase is Phase.RUNNING
+    waiting = seen(kind, item, admitted())
+    assert (waiting.phase, waiting.starts_over) == (Phase.PENDING, False)
+
+
+@BOTH_KINDS
+def test_a_gang_starts_over_until_a_rank_of_the_next_attempt_runs(kind: JobKind) -> None:
+    before = condition("Evicted", true=False, message=f"Previously: {PREEMPTED}")
+    again = admitted(before)
+    again["status"]["conditions"][1] = again["status"]["conditions"][1] | {
+        "lastTransitionTime": LATER
+    }
+    item = job(kind, suspend=False)
+    ending = running(kind, deletionTimestamp=LATER)
+    assert seen(kind, item, again, pods=[ending]).starts_over
+    restarted = running(kind, creationTimestamp=LATER)
+    assert not seen(kind, item, again, pods=[restarted]).starts_over
+
+
+@BOTH_KINDS
+def test_a_deactivated_job_is_stopped_once_its_pods_and_quota_are_gone(kind: JobKind) -> None:
+    item = job(kind, suspend=True)
+    ending = running(kind, deletionTimestamp=LATER)
+    counted = entry(RESERVED, DEACTIVATED, active=False)
+    freed = entry(DEACTIVATED, active=False)
+    assert seen(kind, item, counted, pods=[ending]).phase is Phase.STOPPING
+    waiting = seen(kind, item, counted)
+    assert waiting.phase is Phase.STOPPING
+    assert waiting.cause
+    assert "still counts its quota" in waiting.cause.title
+    stopped = seen(kind, item, freed)
+    assert (stopped.phase, stopped.message) == (Phase.STOPPED, "")
+
+
+@BOTH_KINDS
+@pytest.mark.parametrize(
+    ("because", "reason"),
+    [
+        ("exceeding the maximum number of re-queuing retries", Reason.REFUSED),
+        ("exceeding the maximum execution time", Reason.DEADLINE_EXCEEDED),
+    ],
+)
+def test_a_job_that_kueue_gives_up_says_why(kind: JobKind, because: str, reason: Reason) -> None:
+    text = f"The workload is deactivated due to {because}"
+    given_up = entry(evicted("Deactivated", text), active=False)
+    observation = seen(kind, job(kind, suspend=True), given_up)
+    assert (observation.phase, observation.reason) == (Phase.STOPPED, reason)
+    assert observation.message == f"Kueue stopped it: {text}."
+
+
+@BOTH_KINDS
+def test_a_job_that_kueue_cannot_start_failed(kind: JobKind) -> None:
+    ended = entry(condition("Finished", true=True, reason="FailedToStart", message="No match"))
+    observation = seen(kind, job(kind, suspend=True), ended)
+    assert (observation.phase, observation.message) == (Phase.FAILED, "No match")
+
+
+@BOTH_KINDS
+def test_a_job_whose_data_cannot_be_fetched_failed(kind: JobKind) -> None:
+    item = job(kind, suspend=False, annotations={GAVE_UP: "no data"})
+    assert seen(kind, item, admitted()).phase is Phase.PENDING
+    observation = seen(kind, item, entry(RESERVED, DEACTIVATED, active=False))
+    assert (observation.phase, observation.message) == (Phase.FAILED, "no data")
+
+
+@BOTH_KINDS
+def test_a_job_completes_whatever_its_queue_says(kind: JobKind) -> None:
+    status = {"conditions": [condition("Complete", true=True)]}
+    item = job(kind, suspend=True, status=status)
+    assert seen(kind, item, entry(WAITS)).phase is Phase.COMPLETED
+
+
+def test_a_change_of_kueue_is_later_than_what_was_seen_before() -> None:
+    item = job(suspend=True)
+    before = seen(PYTORCH, item, entry(WAITS, version=30))
+    after = seen(PYTORCH, item, entry(WAITS, version=31))
+    assert after.sequence > before.sequence
+    assert after.at == datetime.fromisoformat(AT)
+
+
+def test_the_workload_of_an_earlier_job_says_nothing() -> None:
+    old = entry(DEACTIVATED, active=False, job="before")
+    observation = seen(PYTORCH, job(suspend=True), old, entry(WAITS))
+    assert observation.phase is Phase.PENDING
+
+
+def test_a_job_that_kueue_does_not_manage_runs_outside_its_queue() -> None:
+    assert view(PYTORCH, job(suspend=False)).is_outside_its_queue
+    assert not view(PYTORCH, job(suspend=False), admitted()).is_outside_its_queue
+    assert not view(PYTORCH, job(suspend=False, queue="")).is_outside_its_queue

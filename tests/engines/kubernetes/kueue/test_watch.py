@@ -1,0 +1,66 @@
+"""Kueue's Workloads in the watch: each is found by its job, in whatever order both appear."""
+
+from typing import cast
+
+import pytest
+
+from engines.kubernetes.client.api import Api
+from engines.kubernetes.kueue.names import JOB_UID
+from engines.kubernetes.watch import watcher as watching
+from engines.kubernetes.watch.watcher import Watcher, queue_collection
+from tests.engines.kubernetes.kueue.queue_entries import UID, entry, job
+from tests.engines.kubernetes.versions import JOBS
+
+QUEUE = queue_collection("v1beta2")
+NAME = entry()["metadata"]["name"]
+
+
+@pytest.fixture
+def watcher() -> Watcher:
+    return Watcher(cast(Api, None), lambda uid, known: None)
+
+
+def test_a_workload_of_kueue_is_found_by_its_job(watcher: Watcher) -> None:
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    assert watcher.take_change(QUEUE, "ADDED", entry()) == UID
+    assert NAME in watcher.snapshots[UID].queue_entries
+    watcher.take_change(QUEUE, "DELETED", entry())
+    assert not watcher.snapshots[UID].queue_entries
+
+
+def test_it_is_found_by_its_owner_without_the_label(watcher: Watcher) -> None:
+    one = entry()
+    del one["metadata"]["labels"][JOB_UID]
+    one["metadata"]["ownerReferences"] = [{"uid": "job"}]
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    assert watcher.take_change(QUEUE, "ADDED", one) == UID
+
+
+def test_one_that_comes_before_its_job_is_kept_for_it(watcher: Watcher) -> None:
+    assert watcher.take_change(QUEUE, "ADDED", entry()) is None
+    assert watcher.take_change(QUEUE, "MODIFIED", entry(active=False)) is None
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    assert watcher.snapshots[UID].queue_entries[NAME]["spec"]["active"] is False
+
+
+def test_one_that_is_gone_before_its_job_comes_is_forgotten(watcher: Watcher) -> None:
+    watcher.take_change(QUEUE, "ADDED", entry())
+    watcher.take_change(QUEUE, "DELETED", entry())
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    assert not watcher.snapshots[UID].queue_entries
+
+
+def test_of_others_only_the_last_ones_are_kept(
+    watcher: Watcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "MOST_EARLY_ENTRIES", 2)
+    for number in range(4):
+        watcher.take_change(QUEUE, "ADDED", entry(job=f"foreign-{number}"))
+    assert list(watcher._early_entries) == ["foreign-2", "foreign-3"]
+
+
+def test_a_new_job_is_reported_with_what_kueue_says(watcher: Watcher) -> None:
+    watcher.take_change(JOBS, "ADDED", job(suspend=True))
+    assert list(watcher.ready_workloads([UID])) == []
+    watcher.take_change(QUEUE, "ADDED", entry())
+    assert list(watcher.ready_workloads([UID])) == [UID]
