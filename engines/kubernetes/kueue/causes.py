@@ -12,7 +12,7 @@ from engines.kubernetes.kueue.workload import QueuedJob
 from spec.phases import Reason
 from spec.problems.causes import Cause, CauseKind
 
-WAITS = "It starts by itself. Ask for less, or for another queue, to start earlier."
+WAITS = "It starts automatically. Ask for less, or for another queue, to start earlier."
 NEVER = "Ask for less or choose another queue, then Copy & edit; or have the quota raised."
 ADMINISTRATOR = "ask the cluster's administrator"
 NOT_TAKEN_UP = Cause(
@@ -151,7 +151,9 @@ def _quota_cause(queued: QueuedJob, said: str) -> Cause:
     if preempts := PREEMPTS.search(said):
         number = int(preempts["number"])
         others = "a workload" if number == 1 else f"{number} workloads"
-        return _wait(f"Kueue preempts {others} to make room for it", "It starts by itself.", said)
+        return _wait(
+            f"Kueue preempts {others} to make room for it", "It starts automatically.", said
+        )
     if lacks := LACKS.search(said):
         title = (
             f"Queue {queued.queue} lacks quota for {lacks['resource']}: {lacks['more']} more needed"
